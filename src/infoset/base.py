@@ -1,0 +1,123 @@
+"""The vocabulary of infoset: what a game, a state, a step and a policy are.
+
+A game is a finite factored-observation stochastic game: everyone who moves moves at once, nature answers
+the joint move, and every step sends each player a private observation.  A turn-based game is the case in
+which one player has moves.  Nothing here computes anything; every room above speaks in these words.
+
+Letters used for shapes throughout the package: ``n`` players, ``S`` sequences, ``I`` information sets,
+``T`` terminal rows, ``N`` histories (nodes of the tree).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.int32]
+IndexArray: TypeAlias = npt.NDArray[np.uint32]  # unsigned: kernels need not check for negative indices
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+Action: TypeAlias = "int | str | tuple[Action, ...]"
+"""A move of a player or an answer of nature."""
+
+Observation: TypeAlias = "int | str | tuple[Observation, ...] | None"
+"""What one player learns from one step; ``None`` means not even that time has passed."""
+
+JointMove: TypeAlias = "Sequence[Action | None]"
+"""One entry a player, ``None`` for those who do not move."""
+
+Token: TypeAlias = "tuple[Action | None, Observation]"
+"""One entry of an information state: (own move or ``None``, observation)."""
+
+InformationState: TypeAlias = "tuple[Token, ...]"
+"""What a player knows: its own moves and observations since the start, in order."""
+
+
+class Step(Protocol):
+    """The outcome of one joint move: the next state and what each player observes of it."""
+
+    @property
+    def state(self) -> State: ...
+
+    def observation(self, player: int) -> Observation: ...
+
+
+class State(Protocol):
+    """One state of a game: an immutable, hashable value that determines everything that can still happen.
+
+    Histories that agree on what is to come may (and for speed should) share one state: the past is kept in
+    the players' information states, not here.
+    """
+
+    @property
+    def terminal(self) -> bool: ...
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        """The moves of ``player``, in a fixed order; ``()`` when that player does not move."""
+        ...
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        """Nature's answers to a joint move with their probabilities; ``()`` when none is needed."""
+        ...
+
+    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+        """One answer of nature, also where the answers are too many to list; ``None`` when none is needed."""
+        ...
+
+    def play(self, moves: JointMove, nature: Action | None = None) -> Step:
+        """The step that a joint move and nature's answer lead to.  Raises ``IllegalMoveError``."""
+        ...
+
+    def returns(self) -> tuple[float, ...]:
+        """Each player's payoff so far; final at a terminal state."""
+        ...
+
+
+@runtime_checkable
+class Game(Protocol):
+    """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def players(self) -> tuple[str, ...]: ...
+
+    def start(self) -> Step: ...
+
+
+class InformationMap(Protocol):
+    """Information that differs from "everything a player has seen": imperfect recall, a team as one player.
+
+    A game that has one carries it as the attribute ``information_map``; where there is none, a player's
+    information set is its information state.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def key(self, state: State, player: int) -> Hashable:
+        """The label of the information set in which ``player`` moves at ``state``."""
+        ...
+
+
+class Observed(NamedTuple):
+    """The plain ``Step``: a state and the observations, one a player."""
+
+    state: State
+    observations: tuple[Observation, ...]
+
+    def observation(self, player: int) -> Observation:
+        return self.observations[player]
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """A rule for one or more players: a distribution over the legal moves at each information set."""
+
+    def probabilities(self, player: int, key: str) -> Mapping[str, float]:
+        """The distribution at the information set called ``key``; values in [0, 1] that sum to one."""
+        ...

@@ -1,0 +1,46 @@
+"""The one way in: a game by name, by file or from OpenSpiel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from infoset.base import Game
+from infoset.errors import FormatError
+from infoset.formats.efg import read_efg
+from infoset.games.goofspiel import goofspiel
+from infoset.games.kuhn_poker import kuhn_poker
+from infoset.games.leduc_poker import leduc_poker
+from infoset.games.liars_dice import liars_dice
+from infoset.games.matching_pennies_3p import matching_pennies_3p
+from infoset.games.rock_paper_scissors import rock_paper_scissors
+from infoset.names import build, parse_name
+
+GAMES: dict[str, Callable[..., Game]] = {
+    "goofspiel": goofspiel,
+    "kuhn_poker": kuhn_poker,
+    "leduc_poker": leduc_poker,
+    "liars_dice": liars_dice,
+    "matching_pennies_3p": matching_pennies_3p,
+    "rock_paper_scissors": rock_paper_scissors,
+}
+
+OPENSPIEL = "openspiel:"
+READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg}
+
+
+def load(name: str) -> Game:
+    """A game by name (``"kuhn_poker(players=3)"``), file (``"path/to/game.efg"``) or ``"openspiel:NAME(…)"``.
+
+    Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
+    """
+    if name.startswith(OPENSPIEL):
+        from infoset.formats.openspiel import load_openspiel
+
+        return load_openspiel(name.removeprefix(OPENSPIEL))
+    reader = READERS.get(Path(name).suffix.lower())
+    if reader is not None:
+        return reader(name)
+    if Path(name).is_file():
+        raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
+    return build("game", parse_name(name), GAMES)

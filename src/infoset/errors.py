@@ -1,0 +1,89 @@
+"""Everything that infoset raises on purpose.
+
+InfosetError
+├── UnknownNameError        (LookupError)   no game, method or parameter of that name
+├── ParameterError          (ValueError)    a value outside what is allowed
+├── FormatError             (ValueError)    a file that cannot be read; carries file, line and column
+├── GameRuleError           (ValueError)    a game that breaks the game model's contract
+│   └── IllegalMoveError                    a move or an answer of nature that is not on offer
+├── UnsupportedGameError    (ValueError)    a sound game that this algorithm is not made for
+│   └── ImperfectRecallError                a player forgets; names the information set
+├── BudgetError             (MemoryError)   a game too large for the memory or the histories allowed
+├── PolicyError             (ValueError)    a policy that is broken or belongs to another game
+├── CheckpointError         (ValueError)    a saved run that cannot be continued
+└── MissingExtraError       (ImportError)   an optional dependency that is not installed
+
+Every message is one line: the offending value, where it stands, what would be allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InfosetError(Exception):
+    """The root of the tree above."""
+
+
+class UnknownNameError(InfosetError, LookupError):
+    """No game, method or parameter of that name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        close = get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known) or 'none'}"
+        super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")
+
+
+class ParameterError(InfosetError, ValueError):
+    """A value outside what is allowed."""
+
+
+class FormatError(InfosetError, ValueError):
+    """A file that cannot be read: ``file:line:column: what was found; what was expected``."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0, column: int = 0) -> None:
+        self.file, self.line, self.column = file, line, column
+        where = ":".join([file or "<text>"] + [str(k) for k in (line, column) if k])
+        super().__init__(f"{where}: {message}")
+
+
+class GameRuleError(InfosetError, ValueError):
+    """A game that breaks the game model's contract."""
+
+
+class IllegalMoveError(GameRuleError):
+    """A move or an answer of nature that is not on offer."""
+
+
+class UnsupportedGameError(InfosetError, ValueError):
+    """A sound game that this algorithm is not made for."""
+
+
+class ImperfectRecallError(UnsupportedGameError):
+    """A player forgets what it did or saw; the message names the information set."""
+
+
+class BudgetError(InfosetError, MemoryError):
+    """A game too large for the memory or the number of histories allowed."""
+
+
+class PolicyError(InfosetError, ValueError):
+    """A policy that is broken or belongs to another game."""
+
+
+class CheckpointError(InfosetError, ValueError):
+    """A saved run that cannot be continued."""
+
+
+class MissingExtraError(InfosetError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the extra '{extra}': pip install 'infoset[{extra}]'")
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """``text``, cut to ``limit`` characters so that a hostile value cannot flood a message."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,1 @@
+"""Games from elsewhere: Gambit's extensive-form files and OpenSpiel."""

@@ -1,0 +1,1 @@
+"""Native games, with OpenSpiel's names, parameters, rules and orders of moves."""

@@ -1,0 +1,84 @@
+"""Generalised Kuhn poker KP(n): one card each, one chip to bet (Kuhn 1950; Lanctot 2014, section 4.1)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from infoset.base import Action, JointMove, Observed
+from infoset.games.rules import Ended, NativeState, Rules, order, seats
+from infoset.names import check_range
+
+RANKS = ("7", "8", "9", "T", "J", "Q", "K")
+PASS, BET = "pass", "bet"
+MOVES = (PASS, BET)
+
+
+class _Fields(NamedTuple):
+    players: int
+    cards: tuple[int, ...]
+    history: tuple[str, ...]
+
+
+class KuhnState(NativeState, _Fields):
+    """The cards dealt so far, 0 the lowest (their order once all are dealt), and the public history."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if len(self.cards) < self.players or len(self.history) % self.players != player:
+            return ()
+        return MOVES
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if len(self.cards) == self.players:
+            return ()
+        left = [card for card in range(self.players + 1) if card not in self.cards]
+        return tuple((card_name(card, self.players), 1 / len(left)) for card in left)
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        players, cards, history = self
+        if nature is not None:
+            return self._deal(str(nature))
+        mover = len(history) % players
+        move = str(moves[mover])
+        seen = [move] * players
+        seen[mover] = None  # type: ignore[call-overload]
+        history = (*history, move)
+        bets = BET in history
+        if len(history) == (history.index(BET) + players if bets else players):
+            return Observed(Ended(showdown(cards, history)), tuple(seen))
+        return Observed(KuhnState(players, cards, history), tuple(seen))
+
+    def _deal(self, name: str) -> Observed:
+        """The next player, and nobody else, sees the card."""
+        owner = len(self.cards)
+        cards = (*self.cards, RANKS.index(name) - len(RANKS) + self.players + 1)
+        seen = tuple([name if p == owner else None for p in range(self.players)])
+        return Observed(self._replace(cards=cards if len(cards) < self.players else order(cards)), seen)
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0,) * self.players
+
+
+def showdown(cards: tuple[int, ...], history: tuple[str, ...]) -> tuple[float, ...]:
+    """The highest card among those who bet or called, or among all if nobody bet, takes the pot."""
+    players = len(cards)
+    callers = {k % players for k, move in enumerate(history) if move == BET}
+    winner = max(callers or range(players), key=cards.__getitem__)
+    pot = players + len(callers)
+    return tuple([float((p == winner) * pot - 1 - (p in callers)) for p in range(players)])
+
+
+def card_name(card: int, players: int) -> str:
+    """The rank's letter: the highest card of every deck is a king."""
+    return RANKS[card - players - 1]
+
+
+def kuhn_poker(players: int = 2) -> Rules:
+    """Kuhn poker for 2 to 6 players; a deck of ``players + 1`` cards.
+
+    The value of the two-player game is -1/18 for the first player (Kuhn 1950).
+    """
+    check_range("kuhn_poker: players", players, 2, 6)
+    name = "kuhn_poker" if players == 2 else f"kuhn_poker(players={players})"
+    return Rules(name, seats(players), Observed(KuhnState(players, (), ()), (None,) * players))

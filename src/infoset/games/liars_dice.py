@@ -1,0 +1,90 @@
+"""Liar's dice for two, the highest face wild, as OpenSpiel plays it (bidding rule ``reset-face``)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from infoset.base import Action, JointMove, Observed
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.names import check_range
+
+PLAYERS = 2
+NO_BID = -1
+LIAR = "liar"
+
+
+class _Fields(NamedTuple):
+    numdice: int
+    sides: int
+    dice: tuple[int, ...]
+    bid: int
+    mover: int
+
+
+class DiceState(NativeState, _Fields):
+    """The dice so far and the last bid; a bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
+
+    __slots__ = ()
+
+    @property
+    def rolling(self) -> bool:
+        return len(self.dice) < PLAYERS * self.numdice
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if player != self.mover or self.rolling:
+            return ()
+        bids = PLAYERS * self.numdice * self.sides
+        higher = tuple(bid_name(bid, self.sides) for bid in range(self.bid + 1, bids))
+        return higher if self.bid == NO_BID else (*higher, LIAR)
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if not self.rolling:
+            return ()
+        return tuple((face, 1 / self.sides) for face in range(1, self.sides + 1))
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if isinstance(nature, int):
+            return self._roll(nature)
+        numdice, sides, dice, bid, mover = self
+        move = str(moves[mover])
+        seen = (None, move) if mover == 0 else (move, None)
+        if move == LIAR:
+            return Observed(Ended(self._judge()), seen)
+        return Observed(DiceState(numdice, sides, dice, bid_number(move, sides), 1 - mover), seen)
+
+    def _roll(self, face: int) -> Observed:
+        """A player sees its hand, in no order, when its last die has fallen."""
+        dice = (*self.dice, face)
+        owner, place = divmod(len(self.dice), self.numdice)
+        complete = place == self.numdice - 1
+        hand = "".join(map(str, sorted(dice[-self.numdice :]))) if complete else None
+        return Observed(self._replace(dice=dice), tuple(hand if p == owner else None for p in range(PLAYERS)))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+    def _judge(self) -> tuple[float, float]:
+        """The caller wins unless the dice bear out the last bid."""
+        quantity, face = self.bid // self.sides + 1, self.bid % self.sides + 1
+        count = sum(die in (face, self.sides) for die in self.dice)
+        caller = -1.0 if count >= quantity else 1.0
+        return (caller, -caller) if self.mover == 0 else (-caller, caller)
+
+
+def bid_name(bid: int, sides: int) -> str:
+    """``2x5``: at least two fives."""
+    return f"{bid // sides + 1}x{bid % sides + 1}"
+
+
+def bid_number(name: str, sides: int) -> int:
+    """The inverse of ``bid_name``."""
+    quantity, face = name.split("x")
+    return (int(quantity) - 1) * sides + int(face) - 1
+
+
+def liars_dice(numdice: int = 1, dice_sides: int = 6) -> Rules:
+    """Liar's dice: ``numdice`` dice a player with ``dice_sides`` faces."""
+    check_range("liars_dice: numdice", numdice, 1, 9)
+    check_range("liars_dice: dice_sides", dice_sides, 2, 9)
+    name = f"liars_dice(numdice={numdice},dice_sides={dice_sides})"
+    return Rules(name, seats(PLAYERS), Observed(DiceState(numdice, dice_sides, (), NO_BID, 0), (None, None)))

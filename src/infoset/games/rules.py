@@ -1,0 +1,110 @@
+"""What every native game shares: the frozen description, the state's common part, the check of a joint move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import Action, JointMove, Observed, State, Step
+from infoset.errors import IllegalMoveError
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A native game as a value: its full name, its players and the step it starts with."""
+
+    name: str
+    players: tuple[str, ...]
+    first: Step
+
+    def start(self) -> Step:
+        return self.first
+
+
+def seats(count: int) -> tuple[str, ...]:
+    """The players' names ``P1`` … ``Pn``."""
+    return tuple(f"P{k + 1}" for k in range(count))
+
+
+def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
+    """Raise ``IllegalMoveError`` unless the joint move and nature's answer are on offer at ``state``."""
+    if state.terminal:
+        raise IllegalMoveError(f"the game is over at {state!r}; no move is legal")
+    players = len(state.returns())
+    if len(moves) != players:
+        raise IllegalMoveError(f"a joint move has {players} entries, not {len(moves)}: {moves!r}")
+    for player, move in enumerate(moves):
+        legal: tuple[Action | None, ...] = state.legal(player) or (None,)
+        if move not in legal:
+            raise IllegalMoveError(f"player {player} cannot play {move!r}; legal: {legal!r}")
+    answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance(moves)) or (None,)
+    if nature not in answers:
+        raise IllegalMoveError(f"nature cannot answer {nature!r}; possible: {answers[:20]!r}")
+
+
+class NativeState:
+    """What the states of native games do alike: checked play and drawing from listed answers.
+
+    A game's state is a ``NamedTuple`` of its fields with this in front; it writes ``legal``, ``chance``,
+    ``returns`` and ``play_unchecked``, the fast path that trusts its caller.  A state keeps only what still
+    matters (the order of the cards once they are dealt, not the cards), so that histories share states;
+    every game ends in ``Ended``.
+    """
+
+    __slots__ = ()
+
+    @property
+    def terminal(self) -> bool:
+        return False
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        raise NotImplementedError
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        return ()
+
+    def returns(self) -> tuple[float, ...]:
+        raise NotImplementedError
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        raise NotImplementedError
+
+    def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        check_play(self, moves, nature)
+        return self.play_unchecked(moves, nature)
+
+    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+        answers = self.chance(moves)
+        if not answers:
+            return None
+        cumulative = np.cumsum([probability for _, probability in answers])
+        return answers[int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))][0]
+
+
+class _Payoffs(NamedTuple):
+    payoffs: tuple[float, ...]
+
+
+class Ended(NativeState, _Payoffs):
+    """The end of a game: nothing is left but the payoffs."""
+
+    __slots__ = ()
+
+    @property
+    def terminal(self) -> bool:
+        return True
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        return ()
+
+    def returns(self) -> tuple[float, ...]:
+        return self.payoffs
+
+
+def order(strengths: Sequence[int]) -> tuple[int, ...]:
+    """Each strength replaced by its rank among the distinct ones: all that a showdown needs."""
+    ranks = {strength: rank for rank, strength in enumerate(sorted(set(strengths)))}
+    return tuple([ranks[strength] for strength in strengths])

@@ -1,0 +1,222 @@
+"""The one grammar of names: ``name(key=value,…)``, as OpenSpiel writes it, for games, methods and agents.
+
+Values are integers, floats, ``true``/``True``, ``false``/``False``, ``none``/``None``, words, quoted strings,
+lists ``[a,b]`` and names with parameters of their own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
+
+Value: TypeAlias = "int | float | bool | str | None | tuple[Value, ...] | Name"
+T = TypeVar("T")
+
+MAX_LENGTH = 10_000
+MAX_DEPTH = 20
+_TOKEN = re.compile(r"""\s*(?:([(),=\[\]])|"([^"]*)"|'([^']*)'|([^\s(),=\[\]"']+))""")
+_CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
+
+
+class Name(NamedTuple):
+    """A parsed name: the word in front and its parameters in order."""
+
+    word: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.word
+        return f"{self.word}({','.join(f'{k}={format_value(v)}' for k, v in self.parameters)})"
+
+
+def format_value(value: Value) -> str:
+    """A parameter's value as the grammar reads it back."""
+    if isinstance(value, Name):
+        return str(value)
+    if isinstance(value, tuple):
+        return f"[{','.join(map(format_value, value))}]"
+    if isinstance(value, str):
+        return value if re.fullmatch(r"[\w.:+/-]+", value) and _scalar(value) == value else f'"{value}"'
+    return str(value).lower() if isinstance(value, bool) or value is None else repr(value)
+
+
+def parse_name(text: str) -> Name:
+    """Read ``name(key=value,…)``.  Raises ``FormatError`` with the column."""
+    if len(text) > MAX_LENGTH:
+        raise FormatError(f"a name of {len(text)} characters; at most {MAX_LENGTH} are allowed", "name")
+    parser = _Parser(text)
+    name = parser.name(0)
+    parser.end()
+    return name
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text, self.position = text, 0
+
+    def fail(self, expected: str) -> FormatError:
+        found = self.text[self.position :].strip()[:1] or "the end"
+        return FormatError(
+            f"found {found!r}, expected {expected} in {shorten(self.text)!r}", "name", 1, self.position + 1
+        )
+
+    def peek(self) -> tuple[str, str]:
+        """The next token as (punctuation, word); one of the two is empty, both are at the end."""
+        match = _TOKEN.match(self.text, self.position)
+        if not match:
+            return "", ""
+        mark, double, single, bare = match.groups()
+        return mark or "", next((g for g in (double, single, bare) if g is not None), "")
+
+    def take(self) -> str:
+        match = _TOKEN.match(self.text, self.position)
+        if not match:
+            raise self.fail("a name")
+        self.position = match.end()
+        return next(g for g in match.groups() if g is not None)
+
+    def accept(self, mark: str) -> bool:
+        if self.peek()[0] == mark:
+            self.take()
+            return True
+        return False
+
+    def expect(self, mark: str) -> None:
+        if not self.accept(mark):
+            raise self.fail(f"{mark!r}")
+
+    def word(self, what: str) -> str:
+        if not self.peek()[1]:
+            raise self.fail(what)
+        return self.take()
+
+    def end(self) -> None:
+        if self.text[self.position :].strip():
+            raise self.fail("nothing more")
+
+    def name(self, depth: int) -> Name:
+        word = self.word("a name")
+        return Name(word, self.parameters(depth) if self.accept("(") else ())
+
+    def parameters(self, depth: int) -> tuple[tuple[str, Value], ...]:
+        found: dict[str, Value] = {}
+        while not self.accept(")"):
+            if found:
+                self.expect(",")
+            key = self.word("a parameter's name")
+            self.expect("=")
+            if key in found:
+                raise self.fail(f"each parameter once, {shorten(key)!r} came twice,")
+            found[key] = self.value(depth + 1)
+        return tuple(found.items())
+
+    def value(self, depth: int) -> Value:
+        if depth > MAX_DEPTH:
+            raise self.fail(f"at most {MAX_DEPTH} levels of nesting")
+        if self.accept("["):
+            return self.items(depth)
+        quoted = self.text[self.position :].lstrip()[:1] in ("'", '"')
+        word = self.take() if quoted else self.word("a value")
+        if quoted:
+            return word
+        if self.accept("("):
+            return Name(word, self.parameters(depth))
+        return _scalar(word)
+
+    def items(self, depth: int) -> tuple[Value, ...]:
+        items: list[Value] = []
+        while not self.accept("]"):
+            if items:
+                self.expect(",")
+            items.append(self.value(depth + 1))
+        return tuple(items)
+
+
+def _scalar(word: str) -> Value:
+    if word.lower() in _CONSTANTS:
+        return _CONSTANTS[word.lower()]
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    return word
+
+
+def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:
+    """Call the maker that ``name`` names with its parameters; names and types are checked first.
+
+    Raises ``UnknownNameError`` for a name or parameter that is not there and ``ParameterError`` for a value
+    of the wrong type or out of range (the maker's own check).
+    """
+    if name.word not in makers:
+        raise UnknownNameError(kind, name.word, makers)
+    maker = makers[name.word]
+    signature = inspect.signature(maker)
+    for key, value in name.parameters:
+        if key not in signature.parameters:
+            raise UnknownNameError(f"parameter of {name.word}:", key, signature.parameters)
+        _check_type(name.word, key, value, signature.parameters[key].default)
+    return maker(**dict(name.parameters))
+
+
+def _check_type(word: str, key: str, value: Value, default: object) -> None:
+    """A value must be of the default's type; an integer may stand for a float."""
+    if default is None or default is inspect.Parameter.empty or isinstance(value, type(default)):
+        fits = not (isinstance(value, bool) and isinstance(default, int) and not isinstance(default, bool))
+    else:
+        fits = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
+    if not fits:
+        raise ParameterError(
+            f"{word}: {key}={shorten(format_value(value))} is not {_describe(default)}"
+        )
+
+
+def _describe(default: object) -> str:
+    kinds = {bool: "true or false", int: "an integer", float: "a number", str: "a word", tuple: "a list"}
+    return f"{kinds.get(type(default), 'allowed')} (default {format_value(default)})"  # type: ignore[arg-type]
+
+
+def check_range(name: str, value: int, low: int, high: int) -> None:
+    """Raise ``ParameterError`` unless ``low <= value <= high``."""
+    if not low <= value <= high:
+        raise ParameterError(f"{name}={value} is out of range; allowed: {low} to {high}")
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise ``ParameterError`` unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise ParameterError(f"{name}={shorten(value)} is not one of {', '.join(choices)}")
+
+
+def information_key(tokens: tuple[tuple[object, object], ...]) -> str:
+    """The readable key of an information state: observations as they are, own moves in brackets.
+
+    ``K [pass] bet`` is a player who saw a king, passed, and then saw a bet; ``[pass]:bet`` would be one who
+    saw the bet in the step of its own move.  Distinct states give distinct keys: a word that could be
+    mistaken for anything else is quoted.
+    """
+    return " ".join(map(_token_text, tokens)) or "start"
+
+
+def _token_text(token: tuple[object, object]) -> str:
+    move, observation = token
+    if move is None:
+        return format_action(observation)
+    seen = "" if observation is None or observation == () else f":{format_action(observation)}"
+    return f"[{format_action(move)}]{seen}"
+
+
+def format_action(action: object) -> str:
+    """A move or observation as one readable word; quoted where it could be misread."""
+    if isinstance(action, tuple):
+        return f"({','.join(map(format_action, action))})"
+    text = str(action)
+    if isinstance(action, str) and (not re.fullmatch(r"[^\s\[\](),\"\\]+", text) or _scalar(text) != text):
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return text

@@ -1,0 +1,267 @@
+"""Policies as tables: a distribution at every information set, with readable keys, saved and loaded.
+
+A file is a NumPy archive (``.npz``): the probabilities as one array and a JSON header with a schema version.
+Small policies also go to ``.json``, to be read and edited by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import PolicyError, shorten
+from infoset.files import replace_file
+from infoset.tree.sequence_form import SequenceForm
+
+SCHEMA = 1
+SUM_TOLERANCE = 1e-6
+MAX_BYTES = 2 << 30
+ARRAYS = ("header", "probabilities")
+
+Tables = tuple[Mapping[str, Mapping[str, float]], ...]
+
+
+@dataclass(frozen=True)
+class TabularPolicy:
+    """``tables[player][key][move]`` is a probability.
+
+    ``game`` is the name it was made for ("" fits any game with these information sets); ``map_name`` the
+    information map of its keys ("" for the players' own information states); ``made_by`` says how.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    tables: Tables = field(repr=False)
+    map_name: str = ""
+    made_by: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for player, table in zip(self.players, self.tables, strict=True):
+            for key, row in table.items():
+                _check_row(player, key, row)
+
+    def probabilities(self, player: int, key: str) -> Mapping[str, float]:
+        """The distribution at one information set.  Raises ``PolicyError`` for a key that is not there."""
+        try:
+            return self.tables[player][key]
+        except KeyError:
+            raise PolicyError(f"no information set {shorten(key)!r} for {self.players[player]}") from None
+
+    @cached_property
+    def num_infosets(self) -> int:
+        return sum(map(len, self.tables))
+
+    @classmethod
+    def from_behaviour(
+        cls, form: SequenceForm, strategy: FloatArray, made_by: Mapping[str, Any] | None = None
+    ) -> TabularPolicy:
+        """From behaviour (S,) on a sequence form; the rows are scaled to sum to one."""
+        tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in form.players)
+        first, rows = form.arrays.first.tolist(), strategy.tolist()
+        owners = form.infoset_player.tolist()
+        for key, actions, begin, owner in zip(form.keys, form.actions, first, owners, strict=True):
+            tables[owner][key] = dict(zip(actions, rows[begin : begin + len(actions)], strict=True))
+        return cls(form.name, form.players, tables, form.map_name, made_by or {})
+
+    @classmethod
+    def from_plan(
+        cls, form: SequenceForm, plan: FloatArray, made_by: Mapping[str, Any] | None = None
+    ) -> TabularPolicy:
+        """From realisation weights (S,); uniform at information sets that are never reached."""
+        from infoset.solvers.metrics import behaviour
+
+        return cls.from_behaviour(form, behaviour(form, plan), made_by)
+
+    @classmethod
+    def from_function(
+        cls, form: SequenceForm, choose: Callable[[str, tuple[str, ...]], Mapping[str, float]]
+    ) -> TabularPolicy:
+        """From a function of an information set's key and moves."""
+        strategy = np.ones(form.num_sequences)
+        for key, actions, begin in zip(form.keys, form.actions, form.arrays.first.tolist(), strict=True):
+            row = choose(key, actions)
+            strategy[begin : begin + len(actions)] = [row.get(action, 0.0) for action in actions]
+        return cls.from_behaviour(form, strategy, {"method": getattr(choose, "__name__", "function")})
+
+    @classmethod
+    def uniform(cls, form: SequenceForm) -> TabularPolicy:
+        """Every move of a set with equal probability."""
+
+        def uniform(_: str, actions: tuple[str, ...]) -> Mapping[str, float]:
+            return dict.fromkeys(actions, 1 / len(actions))
+
+        return cls.from_function(form, uniform)
+
+    def behaviour(self, form: SequenceForm) -> FloatArray:
+        """Behaviour (S,) on a game's sequence form; 1 at the empty sequences.
+
+        Raises ``PolicyError`` where the policy was made for another game.
+        """
+        self._check_game(form)
+        strategy = np.ones(form.num_sequences)
+        first, owners = form.arrays.first.tolist(), form.infoset_player.tolist()
+        for key, actions, begin, owner in zip(form.keys, form.actions, first, owners, strict=True):
+            row = self.tables[owner].get(key)
+            if row is None:
+                raise self._other_game(form, f"it says nothing about {form.players[owner]}'s set {shorten(key)!r}")
+            if not row.keys() <= set(actions):
+                odd = sorted(row.keys() - set(actions))
+                raise self._other_game(form, f"at {shorten(key)!r} it plays {odd}, the game offers {list(actions)}")
+            values = np.array([row.get(action, 0.0) for action in actions])
+            strategy[begin : begin + len(actions)] = values / values.sum()
+        return strategy
+
+    def plan(self, form: SequenceForm) -> FloatArray:
+        """Realisation weights (S,) on a game's sequence form."""
+        from infoset.solvers.metrics import realisation
+
+        return realisation(form, self.behaviour(form))
+
+    def _check_game(self, form: SequenceForm) -> None:
+        if self.game and self.game != form.name:
+            raise self._other_game(form, "the names differ")
+        if len(self.tables) != form.num_players:
+            raise self._other_game(form, f"it has {len(self.tables)} players, the game {form.num_players}")
+        if self.map_name != form.map_name:
+            raise self._other_game(form, f"its information map is {self.map_name!r}, the game's {form.map_name!r}")
+        known = [set() for _ in form.players]  # type: list[set[str]]
+        for key, owner in zip(form.keys, form.infoset_player.tolist(), strict=True):
+            known[owner].add(key)
+        for name, table, keys in zip(form.players, self.tables, known, strict=True):
+            for key in table.keys() - keys:
+                raise self._other_game(form, f"{name} has no information set {shorten(key)!r} with a choice")
+
+    def _other_game(self, form: SequenceForm, why: str) -> PolicyError:
+        return PolicyError(f"the policy was made for {self.game or 'an unnamed game'}, this is {form.name}: {why}")
+
+    def save(self, path: str | Path) -> Path:
+        """Write ``.npz`` or ``.json``, by the suffix.  The file appears whole or not at all."""
+        path = Path(path)
+        if path.suffix == ".json":
+            body = {"schema": SCHEMA, "game": self.game, "players": self.players, "map": self.map_name}
+            rows = {"made_by": dict(self.made_by), "tables": [dict(t) for t in self.tables]}
+            return replace_file(path, lambda file: file.write(json.dumps({**body, **rows}, indent=1).encode()))
+        if path.suffix == ".npz":
+            return replace_file(path, self._write_npz)
+        raise PolicyError(f"cannot save a policy as {path.name!r}; allowed: .npz, .json")
+
+    def _write_npz(self, file: Any) -> None:
+        header = _Header(
+            schema=SCHEMA,
+            game=self.game,
+            players=list(self.players),
+            map=self.map_name,
+            made_by=dict(self.made_by),
+            keys=[list(table) for table in self.tables],
+            moves=[[list(row) for row in table.values()] for table in self.tables],
+        )
+        flat = [p for table in self.tables for row in table.values() for p in row.values()]
+        encoded = np.frombuffer(msgspec.json.encode(header), dtype=np.uint8)
+        np.savez_compressed(file, header=encoded, probabilities=np.array(flat, dtype=np.float64))
+
+    @classmethod
+    def load(cls, path: str | Path) -> TabularPolicy:
+        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        path = Path(path)
+        try:
+            if path.stat().st_size > MAX_BYTES:
+                raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read")
+            return _from_json(path) if path.suffix == ".json" else _from_npz(path)
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
+            if isinstance(error, PolicyError):
+                raise
+            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    game: str
+    players: list[str]
+    map: str
+    made_by: dict[str, Any]
+    keys: list[list[str]]
+    moves: list[list[list[str]]]
+
+
+class _Json(msgspec.Struct):
+    schema: int
+    game: str
+    players: list[str]
+    tables: list[dict[str, dict[str, float]]]
+    map: str = ""
+    made_by: dict[str, Any] = {}
+
+
+def _from_json(path: Path) -> TabularPolicy:
+    body = msgspec.json.decode(path.read_bytes(), type=_Json)
+    _check_schema(path, body.schema)
+    if len(body.tables) != len(body.players):
+        raise PolicyError(f"{path}: {len(body.tables)} tables for {len(body.players)} players")
+    return TabularPolicy(body.game, tuple(body.players), tuple(body.tables), body.map, body.made_by)
+
+
+def _from_npz(path: Path) -> TabularPolicy:
+    with zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+        if size > MAX_BYTES:
+            raise PolicyError(f"{path}: unpacks to {size:,} bytes; at most {MAX_BYTES:,} are read")
+    with np.load(path, allow_pickle=False) as arrays:
+        header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+        flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
+    _check_schema(path, header.schema)
+    sizes = sum(len(row) for rows in header.moves for row in rows)
+    if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):
+        raise PolicyError(f"{path}: header and probabilities do not fit together")
+    supply = iter(flat)
+    tables = tuple(
+        {key: {move: next(supply) for move in row} for key, row in zip(keys, rows, strict=True)}
+        for keys, rows in zip(header.keys, header.moves, strict=True)
+    )
+    return TabularPolicy(header.game, tuple(header.players), tables, header.map, header.made_by)
+
+
+def _check_schema(path: Path, schema: int) -> None:
+    if schema != SCHEMA:
+        raise PolicyError(f"{path}: policy schema {schema}; this version reads {SCHEMA}. A newer infoset may read it")
+
+
+def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:
+    values = list(row.values())
+    if not values or not all(0 <= v <= 1 + SUM_TOLERANCE for v in values):
+        raise PolicyError(f"{player} at {shorten(key)!r}: {dict(row)} has an entry that is no probability")
+    if abs(sum(values) - 1) > SUM_TOLERANCE:
+        raise PolicyError(f"{player} at {shorten(key)!r}: probabilities {dict(row)} sum to {sum(values):g}, not to 1")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two policies differ: total variation, half the sum of absolute differences, at each information set."""
+
+    largest: float
+    mean: float
+    player: str
+    key: str
+    """Where the difference is largest."""
+
+
+def compare(one: TabularPolicy, other: TabularPolicy) -> Comparison:
+    """Compare two policies on the same information sets.  Raises ``PolicyError`` where the sets differ."""
+    distances: list[tuple[float, str, str]] = []
+    for name, table, second in zip(one.players, one.tables, other.tables, strict=True):
+        if table.keys() != second.keys():
+            raise PolicyError(f"the policies of {name} are for different games: their information sets differ")
+        for key, row in table.items():
+            moves = row.keys() | second[key].keys()
+            gap = sum(abs(row.get(m, 0.0) - second[key].get(m, 0.0)) for m in moves) / 2
+            distances.append((gap, name, key))
+    largest, player, key = max(distances, default=(0.0, "", ""))
+    return Comparison(largest, sum(d[0] for d in distances) / max(len(distances), 1), player, key)

@@ -1,0 +1,1 @@
+"""Solvers on the sequence form: one shared loop, local updates, the linear program, best responses."""

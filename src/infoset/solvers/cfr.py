@@ -1,0 +1,154 @@
+"""Counterfactual regret minimisation: the methods of its family as schedules of one local update."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import ParameterError
+from infoset.names import Value, format_value
+from infoset.solvers import updates
+from infoset.solvers.loop import Method, Schedule
+
+HORIZON = 1000
+
+
+def cfr(alternating: bool = True) -> Method:
+    """CFR (Zinkevich et al. 2007): regret matching, uniform average."""
+    return _discounted(f"cfr{_turns(alternating)}", alternating, 0.0, _one, _one)
+
+
+def cfr_plus(averaging: Value = 1.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
+    """CFR+ (Tammelin 2014): regret matching+, linear average."""
+    name = f"cfr+({_averaging(averaging, 1.0, horizon)}{_turns(alternating, ',')})"
+    return _discounted(name, alternating, averaging, _one, _zero, horizon)
+
+
+def linear_cfr(alternating: bool = True) -> Method:
+    """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by t."""
+    return _discounted(f"linear-cfr{_turns(alternating)}", alternating, 1.0, _power(1.0), _power(1.0))
+
+
+def dcfr(
+    alpha: float = 1.5, beta: float = 0.0, gamma: Value = 2.0, horizon: int = HORIZON, alternating: bool = True
+) -> Method:
+    """DCFR(α, β, γ) (Brown & Sandholm 2019): positive regrets discounted by t^α/(t^α+1), negative by β, average γ."""
+    _finite("dcfr", alpha=alpha, beta=beta)
+    name = f"dcfr(alpha={alpha:g},beta={beta:g},{_averaging(gamma, 2.0, horizon, 'gamma')}{_turns(alternating, ',')})"
+    return _discounted(name, alternating, gamma, _power(alpha), _power(beta), horizon)
+
+
+def pcfr_plus(averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
+    """PCFR+ (Farina, Kroer & Sandholm 2021): predictive regret matching+, average weighted by t^averaging."""
+    name = f"pcfr+({_averaging(averaging, 5.0, horizon)}{_turns(alternating, ',')})"
+    return _predictive(name, alternating, averaging, _one, horizon)
+
+
+def pdcfr_plus(
+    alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True
+) -> Method:
+    """PDCFR+ (Xu et al. 2024): PCFR+ with regrets discounted by t^α/(t^α+1)."""
+    _finite("pdcfr+", alpha=alpha)
+    name = f"pdcfr+(alpha={alpha:g},{_averaging(averaging, 5.0, horizon)}{_turns(alternating, ',')})"
+    return _predictive(name, alternating, averaging, _power(alpha), horizon)
+
+
+def hedge(eta: float = 1.0, decay: float = 0.5, averaging: Value = 0.0, alternating: bool = True) -> Method:
+    """Exponential weights at every information set, learning rate ``eta / t**decay``."""
+    _finite("hedge", eta=eta, decay=decay)
+    if eta <= 0 or not 0 <= decay <= 1:
+        raise ParameterError(f"hedge: eta={eta} must be positive and decay={decay} between 0 and 1")
+    average = discount(averaging, HORIZON)
+
+    def schedule(t: FloatArray) -> FloatArray:
+        return np.stack([average(t), eta / t**decay], axis=1)
+
+    name = f"hedge(eta={eta:g},decay={decay:g},{_averaging(averaging, 0.0, HORIZON)}{_turns(alternating, ',')})"
+    return Method(name, updates.hedge, schedule, alternating=alternating, from_logits=True)
+
+
+def discount(averaging: Value, horizon: int) -> Schedule:
+    """The factor ((t-1)/t)^γ on the average before iteration t, so that iteration s weighs s^γ.
+
+    ``averaging`` is γ, or ``[a, b]``: γ falls linearly from a to b over the first ``horizon`` iterations.
+    """
+    ends = averaging if isinstance(averaging, tuple) else (averaging, averaging)
+    if len(ends) != 2 or not all(isinstance(e, (int, float)) and isfinite(e) and e >= 0 for e in ends):
+        raise ParameterError(f"averaging={format_value(averaging)} is not a number from 0 up or a pair [start,end]")
+    if horizon < 1:
+        raise ParameterError(f"horizon={horizon} is not a positive number of iterations")
+    low, high = float(ends[0]), float(ends[1])  # type: ignore[arg-type]
+
+    def factor(t: FloatArray) -> FloatArray:
+        gamma: FloatArray = low + (high - low) * np.minimum(t / horizon, 1)
+        return ((t - 1) / t) ** gamma
+
+    return factor
+
+
+def _discounted(
+    name: str, alternating: bool, averaging: Value, positive: Schedule, negative: Schedule, horizon: int = HORIZON
+) -> Method:
+    average = discount(averaging, horizon)
+
+    def schedule(t: FloatArray) -> FloatArray:
+        return np.stack([average(t), positive(t), negative(t)], axis=1)
+
+    return Method(name, updates.regret_matching, schedule, alternating=alternating)
+
+
+def _predictive(name: str, alternating: bool, averaging: Value, positive: Schedule, horizon: int) -> Method:
+    average = discount(averaging, horizon)
+
+    def schedule(t: FloatArray) -> FloatArray:
+        return np.stack([average(t), positive(t)], axis=1)
+
+    return Method(name, updates.predictive, schedule, alternating=alternating)
+
+
+def _one(t: FloatArray) -> FloatArray:
+    return np.ones_like(t)
+
+
+def _zero(t: FloatArray) -> FloatArray:
+    return np.zeros_like(t)
+
+
+def _power(exponent: float) -> Schedule:
+    """t^exponent / (t^exponent + 1), written so that large powers do not overflow."""
+
+    def factor(t: FloatArray) -> FloatArray:
+        return 1 / (1 + t**-exponent)
+
+    return factor
+
+
+def _finite(method: str, **parameters: float) -> None:
+    for name, value in parameters.items():
+        if not isfinite(value):
+            raise ParameterError(f"{method}: {name}={value} is not a finite number")
+
+
+def _averaging(averaging: Value, default: float, horizon: int, name: str = "averaging") -> str:
+    scheduled = isinstance(averaging, tuple)
+    return f"{name}={format_value(averaging)}" + (f",horizon={horizon}" if scheduled else "")
+
+
+def _turns(alternating: bool, before: str = "") -> str:
+    if alternating:
+        return ""
+    return f"{before}alternating=false" if before else "(alternating=false)"
+
+
+METHODS: dict[str, Callable[..., Method]] = {
+    "cfr": cfr,
+    "cfr+": cfr_plus,
+    "linear-cfr": linear_cfr,
+    "dcfr": dcfr,
+    "pcfr+": pcfr_plus,
+    "pdcfr+": pdcfr_plus,
+    "hedge": hedge,
+}

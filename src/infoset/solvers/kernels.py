@@ -1,0 +1,106 @@
+"""The algebra of the sequence form: three passes from which every solver and metric is made.
+
+``gradient`` over the terminal rows, values up the sequence tree (expected or best), plans down it.
+All arrays are indexed by sequence, every player's behind one another (see ``FormArrays``).  Indices are
+unsigned, which spares Numba the check for negative ones and halves the time of a pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.jit import kernel
+from infoset.tree.sequence_form import FormArrays
+
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+@kernel
+def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
+    """values[q] = sum over the rows that end q of payoff * product of the others' realisation weights."""
+    n = a.rows.shape[0]
+    begin = a.sequences[player]
+    rows, paid, other = a.rows[player], a.payoffs[player], a.others[player, 0]
+    t = rows[0] * ZERO
+    for q in range(a.sequences[player + 1] - begin):
+        total = 0.0
+        end = rows[q + ONE]
+        if n == 2:
+            while t < end:
+                total += paid[t] * plan[other[t]]
+                t += ONE
+        else:
+            while t < end:
+                weight = paid[t] * plan[other[t]]
+                for k in range(1, n - 1):
+                    weight *= plan[a.others[player, k, t]]
+                total += weight
+                t += ONE
+        values[begin + q] = total
+
+
+@kernel
+def expect_up(
+    a: FormArrays, player: int, strategy: FloatArray, values: FloatArray, worth: FloatArray
+) -> None:
+    """Add to every sequence the value of what follows when ``strategy`` is played there.
+
+    Afterwards values[q] is the counterfactual value of the move q, values[empty] the player's payoff and
+    worth[k] the counterfactual value of the information set k.
+    """
+    top = a.infosets[player + 1] - ONE
+    for back in range(a.infosets[player + 1] - a.infosets[player]):
+        k = top - back
+        total = 0.0
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            total += strategy[q] * values[q]
+        worth[k] = total
+        values[a.parent[k]] += total
+
+
+@kernel
+def best_up(a: FormArrays, player: int, values: FloatArray) -> None:
+    """As ``expect_up`` when the best move is played everywhere."""
+    top = a.infosets[player + 1] - ONE
+    for back in range(a.infosets[player + 1] - a.infosets[player]):
+        k = top - back
+        best = values[a.first[k]]
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            best = max(best, values[q])
+        values[a.parent[k]] += best
+
+
+@kernel
+def plan_down(a: FormArrays, player: int, strategy: FloatArray, plan: FloatArray) -> None:
+    """Realisation weights from behaviour: plan[q] = plan[parent] * strategy[q]."""
+    plan[a.sequences[player]] = 1.0
+    for k in range(a.infosets[player], a.infosets[player + 1]):
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            plan[q] = plan[a.parent[k]] * strategy[q]
+
+
+@kernel
+def behave(a: FormArrays, plan: FloatArray, strategy: FloatArray) -> None:
+    """Behaviour from realisation weights; uniform where a set is never reached."""
+    for k in range(len(a.first)):
+        total = 0.0
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            total += plan[q]
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            strategy[q] = plan[q] / total if total > 0 else 1.0 / a.size[k]
+
+
+@kernel
+def root_values(
+    a: FormArrays, plan: FloatArray, values: FloatArray, expected: FloatArray, best: FloatArray
+) -> None:
+    """Every player's payoff under ``plan`` and against it; ``values`` is scratch, afterwards those of best play."""
+    for player in range(a.rows.shape[0]):
+        gradient(a, player, plan, values)
+        begin = a.sequences[player]
+        expected[player] = 0.0
+        for q in range(begin, a.sequences[player + 1]):
+            expected[player] += plan[q] * values[q]
+        best_up(a, player, values)
+        best[player] = values[begin]

@@ -1,0 +1,103 @@
+"""Two-player zero-sum games solved exactly: the sequence-form linear program (von Stengel 1996), by HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import UnsupportedGameError
+from infoset.tree.sequence_form import SequenceForm
+
+HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def linear_program(form: SequenceForm) -> FloatArray:
+    """Realisation weights (S,) of an equilibrium of a two-player zero-sum (or constant-sum) game.
+
+    Each player's program: maximise p over own plan x and values p of the opponent's information sets, where
+    p is what a best reply to x leaves.  Raises ``UnsupportedGameError`` for any other game.
+    """
+    if form.num_players != 2:
+        raise UnsupportedGameError(
+            f"{form.name} has {form.num_players} players; the linear program solves two-player zero-sum games. "
+            "Try --method pcfr+ or sfrd"
+        )
+    if form.constant_sum is None:
+        raise UnsupportedGameError(
+            f"{form.name} is not zero-sum: its payoffs do not always add up to the same. Try --method pcfr+ or sfrd"
+        )
+    plan = np.ones(form.num_sequences)
+    for player in range(2):
+        plan[form.player_sequences(player)] = _maximin(form, player)
+    return plan
+
+
+def _maximin(form: SequenceForm, player: int) -> FloatArray:
+    """The plan of ``player`` that does best against its best reply.
+
+    maximise f'p subject to F'p <= A'x, E x = e, x >= 0, where A is the payoff matrix of ``player`` (own
+    sequences x the opponent's), E and F the sequence constraints of the two.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, csr_array
+
+    payoff = _payoff_matrix(form, player)
+    own, other = _constraints(form, player), _constraints(form, 1 - player)
+    objective = np.zeros(own.shape[1] + other.shape[0])
+    objective[own.shape[1]] = -1.0  # the opponent's empty sequence: its value is what the opponent leaves
+    result = linprog(
+        objective,
+        A_ub=block_array([[-payoff.T, other.T]], format="csr"),
+        b_ub=np.zeros(other.shape[1]),
+        A_eq=block_array([[own, csr_array((own.shape[0], other.shape[0]))]], format="csr"),
+        b_eq=np.eye(1, own.shape[0])[0],
+        bounds=[(0, None)] * own.shape[1] + [(None, None)] * other.shape[0],
+        method="highs",
+        options=HIGHS,
+    )
+    if not result.success:
+        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {result.message}")
+    return _on_the_polytope(form, player, result.x[: own.shape[1]])
+
+
+def _payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
+    """(S_player, S_opponent) sparse payoffs of ``player``, own sequences counted from its empty one."""
+    from scipy.sparse import csr_array
+
+    sequences, payoffs = form.terminals()
+    shape = [int(n) for n in np.diff(form.arrays.sequences)]
+    start = form.arrays.sequences[:2].astype(np.int64)
+    rows, columns = sequences[:, player] - start[player], sequences[:, 1 - player] - start[1 - player]
+    return csr_array((payoffs[:, player], (rows, columns)), shape=(shape[player], shape[1 - player]))
+
+
+def _constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
+    """(1 + I_player, S_player): the empty sequence weighs one; the moves of a set weigh as much as its parent."""
+    from scipy.sparse import csr_array
+
+    a, sets = form.arrays, form.player_infosets(player)
+    start = int(a.sequences[player])
+    inside = slice(sets.start, sets.stop)
+    count, size = len(sets), a.size[inside].astype(np.int64)
+    moves = np.arange(1, int(a.sequences[player + 1]) - start)
+    rows = np.concatenate([[0], np.repeat(np.arange(1, count + 1), size), np.arange(1, count + 1)])
+    columns = np.concatenate([[0], moves, a.parent[inside].astype(np.int64) - start])
+    entries = np.concatenate([[1.0], np.ones(len(moves)), -np.ones(count)])
+    return csr_array((entries, (rows, columns)), shape=(count + 1, len(moves) + 1))
+
+
+def _on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatArray:
+    """Remove the solver's rounding: clip at zero and rescale every set to its parent's weight."""
+    a, start = form.arrays, int(form.arrays.sequences[player])
+    plan = np.maximum(plan, 0)
+    plan[0] = 1.0
+    for k in form.player_infosets(player):
+        moves = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
+        total, above = plan[moves].sum(), plan[int(a.parent[k]) - start]
+        plan[moves] = plan[moves] * (above / total) if total > 0 else above / int(a.size[k])
+    return plan
+
+
+METHODS: dict[str, Callable[[SequenceForm], FloatArray]] = {"lp": linear_program}

@@ -1,0 +1,210 @@
+"""The loop that all iterative solvers share, and the methods: a local update with its schedules.
+
+One iteration: gradient over the terminals, counterfactual values up the sequence tree, a local update at
+every information set on the way down, which also renews the realisation weights and their average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+import numba
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import CheckpointError, ParameterError
+from infoset.jit import inline_kernel, kernel, with_piece
+from infoset.solvers import updates
+from infoset.solvers.kernels import expect_up, gradient, plan_down
+from infoset.solvers.updates import Update
+from infoset.tree.sequence_form import FormArrays, SequenceForm
+
+Schedule = Callable[[FloatArray], FloatArray]
+"""From iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
+
+
+class LoopState(NamedTuple):
+    """Everything that changes; indexed by sequence (S) or information set (I)."""
+
+    strategy: FloatArray  # (S,) current behaviour
+    plan: FloatArray  # (S,) current realisation weights
+    average: FloatArray  # (S,) discounted sum of the realisation weights so far
+    values: FloatArray  # (S,) scratch: counterfactual values of moves
+    worth: FloatArray  # (I,) scratch: counterfactual values of information sets
+    memory: FloatArray  # (m, S) what the local updates keep
+
+
+def _learn(
+    a: FormArrays, player: int, worth: FloatArray, strategy: FloatArray, plan: FloatArray,
+    average: FloatArray, values: FloatArray, memory: FloatArray, parameters: FloatArray,
+) -> None:  # fmt: skip
+    """Update the player's strategy, add its old realisation weights to the average, renew them."""
+    firsts, sizes, parents = a.first, a.size, a.parent
+    discount, root = parameters[0], a.sequences[player]
+    average[root] = average[root] * discount + 1.0
+    for k in range(a.infosets[player], a.infosets[player + 1]):
+        first, parent = firsts[k], parents[k]
+        last = first + sizes[k]
+        update(root, parent, first, last, worth[k], values, strategy, memory, parameters)
+        reach = plan[parent]
+        for q in range(first, last):
+            average[q] = average[q] * discount + plan[q]
+            plan[q] = reach * strategy[q]
+
+
+def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool) -> None:
+    """Run one iteration for each row of ``schedule``.
+
+    Alternating: a player's update is seen by those after it in the same iteration.  The average takes the
+    weights with which the iteration began.
+    """
+    n = a.rows.shape[0]
+    for t in range(schedule.shape[0]):
+        for step in range(2 * n):
+            player, learns = (step // 2, step % 2) if alternating else (step % n, step // n)
+            if learns:
+                learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, schedule[t])
+            else:
+                gradient(a, player, s.plan, s.values)
+                expect_up(a, player, s.strategy, s.values, s.worth)
+
+
+def update(*_: Any) -> None:
+    """Stands for the local update in ``_learn``."""
+
+
+learn = _learn
+"""Stands for the compiled ``_learn`` in ``_iterate``."""
+
+
+@cache
+def compiled_loop(local_update: Update) -> Any:
+    """The loop around one local update; built-in ones are cached on disk, a user's is compiled once a process."""
+    compiled = kernel if local_update.__module__ == updates.__name__ else numba.njit(nogil=True, error_model="numpy")
+    learn = compiled(with_piece(_learn, "update", inline_kernel(local_update)))
+    return compiled(with_piece(_iterate, "learn", learn))
+
+
+@dataclass(frozen=True)
+class Method:
+    """An iterative solver as a value: a local update, its schedule and how players take turns.
+
+    ``update``: a plain function as described in ``updates.py``, built in or the user's own.
+    ``memory``: rows kept for each sequence.  ``from_logits``: memory row 0 holds log weights, which start at
+    the logarithm of the start profile.
+    """
+
+    name: str
+    update: Update
+    schedule: Schedule
+    memory: int = 1
+    alternating: bool = True
+    from_logits: bool = False
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:
+        return LoopSolver(form, self, start)
+
+
+class Solver(Protocol):
+    """A method at work on a game: step it, read its profiles, save it, go on."""
+
+    @property
+    def form(self) -> SequenceForm: ...
+
+    @property
+    def iteration(self) -> int: ...
+
+    def step(self, iterations: int = 1) -> None: ...
+
+    def current(self) -> FloatArray: ...
+
+    def average(self) -> FloatArray: ...
+
+    def save(self) -> dict[str, Any]: ...
+
+    def restore(self, saved: dict[str, Any]) -> None: ...
+
+
+class LoopSolver:
+    """The loop at work on a game."""
+
+    def __init__(self, form: SequenceForm, method: Method, start: FloatArray | None = None) -> None:
+        """``start``: behaviour to start from (S,), uniform by default; interior for methods on log weights."""
+        self.form, self.method, self.iteration = form, method, 0
+        size = form.num_sequences
+        strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
+        memory = np.zeros((method.memory, size))
+        if method.from_logits:
+            if not (strategy > 0).all():
+                raise ParameterError(f"{method.name} must start inside: every move needs a positive probability")
+            memory[0] = np.log(strategy)
+        self.state = LoopState(
+            strategy, np.ones(size), np.zeros(size), np.zeros(size), np.zeros(form.num_infosets), memory
+        )
+        for player in range(form.num_players):
+            plan_down(form.arrays, player, strategy, self.state.plan)
+        self._iterate = compiled_loop(method.update)
+        self._run(0)
+
+    def step(self, iterations: int = 1) -> None:
+        """Run so many iterations."""
+        self._run(iterations)
+        self.iteration += iterations
+
+    def _run(self, iterations: int) -> None:
+        schedule = self.method.schedule(np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0))
+        self._iterate(self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating)
+
+    def current(self) -> FloatArray:
+        """Realisation weights (S,) of the profile that the next iteration starts from."""
+        return self.state.plan.copy()
+
+    def average(self) -> FloatArray:
+        """Realisation weights (S,) of the weighted average of all profiles so far."""
+        return normalised(self.form, self.state.average) if self.iteration else self.current()
+
+    def save(self) -> dict[str, Any]:
+        """The arrays from which ``restore`` continues bit for bit."""
+        return {"iteration": np.array(self.iteration), **self.state._asdict()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""
+        self.iteration = restore_arrays(self.state._asdict(), saved, self.method.name)
+
+
+def normalised(form: SequenceForm, weights: FloatArray) -> FloatArray:
+    """Sums of realisation weights (S,) scaled so that every empty sequence has weight one."""
+    totals = weights[form.arrays.sequences[:-1]]
+    return weights / np.repeat(totals, np.diff(form.arrays.sequences))
+
+
+def restore_arrays(into: dict[str, FloatArray], saved: dict[str, Any], method: str) -> int:
+    """Copy saved arrays into a solver's own; returns the iteration.  Raises ``CheckpointError`` on a misfit."""
+    for name, array in into.items():
+        given = saved.get(name)
+        if given is None or given.shape != array.shape or given.dtype != array.dtype:
+            raise CheckpointError(f"the checkpoint's array {name!r} does not fit {method} on this game")
+        array[...] = given
+    return int(saved["iteration"])
+
+
+def uniform(form: SequenceForm) -> FloatArray:
+    """Behaviour (S,) that chooses every move of a set with equal probability; 1 at empty sequences."""
+    strategy = np.ones(form.num_sequences)
+    for k in range(form.num_infosets):
+        strategy[form.arrays.first[k] : form.arrays.first[k] + form.arrays.size[k]] = 1 / form.arrays.size[k]
+    return strategy
+
+
+def random_interior(form: SequenceForm, seed: int) -> FloatArray:
+    """Behaviour (S,) drawn uniformly from the simplex at every information set."""
+    weights = np.random.default_rng(seed).exponential(size=form.num_sequences) + 1e-9
+    owner = form.infoset_of
+    weights[owner < 0] = 1
+    inside = owner >= 0
+    totals = np.bincount(owner[inside], weights[inside], minlength=form.num_infosets)
+    weights[inside] /= totals[owner[inside]]
+    return weights

@@ -1,0 +1,100 @@
+"""How good a profile is, exactly, for any number of players: best responses and what they gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.solvers.kernels import behave, best_up, gradient, plan_down, root_values
+from infoset.solvers.loop import uniform
+from infoset.tree.sequence_form import SequenceForm
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A profile's figures; a gain is what one player wins by deviating alone to its best response."""
+
+    nash_conv: float
+    """Sum of the gains."""
+    exploitability: float
+    """Mean of the gains over the players."""
+    epsilon: float
+    """Largest gain: the profile is an ε-Nash equilibrium."""
+    values: tuple[float, ...]
+    """Expected payoff of each player."""
+    best_response_values: tuple[float, ...]
+    """Payoff of each player's best response to the others."""
+
+
+def evaluate(form: SequenceForm, plan: FloatArray) -> Evaluation:
+    """Exact figures of the profile with realisation weights ``plan`` (S,)."""
+    n = form.num_players
+    values, best = np.empty(n), np.empty(n)
+    root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
+    gains = best - values
+    return Evaluation(
+        nash_conv=float(gains.sum()),
+        exploitability=float(gains.sum()) / n,
+        epsilon=float(gains.max()),
+        values=tuple(values.tolist()),
+        best_response_values=tuple(best.tolist()),
+    )
+
+
+def exploitability(form: SequenceForm, plan: FloatArray) -> float:
+    """Mean over the players of the gain from deviating to a best response."""
+    return evaluate(form, plan).exploitability
+
+
+def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
+    """Sum over the players of the gain from deviating to a best response."""
+    return evaluate(form, plan).nash_conv
+
+
+def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
+    """(n,) every player's expected payoff."""
+    return np.array(evaluate(form, plan).values)
+
+
+def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArray:
+    """``plan`` (S,) with ``player``'s part replaced by a pure best response to the others."""
+    a, values = form.arrays, np.zeros(form.num_sequences)
+    gradient(a, player, plan, values)
+    best_up(a, player, values)
+    strategy = np.zeros(form.num_sequences)
+    for k in form.player_infosets(player):
+        first = int(a.first[k])
+        strategy[first + int(np.argmax(values[first : first + int(a.size[k])]))] = 1.0
+    response = plan.copy()
+    plan_down(a, player, strategy, response)
+    return response
+
+
+def performance(form: SequenceForm, plan: FloatArray) -> float:
+    """Lanctot 2014, eq. 11: the sum over players of what they win more than a uniform player, all others uniform."""
+    baseline = realisation(form, uniform(form))
+    expected = expected_values(form, baseline)
+    total = 0.0
+    for player in range(form.num_players):
+        own = form.player_sequences(player)
+        mixed = baseline.copy()
+        mixed[own] = plan[own]
+        total += expected_values(form, mixed)[player] - expected[player]
+    return float(total)
+
+
+def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    """Realisation weights (S,) of behaviour (S,)."""
+    plan = np.ones(form.num_sequences)
+    for player in range(form.num_players):
+        plan_down(form.arrays, player, np.asarray(strategy, dtype=np.float64), plan)
+    return plan
+
+
+def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
+    """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached."""
+    strategy = np.ones(form.num_sequences)
+    behave(form.arrays, plan, strategy)
+    return strategy

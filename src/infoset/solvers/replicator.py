@@ -1,0 +1,162 @@
+"""Sequence-form replicator dynamics (Gatti, Panozzo & Restelli 2013; Lanctot 2014): discrete and continuous."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import ParameterError
+from infoset.jit import kernel
+from infoset.names import Value
+from infoset.solvers import updates
+from infoset.solvers.cfr import HORIZON, discount
+from infoset.solvers.kernels import expect_up, gradient, plan_down
+from infoset.solvers.loop import Method, Solver, normalised, restore_arrays, uniform
+from infoset.solvers.updates import softmax
+from infoset.tree.sequence_form import FormArrays, SequenceForm
+
+
+def sfrd(shift: float | None = None, averaging: Value = 0.0, alternating: bool = True) -> Replicator:
+    """Discrete dynamics, eq. 3.  ``shift`` c makes every shifted payoff positive; 1 - smallest payoff by default."""
+    if shift is not None and not (isinstance(shift, (int, float)) and isfinite(shift)):
+        raise ParameterError(f"sfrd: shift={shift} is not a finite number")
+    return Replicator(shift, averaging, alternating)
+
+
+@dataclass(frozen=True)
+class Replicator:
+    """The method ``sfrd``: its shift depends on the game, so it becomes a ``Method`` when it meets one."""
+
+    shift: float | None
+    averaging: Value
+    alternating: bool
+
+    @property
+    def name(self) -> str:
+        words = [] if self.shift is None else [f"shift={self.shift:g}"]
+        words += [f"averaging={self.averaging}"] if self.averaging else []
+        words += [] if self.alternating else ["alternating=false"]
+        return f"sfrd({','.join(words)})" if words else "sfrd"
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
+        lowest = form.smallest_payoff
+        shift = 1 - lowest if self.shift is None else float(self.shift)
+        if shift + lowest <= 0:
+            raise ParameterError(
+                f"sfrd: shift={shift:g} leaves the payoff {lowest:g} at {shift + lowest:g}; it must exceed {-lowest:g}"
+            )
+        average = discount(self.averaging, HORIZON)
+
+        def schedule(t: FloatArray) -> FloatArray:
+            return np.stack([average(t), np.full_like(t, shift)], axis=1)
+
+        method = Method(self.name, updates.replicator, schedule, 2, self.alternating, from_logits=True)
+        return method.solver(form, start)
+
+
+class FlowState(NamedTuple):
+    """What the continuous dynamics carry; (S,) each."""
+
+    logits: FloatArray  # (1, S) sigma = softmax(logits)
+    plan: FloatArray  # realisation weights now
+    average: FloatArray  # integral of the realisation weights over time
+
+
+@kernel
+def _velocity(a: FormArrays, logits: FloatArray, strategy: FloatArray, plan: FloatArray, values: FloatArray) -> None:
+    """The profile at ``logits`` and the logits' derivative: the counterfactual values (eq. 4 in behaviour)."""
+    worth = np.empty(len(a.first))
+    for k in range(len(a.first)):
+        softmax(a.first[k], a.first[k] + a.size[k], logits, strategy)
+    for player in range(a.rows.shape[0]):
+        plan_down(a, player, strategy, plan)
+    for player in range(a.rows.shape[0]):
+        gradient(a, player, plan, values)
+        expect_up(a, player, strategy, values, worth)
+
+
+@kernel
+def _flow(a: FormArrays, s: FlowState, step: float, steps: int) -> None:
+    """Classical Runge-Kutta on logits and on the integral of the plan, all players at once."""
+    size = s.logits.shape[1]
+    strategy, plan = np.ones(size), np.ones(size)
+    slope, total, area = np.empty(size), np.empty(size), np.empty(size)
+    trial = np.empty((1, size))
+    for _ in range(steps):
+        total[:] = 0.0
+        area[:] = 0.0
+        trial[0] = s.logits[0]
+        for stage in range(4):
+            _velocity(a, trial, strategy, plan, slope)
+            weight = 1.0 / 3.0 if stage in (1, 2) else 1.0 / 6.0
+            total += weight * slope
+            area += weight * plan
+            trial[0] = s.logits[0] + (step if stage == 2 else step / 2) * slope
+        s.logits[0] += step * total
+        s.average[:] += step * area
+    _velocity(a, s.logits, strategy, s.plan, slope)
+
+
+@dataclass(frozen=True)
+class ContinuousReplicator:
+    """The method ``sfrd-continuous``: eq. 4 integrated with Runge-Kutta; one iteration is one ``step`` of time."""
+
+    step: float
+
+    @property
+    def name(self) -> str:
+        return f"sfrd-continuous(step={self.step:g})"
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
+        return FlowSolver(form, self, start)
+
+
+def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
+    """Continuous dynamics, eq. 4.  The payoff shift cancels; a step of 0.25 is stable for payoffs of a few units."""
+    if not 0 < step <= 100:
+        raise ParameterError(f"sfrd-continuous: step={step} is out of range; allowed: above 0, up to 100")
+    return ContinuousReplicator(float(step))
+
+
+class FlowSolver:
+    """Continuous dynamics at work; ``average`` is the time average of the realisation plan."""
+
+    def __init__(self, form: SequenceForm, method: ContinuousReplicator, start: FloatArray | None = None) -> None:
+        self.form, self.method, self.iteration = form, method, 0
+        strategy = uniform(form) if start is None else np.asarray(start, dtype=np.float64)
+        if not (strategy > 0).all():
+            raise ParameterError("sfrd-continuous must start inside: every move needs a positive probability")
+        self.state = FlowState(np.log(strategy)[None], np.ones(len(strategy)), np.zeros(len(strategy)))
+        _flow(form.arrays, self.state, method.step, 0)
+
+    def step(self, iterations: int = 1) -> None:
+        """Integrate over ``iterations`` steps of time."""
+        _flow(self.form.arrays, self.state, self.method.step, iterations)
+        self.iteration += iterations
+
+    def current(self) -> FloatArray:
+        """Realisation weights (S,) now."""
+        return self.state.plan.copy()
+
+    def average(self) -> FloatArray:
+        """Time average (S,) of the realisation weights."""
+        return normalised(self.form, self.state.average) if self.iteration else self.current()
+
+    def save(self) -> dict[str, Any]:
+        """The arrays from which ``restore`` continues bit for bit."""
+        return {"iteration": np.array(self.iteration), **self.state._asdict()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""
+        self.iteration = restore_arrays(self.state._asdict(), saved, self.method.name)
+
+
+METHODS: dict[str, Callable[..., Replicator | ContinuousReplicator]] = {
+    "sfrd": sfrd,
+    "sfrd-continuous": sfrd_continuous,
+}

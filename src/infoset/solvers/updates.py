@@ -1,0 +1,113 @@
+"""The local updates: what one information set learns from the values of its moves.
+
+An update is a plain function ``update(root, parent, first, last, worth, values, strategy, memory, parameters)``
+that the loop compiles into itself.  The moves of the set are the sequences ``first`` to ``last - 1``;
+``parent`` is the sequence that leads there and ``root`` the player's empty one.  ``values[q]`` is the
+counterfactual value of move ``q``, ``worth`` that of the set (``values[root]`` is the player's payoff),
+``strategy[q]`` the behaviour to replace, ``memory[k, q]`` what the update keeps from one iteration to the
+next, ``parameters`` this iteration's row of the method's schedule; its first entry is the discount of the
+average and belongs to the loop.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import Any
+
+from infoset.base import FloatArray
+from infoset.jit import inline_kernel
+
+NOISE = 1e-15  # a sum of regrets that is zero in exact arithmetic must not become a pure strategy
+
+
+@inline_kernel
+def normalise(first: int, last: int, total: float, strategy: FloatArray) -> None:
+    """Scale nonnegative weights to sum to one; uniform where there is nothing but rounding noise."""
+    if total > NOISE:
+        scale = 1.0 / total
+        for q in range(first, last):
+            strategy[q] *= scale
+    else:
+        for q in range(first, last):
+            strategy[q] = 1.0 / (last - first)
+
+
+@inline_kernel
+def softmax(first: int, last: int, logits: FloatArray, strategy: FloatArray) -> None:
+    """strategy = softmax(logits[0]); the logits are shifted so that their largest is zero."""
+    largest = logits[0, first]
+    for q in range(first, last):
+        largest = max(largest, logits[0, q])
+    total = 0.0
+    for q in range(first, last):
+        logits[0, q] -= largest
+        strategy[q] = exp(logits[0, q])
+        total += strategy[q]
+    normalise(first, last, total, strategy)
+
+
+def regret_matching(
+    root: int, parent: int, first: int, last: int, worth: float,
+    values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
+) -> None:  # fmt: skip
+    """Regret matching with discounts after each iteration (Brown & Sandholm 2019): most of the CFR family.
+
+    ``parameters[1]`` multiplies regrets above zero and ``parameters[2]`` those below (0: regret matching+).
+    """
+    total = 0.0
+    for q in range(first, last):
+        regret = memory[0, q] + values[q] - worth
+        regret *= parameters[1] if regret > 0 else parameters[2]
+        memory[0, q] = regret
+        strategy[q] = max(regret, 0.0)
+        total += strategy[q]
+    normalise(first, last, total, strategy)
+
+
+def predictive(
+    root: int, parent: int, first: int, last: int, worth: float,
+    values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
+) -> None:  # fmt: skip
+    """Predictive regret matching+ (Farina et al. 2021): as if the last regrets came once more.
+
+    ``parameters[1]`` multiplies the regrets after each iteration.
+    """
+    total = 0.0
+    for q in range(first, last):
+        regret = values[q] - worth
+        memory[0, q] = max(memory[0, q] + regret, 0.0) * parameters[1]
+        strategy[q] = max(memory[0, q] + regret, 0.0)
+        total += strategy[q]
+    normalise(first, last, total, strategy)
+
+
+def hedge(
+    root: int, parent: int, first: int, last: int, worth: float,
+    values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
+) -> None:  # fmt: skip
+    """Exponential weights (Freund & Schapire 1997) on counterfactual values, learning rate ``parameters[1]``."""
+    for q in range(first, last):
+        memory[0, q] += parameters[1] * values[q]
+    softmax(first, last, memory, strategy)
+
+
+def replicator(
+    root: int, parent: int, first: int, last: int, worth: float,
+    values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
+) -> None:  # fmt: skip
+    """Discrete sequence-form replicator dynamics (Lanctot 2014, eq. 3) in O(tree); ``parameters[1]`` is the shift c.
+
+    ``memory[1, q]`` is W(q) - u - c, with W(q) the shifted payoff of playing to make the choice q and u the
+    payoff of the current profile; eq. 3 divided by the parent's eq. 3 multiplies strategy[q] by W(q)/W(parent).
+    Weights are kept as logarithms: in plain doubles they underflow to a pure profile that never changes again.
+    """
+    above = memory[1, parent]
+    payoff = values[root] + parameters[1]
+    for q in range(first, last):
+        memory[1, q] = above + values[q] - worth
+        memory[0, q] += log((memory[1, q] + payoff) / (above + payoff))
+    softmax(first, last, memory, strategy)
+
+
+Update = Any
+"""The type of the functions above; Numba's index types differ from Python's."""

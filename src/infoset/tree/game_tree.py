@@ -1,0 +1,219 @@
+"""The tree of all histories, as flat arrays in breadth-first order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from infoset.base import Game, InformationState, IntArray
+from infoset.errors import BudgetError, GameRuleError
+from infoset.names import information_key
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, default_max_histories, explore
+
+ROOT = 0
+NO_INFOSET = -1
+NO_PARENT = -1
+
+
+@dataclass(frozen=True, eq=False)
+class GameTree:
+    """Every history of a game; node 0 is the start, parents come before children, levels are contiguous.
+
+    The children of node ``v`` are ``first_child[v]`` up to ``first_child[v + 1]``, in the order of its menu.
+    Information sets are numbered in order of first appearance over all players.
+    """
+
+    graph: GameGraph
+    parent: IntArray  # (N,)
+    first_child: IntArray  # (N + 1,)
+    position: IntArray  # (N,) row of the graph
+    infoset: IntArray  # (N,) or NO_INFOSET
+    levels: IntArray  # (depth + 1,) first node of each level
+    infoset_player: IntArray  # (I,)
+    infoset_node: IntArray  # (I,) the first node of the set
+    infoset_state: IntArray  # (I,) the information state of that node
+    states: InformationStates = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, game: Game, max_histories: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> GameTree:
+        """Enumerate ``game``.  Raises ``BudgetError`` before memory is taken, ``GameRuleError`` for broken rules."""
+        limit = max_histories if max_histories is not None else default_max_histories()
+        graph = explore(game, limit, progress)
+        histories = graph.count_histories()
+        if histories > limit:
+            raise BudgetError(
+                f"{game.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
+                f"the limit of {limit:,}. Raise it with --max-histories, choose smaller parameters, or search instead"
+            )
+        return _Unroller(graph, int(histories)).run()
+
+    @property
+    def name(self) -> str:
+        return self.graph.name
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        return self.graph.players
+
+    @property
+    def num_terminals(self) -> int:
+        return int((self.graph.player[self.position] == TERMINAL).sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays over histories."""
+        return sum(a.nbytes for a in (self.parent, self.first_child, self.position, self.infoset))
+
+    def player(self, node: int) -> int:
+        """The player who moves at ``node``, ``CHANCE`` or ``TERMINAL``."""
+        return int(self.graph.player[self.position[node]])
+
+    def edges(self, nodes: IntArray) -> IntArray:
+        """The graph's edge that leads to each of ``nodes`` (the root excluded)."""
+        above = self.parent[nodes]
+        return self.graph.first_edge[self.position[above]] + nodes - self.first_child[above]
+
+    def menu(self, infoset: int) -> tuple[object, ...]:
+        """The moves on offer in an information set."""
+        return self.graph.menus[self.graph.content[self.position[self.infoset_node[infoset]]]]
+
+    def key(self, infoset: int) -> str:
+        """The readable name of an information set: what the player saw and did, or the map's own label."""
+        if self.graph.map_name:
+            return self.graph.labels[self.graph.label[self.position[self.infoset_node[infoset]]]]
+        return information_key(self.states.state(int(self.infoset_state[infoset])))
+
+    def history(self, node: int) -> list[object]:
+        """The moves and nature's answers that lead to ``node``."""
+        path: list[object] = []
+        while node != ROOT:
+            above = int(self.parent[node])
+            menu = self.graph.menus[self.graph.content[self.position[above]]]
+            path.append(menu[node - int(self.first_child[above])])
+            node = above
+        return path[::-1]
+
+
+class InformationStates:
+    """The tree of all players' information states: each is its parent and one more token.
+
+    Player ``p`` starts in state ``p``; numbers grow along every branch.
+    """
+
+    def __init__(self, graph: GameGraph) -> None:
+        self.tokens = graph.tokens
+        self.parent: list[int] = [-1] * len(graph.players)
+        self.token: list[int] = list(graph.start_tokens)
+        self._number: dict[int, int] = {}
+
+    def extend(self, keys: list[int]) -> list[int]:
+        """The state behind each key ``parent * number of tokens + token``, created where it is new."""
+        number, base, size = self._number, len(self.tokens), len(self.parent)
+        found = [number.get(key, -1) for key in keys]
+        for k, key in enumerate(keys):
+            if found[k] < 0:
+                number[key] = found[k] = size
+                size += 1
+                self.parent.append(key // base)
+                self.token.append(key % base)
+        return found
+
+    def state(self, number: int) -> InformationState:
+        """The tokens of a state in order."""
+        tokens = []
+        while number >= 0:
+            if self.token[number] != NO_TOKEN:
+                tokens.append(self.tokens[self.token[number]])
+            number = self.parent[number]
+        return tuple(tokens[::-1])
+
+
+class _Unroller:
+    """Unrolls a graph level by level; all work over histories is NumPy's."""
+
+    def __init__(self, graph: GameGraph, histories: int) -> None:
+        self.graph = graph
+        self.n = len(graph.players)
+        self.states = InformationStates(graph)
+        self.parent = np.full(histories, NO_PARENT, dtype=np.int32)
+        self.position = np.zeros(histories, dtype=np.int32)
+        self.infoset = np.full(histories, NO_INFOSET, dtype=np.int32)
+        self.number: dict[int, int] = {}
+        self.infosets: list[tuple[int, int, int]] = []
+
+    def run(self) -> GameTree:
+        graph = self.graph
+        levels, begin, end = [0], 0, 1
+        informed = np.arange(self.n, dtype=np.int64)[None, :]
+        while begin < end:
+            self._number_infosets(begin, end, informed)
+            begin, (end, informed) = end, self._grow(begin, end, informed)
+            levels.append(begin)
+        first_child = np.ones(len(self.position) + 1, dtype=np.int32)
+        first_child[1:] += np.cumsum(graph.num_edges[self.position], dtype=np.int32)
+        sets = np.array(self.infosets, dtype=np.int32).reshape(-1, 3)
+        return GameTree(
+            graph, self.parent, first_child, self.position, self.infoset, np.array(levels, dtype=np.int32),
+            sets[:, 0], sets[:, 1], sets[:, 2], self.states,
+        )  # fmt: skip
+
+    def _grow(self, begin: int, end: int, informed: np.ndarray) -> tuple[int, np.ndarray]:  # type: ignore[type-arg]
+        """Append the children of nodes ``begin`` to ``end``; returns the new end and what players know there."""
+        graph, above = self.graph, self.position[begin:end]
+        sizes = graph.num_edges[above]
+        total = int(sizes.sum())
+        source = np.repeat(np.arange(end - begin), sizes)
+        offset = np.cumsum(sizes) - sizes
+        edges = np.arange(total) - np.repeat(offset - graph.first_edge[above], sizes)
+        below = graph.child[edges]
+        self.parent[end : end + total] = source + begin
+        self.position[end : end + total] = below
+        informed, tokens = informed[source], graph.token[edges]
+        alive = graph.player[below] != TERMINAL
+        for p in range(self.n):
+            grows = np.flatnonzero(alive & (tokens[:, p] != NO_TOKEN))
+            keys = informed[grows, p] * len(graph.tokens) + tokens[grows, p]
+            unique, inverse = np.unique(keys, return_inverse=True)
+            informed[grows, p] = np.array(self.states.extend(unique.tolist()), dtype=np.int64)[inverse]
+        return end + total, informed
+
+    def _number_infosets(self, begin: int, end: int, informed: np.ndarray) -> None:  # type: ignore[type-arg]
+        """Give every decision node of one level its information set."""
+        position = self.position[begin:end]
+        player = self.graph.player[position]
+        nodes = np.flatnonzero(player >= 0)
+        state = informed[nodes, player[nodes]]
+        keys = self.graph.label[position[nodes]] if self.graph.map_name else state
+        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        numbers = []
+        for key, k in zip(unique.tolist(), first.tolist(), strict=True):
+            if key not in self.number:
+                self.number[key] = len(self.infosets)
+                node = nodes[k]
+                self.infosets.append((int(player[node]), begin + int(node), int(state[k])))
+            numbers.append(self.number[key])
+        self.infoset[begin + nodes] = np.array(numbers, dtype=np.int32)[inverse]
+        self._check_menus(begin + nodes)
+
+    def _check_menus(self, nodes: IntArray) -> None:
+        """What a player may do must follow from what it knows."""
+        menu = self.graph.content[self.position[nodes]]
+        first = np.array([self.infosets[k][1] for k in self.infoset[nodes]], dtype=np.int32)
+        wrong = np.flatnonzero(menu != self.graph.content[self.position[first]]) if len(first) else first
+        if len(wrong):
+            one, two = int(first[wrong[0]]), int(nodes[wrong[0]])
+            tree = GameTree(
+                self.graph, self.parent, np.concatenate([[1], 1 + np.cumsum(self.graph.num_edges[self.position])]),
+                self.position, self.infoset, np.array([0]), *np.array(self.infosets, dtype=np.int32).T, self.states,
+            )  # fmt: skip
+            raise GameRuleError(
+                f"{self.graph.name}: player {tree.player(one)} cannot tell the histories {tree.history(one)} and "
+                f"{tree.history(two)} apart but has other moves there"
+            )
+
+
+__all__ = ["CHANCE", "NO_INFOSET", "NO_PARENT", "ROOT", "TERMINAL", "GameTree", "InformationStates"]

@@ -1,0 +1,309 @@
+"""The distinct positions of a game, each expanded once: what the tree is unrolled from.
+
+A position is a decision of one player, a choice of nature, or an end.  The simultaneous moves of one step
+become successive decisions that tell nobody anything; the edge that completes the step carries, for each
+player, a *token*: the own move and the observation by which that player's information state grows.
+Histories that lead to one state share its positions, so the rules (plain Python) run once a state while the
+tree, which may be very much larger, is unrolled from these arrays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, FloatArray, Game, IntArray, State, Step, Token
+from infoset.errors import BudgetError, GameRuleError, shorten
+
+CHANCE = -1
+TERMINAL = -2
+NO_TOKEN = -1
+TOLERANCE = 1e-9
+
+BYTES_PER_POSITION = 1500
+BYTES_PER_HISTORY = 120
+PROBES = 200
+PROBE_SECONDS = 1.0
+PROBE_DEPTH = 10_000
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Interner(Generic[K]):
+    """Numbers distinct values 0, 1, 2, … in order of first appearance."""
+
+    def __init__(self) -> None:
+        self.number: dict[K, int] = {}
+
+    def __call__(self, value: K) -> int:
+        return self.number.setdefault(value, len(self.number))
+
+    def values(self) -> list[K]:
+        return list(self.number)
+
+
+@dataclass(frozen=True, eq=False)
+class GameGraph:
+    """Flat arrays over ``P`` positions and ``E`` edges; position 0 is the start.
+
+    ``content[p]`` is a row of ``menus`` at a decision or choice of nature, a row of ``payoffs`` at an end.
+    ``label[p]`` numbers the information set that an information map gives; -1 without a map.
+    """
+
+    name: str
+    players: tuple[str, ...]
+    player: npt.NDArray[np.int8]  # (P,) mover, CHANCE or TERMINAL
+    content: IntArray  # (P,)
+    label: IntArray  # (P,)
+    first_edge: IntArray  # (P + 1,)
+    child: IntArray  # (E,)
+    probability: FloatArray  # (E,) 1 on the edges of decisions
+    token: IntArray  # (E, n) row of tokens, or NO_TOKEN
+    menus: list[tuple[Action, ...]]
+    payoffs: FloatArray  # (number of distinct payoff vectors, n)
+    tokens: list[Token]
+    labels: list[str]
+    start_tokens: tuple[int, ...]  # (n,) what each player sees before the first move
+    map_name: str  # "" where information sets are information states
+
+    @property
+    def num_edges(self) -> IntArray:
+        return np.diff(self.first_edge)
+
+    def count_histories(self) -> float:
+        """The number of histories of the whole tree, without unrolling it.
+
+        Raises ``GameRuleError`` where a state can come back: then the tree is infinite.
+        """
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        size = len(self.player)
+        source = np.repeat(np.arange(size), self.num_edges)
+        edges = csr_array((np.ones(len(self.child)), (self.child, source)), shape=(size, size))
+        parts = connected_components(edges, directed=True, connection="strong", return_labels=False)
+        if parts < size or (self.child == source).any():
+            raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
+        count, level = 0.0, np.zeros(size)
+        level[0] = 1
+        while level.any():
+            count += float(level.sum())
+            level = edges @ level
+        return count
+
+
+def free_memory() -> int:
+    """Bytes of memory that can be taken without swapping; 4 GiB where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as info:
+            for line in info:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 4 << 30
+
+
+def default_max_histories() -> int:
+    """Half of the free memory, at ``BYTES_PER_HISTORY`` bytes a history."""
+    return free_memory() // 2 // BYTES_PER_HISTORY
+
+
+def explore(game: Game, max_histories: int | None = None, progress: Callable[[int], None] | None = None) -> GameGraph:
+    """Expand every distinct state of ``game`` once.
+
+    ``max_histories`` bounds the edges held; by default it comes from the free memory.
+    ``progress`` is called with the number of positions now and then.
+    Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
+    """
+    limit = max_histories if max_histories is not None else default_max_histories()
+    limit = min(limit, free_memory() // 2 // BYTES_PER_POSITION)
+    return _Explorer(game, limit, progress).run()
+
+
+@dataclass
+class _Explorer:
+    """The work list of ``explore`` and the arrays as they grow."""
+
+    game: Game
+    limit: int
+    progress: Callable[[int], None] | None
+    player: list[int] = field(default_factory=list)
+    content: list[int] = field(default_factory=list)
+    label: list[int] = field(default_factory=list)
+    edges: list[list[tuple[int, float, tuple[int, ...]]] | None] = field(default_factory=list)
+    number: dict[State, int] = field(default_factory=dict)
+    todo: list[State] = field(default_factory=list)
+    num_edges: int = 0
+
+    def run(self) -> GameGraph:
+        self.n = len(self.game.players)
+        self.silent = (NO_TOKEN,) * self.n
+        self.map = getattr(self.game, "information_map", None)
+        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.payoffs: Interner[tuple[float, ...]] = Interner()
+        self.tokens: Interner[Token] = Interner()
+        self.labels: Interner[tuple[int, Hashable]] = Interner()
+        step = self.game.start()
+        start = self._tokens(step, (None,) * self.n)
+        self._visit(step.state)
+        while self.todo:
+            self._expand(self.todo.pop())
+            if self.num_edges > self.limit:
+                raise BudgetError(_too_large(self.game, self.limit, len(self.player), self.num_edges))
+            if self.progress and not len(self.todo) % 1024:
+                self.progress(len(self.player))
+        return self._arrays(start)
+
+    def _visit(self, state: State) -> int:
+        """The position of a state, new or known."""
+        found = self.number.get(state)
+        if found is None:
+            found = self.number[state] = self._add(TERMINAL, -1)
+            self.todo.append(state)
+        return found
+
+    def _add(self, player: int, content: int) -> int:
+        self.player.append(player)
+        self.content.append(content)
+        self.label.append(-1)
+        self.edges.append(None)
+        return len(self.player) - 1
+
+    def _expand(self, state: State) -> None:
+        position = self.number[state]
+        if state.terminal:
+            payoffs = tuple(map(float, state.returns()))
+            if len(payoffs) != self.n or not all(map(isfinite, payoffs)):
+                raise GameRuleError(f"{self.game.name}: payoffs {payoffs!r} are not {self.n} finite numbers")
+            self.content[position] = self.payoffs(payoffs)
+            return
+        self.play = getattr(state, "play_unchecked", state.play)
+        self._decide(state, position, [state.legal(p) for p in range(self.n)], 0, [None] * self.n)
+
+    def _decide(
+        self, state: State, position: int, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
+    ) -> None:
+        """Fill ``position`` with the decision of the first player from ``mover`` on, or with nature's answer."""
+        while mover < self.n and not menus[mover]:
+            mover += 1
+        if mover == self.n:
+            edges = self._answers(state, position, moves)
+        else:
+            legal = menus[mover]
+            if len(set(legal)) < len(legal):
+                raise GameRuleError(f"{self.game.name}: moves {legal!r} of player {mover} are not distinct")
+            self.player[position] = mover
+            self.content[position] = self.menus(legal)
+            if self.map is not None:
+                self.label[position] = self.labels((mover, self.map.key(state, mover)))
+            edges = []
+            for move in legal:
+                moves[mover] = move
+                edges.append(self._follow(state, menus, mover + 1, moves))
+            moves[mover] = None
+        self.edges[position] = edges
+        self.num_edges += len(edges)
+
+    def _follow(
+        self, state: State, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
+    ) -> tuple[int, float, tuple[int, ...]]:
+        """The edge behind one move: to the next mover, to nature, or straight to the next state."""
+        if not any(menus[mover:]) and not state.chance(moves):
+            step = self.play(moves, None)
+            return self._visit(step.state), 1.0, self._tokens(step, moves)
+        inner = self._add(CHANCE, -1)
+        self._decide(state, inner, menus, mover, moves)
+        return inner, 1.0, self.silent
+
+    def _answers(
+        self, state: State, position: int, moves: list[Action | None]
+    ) -> list[tuple[int, float, tuple[int, ...]]]:
+        answers = state.chance(moves) or ((None, 1.0),)
+        total = sum(probability for _, probability in answers)
+        if abs(total - 1) > TOLERANCE or any(not 0 <= probability <= 1 for _, probability in answers):
+            raise GameRuleError(
+                f"{self.game.name}: nature's probabilities {shorten(repr(answers))} sum to {total}, not to 1"
+            )
+        self.player[position] = CHANCE
+        self.content[position] = self.menus(tuple("" if answer is None else answer for answer, _ in answers))
+        edges = []
+        for answer, probability in answers:
+            step = self.play(moves, answer)
+            edges.append((self._visit(step.state), float(probability), self._tokens(step, moves)))
+        return edges
+
+    def _tokens(self, step: Step, moves: Sequence[Action | None]) -> tuple[int, ...]:
+        tokens = []
+        for player, move in enumerate(moves):
+            observation = step.observation(player)
+            silent = move is None and observation is None
+            tokens.append(NO_TOKEN if silent else self.tokens((move, observation)))
+        return tuple(tokens)
+
+    def _arrays(self, start: tuple[int, ...]) -> GameGraph:
+        flat = [edge for edges in self.edges for edge in edges or ()]
+        sizes = [len(edges or ()) for edges in self.edges]
+        payoffs = np.array(self.payoffs.values(), dtype=np.float64).reshape(-1, self.n)
+        return GameGraph(
+            name=self.game.name,
+            players=self.game.players,
+            player=np.array(self.player, dtype=np.int8),
+            content=np.array(self.content, dtype=np.int32),
+            label=np.array(self.label, dtype=np.int32),
+            first_edge=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+            child=np.array([edge[0] for edge in flat], dtype=np.int32),
+            probability=np.array([edge[1] for edge in flat], dtype=np.float64),
+            token=np.array([edge[2] for edge in flat], dtype=np.int32).reshape(-1, self.n),
+            menus=self.menus.values(),
+            payoffs=payoffs,
+            tokens=self.tokens.values(),
+            labels=[str(key) for _, key in self.labels.values()],
+            start_tokens=start,
+            map_name="" if self.map is None else str(self.map.name),
+        )
+
+
+def _too_large(game: Game, limit: int, positions: int, edges: int) -> str:
+    return (
+        f"{game.name} is too large to enumerate: stopped at {positions:,} distinct positions and {edges:,} moves "
+        f"(limit {limit:,}); about {estimate_histories(game):.1e} histories in all by random probes. "
+        "Raise the limit with --max-histories, choose smaller parameters, or search instead of solving"
+    )
+
+
+def estimate_histories(game: Game, seed: int = 0) -> float:
+    """Knuth's estimate (1975) of the size of the tree: the mean over random plays of what each would imply."""
+    rng = np.random.default_rng(seed)
+    stop = time.monotonic() + PROBE_SECONDS
+    sizes: list[float] = []
+    while len(sizes) < PROBES and (not sizes or time.monotonic() < stop):
+        sizes.append(_probe(game, rng, stop))
+    return float(np.mean(sizes))
+
+
+def _probe(game: Game, rng: np.random.Generator, stop: float) -> float:
+    state, size, weight = game.start().state, 1.0, 1.0
+    for _ in range(PROBE_DEPTH):
+        if state.terminal or time.monotonic() > stop + PROBE_SECONDS:
+            break
+        moves: list[Action | None] = []
+        for player in range(len(game.players)):
+            legal = state.legal(player)
+            moves.append(legal[int(rng.integers(len(legal)))] if legal else None)
+            if legal:
+                weight *= len(legal)
+                size += weight
+        answers = state.chance(moves)
+        if answers:
+            weight *= len(answers)
+            size += weight
+        answer = answers[int(rng.integers(len(answers)))][0] if answers else None
+        state = state.play(moves, answer).state
+    return size

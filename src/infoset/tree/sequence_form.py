@@ -1,0 +1,255 @@
+"""The sequence form (von Stengel 1996) of an n-player game with perfect recall: what every solver runs on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, Game, IndexArray, IntArray
+from infoset.errors import ImperfectRecallError
+from infoset.names import format_action
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+
+CONSTANT_SUM_TOLERANCE = 1e-9
+
+
+class FormArrays(NamedTuple):
+    """The arrays that kernels read, every player's behind one another.
+
+    Player ``i`` owns the sequences ``sequences[i]`` to ``sequences[i + 1]`` (its empty one first) and the
+    information sets ``infosets[i]`` to ``infosets[i + 1]`` (parents first).  The terminal rows stand once
+    for each player, sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows
+    ``rows[q]`` to ``rows[q + 1]`` of ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs,
+    rows with equal sequences are merged, rows that pay nothing are dropped.
+    """
+
+    sequences: IndexArray  # (n + 1,)
+    infosets: IndexArray  # (n + 1,)
+    first: IndexArray  # (I,) first sequence of each information set
+    size: IndexArray  # (I,) number of moves
+    parent: IndexArray  # (I,) the sequence that leads to the set
+    rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence
+    others: IndexArray  # (n, n - 1, T) the other players' sequences
+    payoffs: FloatArray  # (n, T) payoff times the probability of chance
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceForm:
+    """A game as sequences, information sets with at least two moves, and terminal rows."""
+
+    name: str
+    players: tuple[str, ...]
+    arrays: FormArrays = field(repr=False)
+    constant_sum: float | None  # what the payoffs of every end sum to, if they all agree
+    largest_payoff: float
+    smallest_payoff: float
+    num_histories: int
+    num_terminals: int
+    map_name: str
+    tree_infosets: IntArray = field(repr=False)  # (I,) row of the tree's information sets
+    _names: Callable[[], tuple[list[str], list[tuple[str, ...]]]] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, game: Game | GameTree, max_histories: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> SequenceForm:
+        """Compile a game or its tree.  Raises ``ImperfectRecallError`` where a player forgets."""
+        tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories, progress)
+        return _compile(tree)
+
+    @property
+    def num_players(self) -> int:
+        return len(self.players)
+
+    @property
+    def num_sequences(self) -> int:
+        return int(self.arrays.sequences[-1])
+
+    @property
+    def num_infosets(self) -> int:
+        return int(self.arrays.infosets[-1])
+
+    @property
+    def zero_sum(self) -> bool:
+        """Two players whose payoffs always sum to the same."""
+        return self.num_players == 2 and self.constant_sum is not None
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """(I,) the readable key of each information set."""
+        return self._names()[0]
+
+    @cached_property
+    def actions(self) -> list[tuple[str, ...]]:
+        """(I,) the moves of each information set as words."""
+        return self._names()[1]
+
+    @cached_property
+    def infoset_player(self) -> IntArray:
+        """(I,) whose information set it is."""
+        return np.repeat(np.arange(self.num_players, dtype=np.int32), np.diff(self.arrays.infosets))
+
+    @cached_property
+    def infoset_of(self) -> IntArray:
+        """(S,) the information set of each sequence; -1 for the empty ones."""
+        owner = np.full(self.num_sequences, -1, dtype=np.int32)
+        for k in range(self.num_infosets):
+            owner[self.arrays.first[k] : self.arrays.first[k] + self.arrays.size[k]] = k
+        return owner
+
+    def player_sequences(self, player: int) -> slice:
+        return slice(int(self.arrays.sequences[player]), int(self.arrays.sequences[player + 1]))
+
+    def player_infosets(self, player: int) -> range:
+        return range(int(self.arrays.infosets[player]), int(self.arrays.infosets[player + 1]))
+
+    def terminals(self) -> tuple[IntArray, FloatArray]:
+        """The terminal rows as sequences (T, n) and payoffs (T, n)."""
+        a, n = self.arrays, self.num_players
+        sequences, payoffs = [], []
+        for p in range(n):
+            own = self.player_sequences(p)
+            count = own.stop - own.start
+            ends = np.repeat(np.arange(own.start, own.stop), np.diff(a.rows[p, : count + 1])).astype(np.int32)
+            rows = np.insert(a.others[p].T, p, ends, axis=1)
+            order = np.lexsort(rows.T[::-1])
+            sequences.append(rows[order])
+            payoffs.append(a.payoffs[p][order])
+        return sequences[0], np.stack(payoffs, axis=1)
+
+
+def _compile(tree: GameTree) -> SequenceForm:
+    graph = tree.graph
+    n = len(tree.players)
+    sizes = graph.num_edges[tree.position[tree.infoset_node]]
+    kept = np.flatnonzero(sizes > 1)
+    kept = kept[np.argsort(tree.infoset_player[kept], kind="stable")].astype(np.int32)
+    owner, size = tree.infoset_player[kept], sizes[kept].astype(np.int32)
+    first = (np.cumsum(size) - size + owner + 1).astype(np.int32)
+    infosets = np.searchsorted(owner, np.arange(n + 1)).astype(np.int32)
+    totals = np.array([size[owner == p].sum() + 1 for p in range(n)])
+    sequences = np.concatenate([[0], np.cumsum(totals)]).astype(np.int32)
+    first_of = np.full(len(sizes), -1, dtype=np.int32)
+    first_of[kept] = first
+    parent, rows, payoffs = _walk(tree, first_of, sequences)
+    rows, payoffs = _merge(rows, payoffs)
+    reached = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
+    sums = reached.sum(axis=1)
+    scale = max(1.0, float(np.abs(reached).max()))
+    constant = float(sums[0]) if np.ptp(sums) <= CONSTANT_SUM_TOLERANCE * scale else None
+
+    def names() -> tuple[list[str], list[tuple[str, ...]]]:
+        return [tree.key(k) for k in kept], [tuple(map(format_action, tree.menu(k))) for k in kept]
+
+    return SequenceForm(
+        name=tree.name,
+        players=tree.players,
+        arrays=FormArrays(*map(_index, (sequences, infosets, first, size, parent[kept])), *_layout(rows, payoffs, sequences)),
+        constant_sum=constant,
+        largest_payoff=float(reached.max()),
+        smallest_payoff=float(reached.min()),
+        num_histories=len(tree.parent),
+        num_terminals=tree.num_terminals,
+        map_name=graph.map_name,
+        tree_infosets=kept,
+        _names=names,
+    )
+
+
+def _walk(tree: GameTree, first_of: IntArray, sequences: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Carry every player's sequence and chance's probability down the levels.
+
+    Returns the parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their
+    payoffs times the probability of chance (T, n).
+    """
+    graph, n = tree.graph, len(tree.players)
+    parent = np.full(len(first_of), -1, dtype=np.int32)
+    held, reach = sequences[None, :n], np.ones(1)
+    rows, payoffs = [], []
+    for begin, end in zip(tree.levels[:-1], tree.levels[1:], strict=True):
+        nodes = np.arange(begin, end, dtype=np.int32)
+        if begin:
+            held, reach = _descend(tree, nodes, held, reach, first_of)
+        position = tree.position[begin:end]
+        player = graph.player[position]
+        done = np.flatnonzero(player == TERMINAL)
+        rows.append(held[done])
+        payoffs.append(graph.payoffs[graph.content[position[done]]] * reach[done, None])
+        choosing = np.flatnonzero(player >= 0)
+        infoset, sequence = tree.infoset[begin:end][choosing], held[choosing, player[choosing]]
+        fresh = parent[infoset] < 0
+        parent[infoset[fresh][::-1]] = sequence[fresh][::-1]
+        wrong = np.flatnonzero((parent[infoset] != sequence) & (first_of[infoset] >= 0))
+        if len(wrong):
+            raise _forgets(tree, int(infoset[wrong[0]]), int(nodes[choosing[wrong[0]]]))
+    return parent, np.concatenate(rows).astype(np.int32), np.concatenate(payoffs)
+
+
+def _descend(
+    tree: GameTree, nodes: IntArray, held: IntArray, reach: FloatArray, first_of: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """Sequences and chance's reach of the ``nodes`` of one level from those of the level above."""
+    above = tree.parent[nodes]
+    source = above - above[0]  # the first node of a level is a child of the first parent with children
+    source += int(above[0]) - _level_begin(tree, int(above[0]))
+    held, reach = held[source].copy(), reach[source]
+    player = tree.graph.player[tree.position[above]]
+    by_chance = np.flatnonzero(player == CHANCE)
+    reach[by_chance] *= tree.graph.probability[tree.edges(nodes[by_chance])]
+    infoset = tree.infoset[above]
+    chosen = np.flatnonzero((player >= 0) & (first_of[infoset] >= 0))
+    held[chosen, player[chosen]] = first_of[infoset[chosen]] + (nodes - tree.first_child[above])[chosen]
+    return held, reach
+
+
+def _level_begin(tree: GameTree, node: int) -> int:
+    return int(tree.levels[np.searchsorted(tree.levels, node, side="right") - 1])
+
+
+def _forgets(tree: GameTree, infoset: int, node: int) -> ImperfectRecallError:
+    player = tree.players[tree.infoset_player[infoset]]
+    other = tree.history(int(tree.infoset_node[infoset]))
+    return ImperfectRecallError(
+        f"{tree.name}: {player} has imperfect recall at information set {tree.key(infoset)!r}: it holds the histories "
+        f"{other} and {tree.history(node)}, before which {player} did or saw different things"
+    )
+
+
+def _merge(rows: IntArray, payoffs: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Add up rows with equal sequences and drop those that pay nobody anything."""
+    order = np.lexsort(rows.T[::-1])
+    rows, payoffs = rows[order], payoffs[order]
+    fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
+    starts = np.flatnonzero(fresh)
+    payoffs = np.add.reduceat(payoffs, starts, axis=0)
+    pays = (payoffs != 0).any(axis=1)
+    return rows[starts][pays], payoffs[pays]
+
+
+def _index(array: IntArray) -> IndexArray:
+    return array.astype(np.uint32)
+
+
+def _layout(rows: IntArray, payoffs: FloatArray, sequences: IntArray) -> tuple[IndexArray, IndexArray, FloatArray]:
+    """The rows once for each player, sorted by its sequence, as ``FormArrays`` holds them."""
+    count, n = rows.shape
+    widest = int(np.diff(sequences).max())
+    begins = np.zeros((n, widest + 1), dtype=np.uint32)
+    others = np.zeros((n, n - 1, count), dtype=np.uint32)
+    paid = np.zeros((n, count))
+    for p in range(n):
+        order = np.argsort(rows[:, p], kind="stable")
+        own = rows[order, p]
+        begins[p] = np.searchsorted(own, sequences[p] + np.arange(widest + 1))
+        others[p] = np.delete(rows[order], p, axis=1).T
+        paid[p] = payoffs[order, p]
+    return begins, others, paid
