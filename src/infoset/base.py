@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 IntArray: TypeAlias = npt.NDArray[np.int32]
+LongArray: TypeAlias = npt.NDArray[np.int64]
 IndexArray: TypeAlias = npt.NDArray[np.uint32]  # unsigned: kernels need not check for negative indices
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

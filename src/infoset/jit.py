@@ -49,14 +49,16 @@ def kernel(function: F) -> F:
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(cache_folder())
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return compiled
     finally:
         numba.config.CACHE_DIR = previous
 
 
 def inline_kernel(function: F) -> F:
     """A piece of a kernel: pasted into every kernel that calls it."""
-    return numba.njit(inline="always", error_model="numpy")(function)  # type: ignore[no-any-return]
+    piece: F = numba.njit(inline="always", error_model="numpy")(function)
+    return piece
 
 
 def with_piece(function: F, piece: str, replacement: Callable[..., Any]) -> F:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 
-Value: TypeAlias = "int | float | bool | str | None | tuple[Value, ...] | Name"
+Value: TypeAlias = "int | float | bool | str | tuple[Value, ...] | Name | None"
 T = TypeVar("T")
 
 MAX_LENGTH = 10_000
@@ -172,9 +172,7 @@ def _check_type(word: str, key: str, value: Value, default: object) -> None:
     else:
         fits = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
     if not fits:
-        raise ParameterError(
-            f"{word}: {key}={shorten(format_value(value))} is not {_describe(default)}"
-        )
+        raise ParameterError(f"{word}: {key}={shorten(format_value(value))} is not {_describe(default)}")
 
 
 def _describe(default: object) -> str:

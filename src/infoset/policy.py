@@ -73,9 +73,7 @@ class TabularPolicy:
         return cls(form.name, form.players, tables, form.map_name, made_by or {})
 
     @classmethod
-    def from_plan(
-        cls, form: SequenceForm, plan: FloatArray, made_by: Mapping[str, Any] | None = None
-    ) -> TabularPolicy:
+    def from_plan(cls, form: SequenceForm, plan: FloatArray, made_by: Mapping[str, Any] | None = None) -> TabularPolicy:
         """From realisation weights (S,); uniform at information sets that are never reached."""
         from infoset.solvers.metrics import behaviour
 

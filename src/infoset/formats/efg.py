@@ -23,6 +23,9 @@ from typing import NamedTuple
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import FormatError, shorten
 from infoset.games.rules import NativeState
+from infoset.names import format_action
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
 
 MAX_BYTES = 32 << 20
 MAX_PLAYERS = 100
@@ -127,7 +130,8 @@ class _Reader:
         offset = self.token.offset if at is None else at
         line = self.text.count("\n", 0, offset) + 1
         column = offset - self.text.rfind("\n", 0, offset)
-        return FormatError(f"found {found or shorten(repr(self.token.value))}, expected {expected}", self.file, line, column)
+        found = found or shorten(repr(self.token.value))
+        return FormatError(f"found {found}, expected {expected}", self.file, line, column)
 
     def take(self) -> _Token:
         token = self.token
@@ -235,7 +239,9 @@ class _Reader:
                 probabilities.append(self.number("a probability"))
         if not actions:
             raise self.fail("at least one move", f"none at information set {number}", at)
-        if player == CHANCE_PLAYER and (min(probabilities) < 0 or abs(sum(probabilities) - 1) > Fraction(1, 10**6)):
+        if player == CHANCE_PLAYER and (
+            min(probabilities) < 0 or abs(sum(probabilities, Fraction(-1))) > Fraction(1, 10**6)
+        ):
             raise self.fail(
                 "probabilities from 0 up that sum to 1", f"probabilities that sum to {float(sum(probabilities)):g}", at
             )
@@ -345,7 +351,7 @@ class EfgState(NativeState, _Fields):
         infoset = self.infoset
         assert infoset is not None  # guaranteed by play
         move = nature if infoset.player == CHANCE_PLAYER else moves[infoset.player]
-        return self.game.step(self.game.children[self.node][self.game.moves[self.node].index(move)])  # type: ignore[arg-type]
+        return self.game.step(self.game.children[self.node][self.game.moves[self.node].index(move)])
 
     def returns(self) -> tuple[float, ...]:
         return tuple(map(float, self.game.paid[self.node]))
@@ -382,7 +388,8 @@ class EfgGame:
 def _labels(efg: Efg) -> list[str]:
     """A name for each information set: its own where that is unique for the player, else its number."""
     named = [(s.player, s.name) for s in efg.infosets]
-    return [s.name if s.name and named.count((s.player, s.name)) == 1 else f"#{s.number}" for s in efg.infosets]
+    own = [bool(s.name) and s.name[0] != "#" and named.count((s.player, s.name)) == 1 for s in efg.infosets]
+    return [s.name if unique else f"#{s.number}" for s, unique in zip(efg.infosets, own, strict=True)]
 
 
 def _distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
@@ -414,21 +421,14 @@ def game_to_efg(game: Game, max_histories: int | None = None) -> Efg:
     """Any game as an ``.efg``: its tree, its information sets, its payoffs; an ``.efg`` game as it was read."""
     if isinstance(game, EfgGame):
         return game.efg
-    from infoset.tree.game_tree import GameTree
-
     return _from_tree(GameTree.of(game, max_histories))
 
 
-def _from_tree(tree) -> Efg:  # type: ignore[no-untyped-def]
-    from infoset.names import format_action
-    from infoset.tree.graph import CHANCE, TERMINAL
-
+def _from_tree(tree: GameTree) -> Efg:
     graph = tree.graph
     infosets: list[Infoset] = []
     numbers: dict[tuple[int, int], int] = {}
-    outcomes = [
-        Outcome(k + 1, "", tuple(Fraction(v).limit_denominator(10**9) for v in row)) for k, row in enumerate(graph.payoffs)
-    ]
+    outcomes = [Outcome(k + 1, "", tuple(map(_fraction, row))) for k, row in enumerate(graph.payoffs.tolist())]
     counts = [0] * (len(tree.players) + 1)
     nodes: list[Node] = []
     todo = [0]
@@ -444,9 +444,19 @@ def _from_tree(tree) -> Efg:  # type: ignore[no-untyped-def]
             counts[player] += 1
             menu = tuple(map(format_action, graph.menus[graph.content[position]]))
             edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-            chances = tuple(Fraction(float(p)).limit_denominator(10**9) for p in graph.probability[edges])
+            chances = tuple(map(_fraction, graph.probability[edges].tolist()))
             name = "" if player == CHANCE else tree.key(key[1])
             infosets.append(Infoset(player, counts[player], name, menu, chances if player == CHANCE else ()))
         nodes.append(Node("", numbers[key], NO_OUTCOME))
         todo.extend(range(int(tree.first_child[node + 1]) - 1, int(tree.first_child[node]) - 1, -1))
     return Efg(tree.name, tree.players, "", tuple(infosets), tuple(outcomes), tuple(nodes))
+
+
+def _fraction(value: float) -> Fraction:
+    """The simplest fraction that rounds to ``value``: 1/3 for 0.333…, not what the bits happen to be."""
+    exact = Fraction(value)
+    for digits in (3, 6, 9, 12, 15):
+        simple = exact.limit_denominator(10**digits)
+        if float(simple) == value:
+            return simple
+    return exact

@@ -148,7 +148,9 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
             state[:] = 0
             menu = list(row.values()) if len(row) == len(children) else []
             if not menu:
-                raise PolicyError(f"the policy has {len(row)} moves after {tree.history(node)}, OpenSpiel {len(children)}")
+                raise PolicyError(
+                    f"the policy has {len(row)} moves after {tree.history(node)}, OpenSpiel {len(children)}"
+                )
             state[np.array(spiel.legal_actions())] = menu
         del position
         todo.extend((child, spiel.child(move)) for child, move in zip(children, spiel.legal_actions(), strict=True))

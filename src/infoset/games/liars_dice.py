@@ -45,7 +45,7 @@ class DiceState(NativeState, _Fields):
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
         if isinstance(nature, int):
             return self._roll(nature)
-        numdice, sides, dice, bid, mover = self
+        numdice, sides, dice, _, mover = self
         move = str(moves[mover])
         seen = (None, move) if mover == 0 else (move, None)
         if move == LIAR:

@@ -29,8 +29,10 @@ def rock_paper_scissors(payoffs: tuple[Value, ...] = USUAL) -> Rules:
 
 def _is_table(payoffs: object) -> bool:
     def is_row(row: object) -> bool:
-        return isinstance(row, tuple) and len(row) == len(ACTIONS) and all(
-            isinstance(v, (int, float)) and isfinite(v) for v in row
+        return (
+            isinstance(row, tuple)
+            and len(row) == len(ACTIONS)
+            and all(isinstance(v, (int, float)) and isfinite(v) for v in row)
         )
 
     return isinstance(payoffs, tuple) and len(payoffs) == len(ACTIONS) and all(map(is_row, payoffs))

@@ -47,9 +47,7 @@ def pcfr_plus(averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool 
     return _predictive(name, alternating, averaging, _one, horizon)
 
 
-def pdcfr_plus(
-    alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True
-) -> Method:
+def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """PDCFR+ (Xu et al. 2024): PCFR+ with regrets discounted by t^α/(t^α+1)."""
     _finite("pdcfr+", alpha=alpha)
     name = f"pdcfr+(alpha={alpha:g},{_averaging(averaging, 5.0, horizon)}{_turns(alternating, ',')})"

@@ -41,9 +41,7 @@ def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -
 
 
 @kernel
-def expect_up(
-    a: FormArrays, player: int, strategy: FloatArray, values: FloatArray, worth: FloatArray
-) -> None:
+def expect_up(a: FormArrays, player: int, strategy: FloatArray, values: FloatArray, worth: FloatArray) -> None:
     """Add to every sequence the value of what follows when ``strategy`` is played there.
 
     Afterwards values[q] is the counterfactual value of the move q, values[empty] the player's payoff and
@@ -92,9 +90,7 @@ def behave(a: FormArrays, plan: FloatArray, strategy: FloatArray) -> None:
 
 
 @kernel
-def root_values(
-    a: FormArrays, plan: FloatArray, values: FloatArray, expected: FloatArray, best: FloatArray
-) -> None:
+def root_values(a: FormArrays, plan: FloatArray, values: FloatArray, expected: FloatArray, best: FloatArray) -> None:
     """Every player's payoff under ``plan`` and against it; ``values`` is scratch, afterwards those of best play."""
     for player in range(a.rows.shape[0]):
         gradient(a, player, plan, values)

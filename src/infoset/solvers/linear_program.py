@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
+from infoset.solvers.loop import restore_arrays
 from infoset.tree.sequence_form import SequenceForm
 
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -100,4 +103,44 @@ def _on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> Float
     return plan
 
 
-METHODS: dict[str, Callable[[SequenceForm], FloatArray]] = {"lp": linear_program}
+@dataclass(frozen=True)
+class LinearProgram:
+    """The method ``lp``: exact, in one iteration."""
+
+    name: str = "lp"
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LinearProgramSolver:
+        return LinearProgramSolver(form)
+
+
+def lp() -> LinearProgram:
+    """The linear program as a method."""
+    return LinearProgram()
+
+
+class LinearProgramSolver:
+    """The linear program behind the interface of iterative solvers: the first step solves it."""
+
+    def __init__(self, form: SequenceForm) -> None:
+        self.form, self.iteration = form, 0
+        self.plan = np.ones(form.num_sequences)
+
+    def step(self, iterations: int = 1) -> None:
+        if iterations and not self.iteration:
+            self.plan[:] = linear_program(self.form)
+            self.iteration = 1
+
+    def current(self) -> FloatArray:
+        return self.plan.copy()
+
+    def average(self) -> FloatArray:
+        return self.plan.copy()
+
+    def save(self) -> dict[str, Any]:
+        return {"iteration": np.array(self.iteration), "plan": self.plan}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.iteration = restore_arrays({"plan": self.plan}, saved, "lp")
+
+
+METHODS: dict[str, Callable[..., LinearProgram]] = {"lp": lp}

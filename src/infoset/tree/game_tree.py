@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from infoset.base import Game, InformationState, IntArray
+from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
 from infoset.names import information_key
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, default_max_histories, explore
@@ -77,14 +77,14 @@ class GameTree:
         above = self.parent[nodes]
         return self.graph.first_edge[self.position[above]] + nodes - self.first_child[above]
 
-    def menu(self, infoset: int) -> tuple[object, ...]:
+    def menu(self, infoset: int) -> tuple[Action, ...]:
         """The moves on offer in an information set."""
-        return self.graph.menus[self.graph.content[self.position[self.infoset_node[infoset]]]]
+        return self.graph.menus[int(self.graph.content[self.position[self.infoset_node[infoset]]])]
 
     def key(self, infoset: int) -> str:
         """The readable name of an information set: what the player saw and did, or the map's own label."""
         if self.graph.map_name:
-            return self.graph.labels[self.graph.label[self.position[self.infoset_node[infoset]]]]
+            return self.graph.labels[int(self.graph.label[self.position[self.infoset_node[infoset]]])]
         return information_key(self.states.state(int(self.infoset_state[infoset])))
 
     def history(self, node: int) -> list[object]:
@@ -92,7 +92,7 @@ class GameTree:
         path: list[object] = []
         while node != ROOT:
             above = int(self.parent[node])
-            menu = self.graph.menus[self.graph.content[self.position[above]]]
+            menu = self.graph.menus[int(self.graph.content[self.position[above]])]
             path.append(menu[node - int(self.first_child[above])])
             node = above
         return path[::-1]
@@ -156,12 +156,14 @@ class _Unroller:
         first_child = np.ones(len(self.position) + 1, dtype=np.int32)
         first_child[1:] += np.cumsum(graph.num_edges[self.position], dtype=np.int32)
         sets = np.array(self.infosets, dtype=np.int32).reshape(-1, 3)
-        return GameTree(
+        tree = GameTree(
             graph, self.parent, first_child, self.position, self.infoset, np.array(levels, dtype=np.int32),
             sets[:, 0], sets[:, 1], sets[:, 2], self.states,
         )  # fmt: skip
+        _check_menus(tree)
+        return tree
 
-    def _grow(self, begin: int, end: int, informed: np.ndarray) -> tuple[int, np.ndarray]:  # type: ignore[type-arg]
+    def _grow(self, begin: int, end: int, informed: LongArray) -> tuple[int, LongArray]:
         """Append the children of nodes ``begin`` to ``end``; returns the new end and what players know there."""
         graph, above = self.graph, self.position[begin:end]
         sizes = graph.num_edges[above]
@@ -181,7 +183,7 @@ class _Unroller:
             informed[grows, p] = np.array(self.states.extend(unique.tolist()), dtype=np.int64)[inverse]
         return end + total, informed
 
-    def _number_infosets(self, begin: int, end: int, informed: np.ndarray) -> None:  # type: ignore[type-arg]
+    def _number_infosets(self, begin: int, end: int, informed: LongArray) -> None:
         """Give every decision node of one level its information set."""
         position = self.position[begin:end]
         player = self.graph.player[position]
@@ -197,23 +199,20 @@ class _Unroller:
                 self.infosets.append((int(player[node]), begin + int(node), int(state[k])))
             numbers.append(self.number[key])
         self.infoset[begin + nodes] = np.array(numbers, dtype=np.int32)[inverse]
-        self._check_menus(begin + nodes)
 
-    def _check_menus(self, nodes: IntArray) -> None:
-        """What a player may do must follow from what it knows."""
-        menu = self.graph.content[self.position[nodes]]
-        first = np.array([self.infosets[k][1] for k in self.infoset[nodes]], dtype=np.int32)
-        wrong = np.flatnonzero(menu != self.graph.content[self.position[first]]) if len(first) else first
-        if len(wrong):
-            one, two = int(first[wrong[0]]), int(nodes[wrong[0]])
-            tree = GameTree(
-                self.graph, self.parent, np.concatenate([[1], 1 + np.cumsum(self.graph.num_edges[self.position])]),
-                self.position, self.infoset, np.array([0]), *np.array(self.infosets, dtype=np.int32).T, self.states,
-            )  # fmt: skip
-            raise GameRuleError(
-                f"{self.graph.name}: player {tree.player(one)} cannot tell the histories {tree.history(one)} and "
-                f"{tree.history(two)} apart but has other moves there"
-            )
+
+def _check_menus(tree: GameTree) -> None:
+    """What a player may do must follow from what it knows.  Raises ``GameRuleError`` that names two histories."""
+    nodes = np.flatnonzero(tree.infoset != NO_INFOSET)
+    first = tree.infoset_node[tree.infoset[nodes]]
+    menu = tree.graph.content[tree.position]
+    wrong = np.flatnonzero(menu[nodes] != menu[first])
+    if len(wrong):
+        one, two = int(first[wrong[0]]), int(nodes[wrong[0]])
+        raise GameRuleError(
+            f"{tree.name}: player {tree.player(one)} cannot tell the histories {tree.history(one)} and "
+            f"{tree.history(two)} apart but has other moves there"
+        )
 
 
 __all__ = ["CHANCE", "NO_INFOSET", "NO_PARENT", "ROOT", "TERMINAL", "GameTree", "InformationStates"]

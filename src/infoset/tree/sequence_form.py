@@ -51,7 +51,6 @@ class SequenceForm:
     num_histories: int
     num_terminals: int
     map_name: str
-    tree_infosets: IntArray = field(repr=False)  # (I,) row of the tree's information sets
     _names: Callable[[], tuple[list[str], list[tuple[str, ...]]]] = field(repr=False)
 
     @classmethod
@@ -147,20 +146,28 @@ def _compile(tree: GameTree) -> SequenceForm:
     scale = max(1.0, float(np.abs(reached).max()))
     constant = float(sums[0]) if np.ptp(sums) <= CONSTANT_SUM_TOLERANCE * scale else None
 
+    sets = kept.tolist()
+
     def names() -> tuple[list[str], list[tuple[str, ...]]]:
-        return [tree.key(k) for k in kept], [tuple(map(format_action, tree.menu(k))) for k in kept]
+        return [tree.key(k) for k in sets], [tuple(map(format_action, tree.menu(k))) for k in sets]
 
     return SequenceForm(
         name=tree.name,
         players=tree.players,
-        arrays=FormArrays(*map(_index, (sequences, infosets, first, size, parent[kept])), *_layout(rows, payoffs, sequences)),
+        arrays=FormArrays(
+            _index(sequences),
+            _index(infosets),
+            _index(first),
+            _index(size),
+            _index(parent[kept]),
+            *_layout(rows, payoffs, sequences),
+        ),
         constant_sum=constant,
         largest_payoff=float(reached.max()),
         smallest_payoff=float(reached.min()),
         num_histories=len(tree.parent),
         num_terminals=tree.num_terminals,
         map_name=graph.map_name,
-        tree_infosets=kept,
         _names=names,
     )
 

@@ -1,0 +1,132 @@
+"""infoset: describe a hidden-information game once, solve it exactly, say with a number how good the answer is.
+
+Only the names in ``__all__`` are public, with the modules ``errors`` and ``testing``; each is imported when it
+is first used, so that ``import infoset`` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from infoset import errors, testing
+    from infoset.base import (
+        Action,
+        Game,
+        InformationMap,
+        JointMove,
+        Observation,
+        Observed,
+        Policy,
+        State,
+        Step,
+    )
+    from infoset.catalog import load
+    from infoset.policy import TabularPolicy, compare
+    from infoset.solvers.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
+    from infoset.solvers.linear_program import linear_program
+    from infoset.solvers.loop import Method
+    from infoset.solvers.metrics import (
+        Evaluation,
+        best_response,
+        evaluate,
+        expected_values,
+        exploitability,
+        nash_conv,
+        performance,
+    )
+    from infoset.solvers.replicator import sfrd, sfrd_continuous
+    from infoset.solvers.solve import Solution, solve
+    from infoset.tree.game_tree import GameTree
+    from infoset.tree.sequence_form import SequenceForm
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Action": "base",
+    "Evaluation": "solvers.metrics",
+    "Game": "base",
+    "GameTree": "tree.game_tree",
+    "InformationMap": "base",
+    "JointMove": "base",
+    "Method": "solvers.loop",
+    "Observation": "base",
+    "Observed": "base",
+    "Policy": "base",
+    "SequenceForm": "tree.sequence_form",
+    "Solution": "solvers.solve",
+    "State": "base",
+    "Step": "base",
+    "TabularPolicy": "policy",
+    "best_response": "solvers.metrics",
+    "cfr": "solvers.cfr",
+    "cfr_plus": "solvers.cfr",
+    "compare": "policy",
+    "dcfr": "solvers.cfr",
+    "evaluate": "solvers.metrics",
+    "expected_values": "solvers.metrics",
+    "exploitability": "solvers.metrics",
+    "hedge": "solvers.cfr",
+    "linear_cfr": "solvers.cfr",
+    "linear_program": "solvers.linear_program",
+    "load": "catalog",
+    "nash_conv": "solvers.metrics",
+    "pcfr_plus": "solvers.cfr",
+    "pdcfr_plus": "solvers.cfr",
+    "performance": "solvers.metrics",
+    "sfrd": "solvers.replicator",
+    "sfrd_continuous": "solvers.replicator",
+    "solve": "solvers.solve",
+}
+
+__all__ = [
+    "Action",
+    "Evaluation",
+    "Game",
+    "GameTree",
+    "InformationMap",
+    "JointMove",
+    "Method",
+    "Observation",
+    "Observed",
+    "Policy",
+    "SequenceForm",
+    "Solution",
+    "State",
+    "Step",
+    "TabularPolicy",
+    "best_response",
+    "cfr",
+    "cfr_plus",
+    "compare",
+    "dcfr",
+    "errors",
+    "evaluate",
+    "expected_values",
+    "exploitability",
+    "hedge",
+    "linear_cfr",
+    "linear_program",
+    "load",
+    "nash_conv",
+    "pcfr_plus",
+    "pdcfr_plus",
+    "performance",
+    "sfrd",
+    "sfrd_continuous",
+    "solve",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("errors", "testing"):
+        return import_module(f"infoset.{name}")
+    if name in _HOME:
+        return getattr(import_module(f"infoset.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'infoset' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,5 @@
+"""``python -m infoset`` is ``infoset``."""
+
+from infoset.cli import main
+
+main()

@@ -1,0 +1,32 @@
+"""The command line: verbs over the library.  Errors are one line; tracebacks stay inside."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from infoset.cli.app import app
+from infoset.errors import InfosetError, shorten
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """The entry point ``infoset``."""
+    try:
+        app()
+    except InfosetError as error:
+        print(f"infoset: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("infoset: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get("INFOSET_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
+        sys.exit(1)

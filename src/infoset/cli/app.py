@@ -1,0 +1,232 @@
+"""The verbs.  Each imports what it needs when it runs, so that ``--help`` stays quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from infoset.runs import RunFolder
+    from infoset.solvers.solve import Solution
+
+app = typer.Typer(
+    name="infoset",
+    help="Solve hidden-information games exactly and say how good the answer is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+GameName = Annotated[str, typer.Argument(metavar="GAME", help="A name, an .efg file, or openspiel:NAME(…).")]
+MaybeGameName = Annotated[
+    str | None, typer.Argument(metavar="GAME", help="A name, an .efg file, or openspiel:NAME(…).")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
+MaxHistories = Annotated[int | None, typer.Option(min=1, help="Refuse larger games (default: from the free memory).")]
+
+
+@app.command()
+def games(json_: AsJson = False) -> None:
+    """List the games that are known by name, with their parameters."""
+    import inspect
+
+    from infoset.catalog import GAMES, OPENSPIEL
+
+    rows: list[dict[str, Any]] = []
+    for name, maker in sorted(GAMES.items()):
+        parameters = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
+        about = (maker.__doc__ or "").strip().splitlines()[0]
+        rows.append({"name": name, "parameters": parameters, "about": about})
+    if json_:
+        _print_json({"games": rows})
+        return
+    from infoset.names import Name
+
+    for row in rows:
+        print(f"{Name(row['name'], tuple(row['parameters'].items()))}\n    {row['about']}")
+    print(f"\nAlso: a path to an .efg file, or {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop').")
+
+
+@app.command()
+def solve(
+    game: MaybeGameName = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+, hedge, sfrd, sfrd-continuous, lp; as in dcfr(alpha=1.5)."
+        ),
+    ] = "pcfr+",
+    iterations: Annotated[
+        int | None, typer.Option(help="Stop after so many iterations (1000 if nothing else stops it).")
+    ] = None,
+    target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds of solving.")] = None,
+    start: Annotated[str, typer.Option(help="The first profile: uniform or random (drawn with --seed).")] = "uniform",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    max_histories: MaxHistories = None,
+    json_: AsJson = False,
+) -> None:
+    """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
+    from infoset.catalog import load
+    from infoset.cli.progress import SolveProgress, announce_compiling
+    from infoset.errors import CheckpointError, ParameterError
+    from infoset.runs import RunConfig, RunFolder
+
+    if resume and out is None:
+        raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
+    if not resume and game is None:
+        raise ParameterError("no GAME given; 'infoset games' lists the names")
+    saved = None
+    if resume:
+        assert out is not None
+        folder, config, saved = RunFolder.open(out)
+        if game is not None and game != config.game:
+            raise CheckpointError(f"{out} holds a run of {config.game}, not of {game}")
+    else:
+        config = RunConfig(str(game), method, start, seed)
+    announce_compiling()
+    from infoset.solvers.solve import Limits, Watcher, parse_method
+    from infoset.solvers.solve import solve as run_solver
+    from infoset.tree.sequence_form import SequenceForm
+
+    Limits(iterations, target, seconds)
+    chosen = parse_method(config.method)
+    with SolveProgress(iterations, target) as progress:
+        form = SequenceForm.of(load(config.game), max_histories, progress.building)
+        if not resume:
+            chosen.solver(form)
+            folder = RunFolder.create(out, config)
+
+        def advance(solver: Any, spent: float) -> None:
+            folder.checkpoint(solver, spent)
+            progress.advance(solver, spent)
+
+        def point(at: Any) -> None:
+            folder.add_point(at)
+            progress.point(at)
+
+        solution = run_solver(
+            form, chosen, iterations=iterations, target=target, seconds=seconds, start=config.start, seed=config.seed,
+            watcher=Watcher(point=point, advance=advance), resume=saved,
+        )  # fmt: skip
+    _report(solution, folder, json_)
+
+
+def _report(solution: Solution, folder: RunFolder, json_: bool) -> None:
+    path = folder.finish(solution)
+    if json_:
+        keys = ("game", "method", "iterations", "seconds", "nash_conv", "exploitability", "epsilon")
+        body = {key: getattr(solution, key) for key in keys}
+        _print_json({**body, "values": solution.values, "policy": str(path), "stopped": solution.stopped})
+        return
+    values = ", ".join(f"{name} {v:+.9g}" for name, v in zip(solution.policy.players, solution.values, strict=True))
+    print(
+        f"{solution.game} by {solution.method}\n"
+        f"values           {values}\n"
+        f"exploitability   {solution.exploitability:.3e}\n"
+        f"nash_conv        {solution.nash_conv:.3e}\n"
+        f"stopped          {solution.stopped} after {solution.iterations:,} iterations, {solution.seconds:.3g} s\n"
+        f"run folder       {folder.path}"
+    )
+
+
+@app.command()
+def evaluate(
+    game: GameName,
+    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A saved policy, .npz or .json.")],
+    max_histories: MaxHistories = None,
+    json_: AsJson = False,
+) -> None:
+    """Say exactly how good a saved policy is."""
+    from infoset.catalog import load
+    from infoset.cli.progress import announce_compiling
+    from infoset.policy import TabularPolicy
+
+    loaded_policy, loaded_game = TabularPolicy.load(policy), load(game)
+    announce_compiling()
+    from infoset.solvers.metrics import evaluate as exact
+    from infoset.tree.sequence_form import SequenceForm
+
+    form = SequenceForm.of(loaded_game, max_histories)
+    result = exact(form, loaded_policy.plan(form))
+    if json_:
+        _print_json(asdict(result))
+        return
+    print(f"{form.name}: {policy}")
+    for name, value, best in zip(form.players, result.values, result.best_response_values, strict=True):
+        print(f"{name:<16} value {value:+.9g}   best response {best:+.9g}   gain {best - value:.3e}")
+    print(f"exploitability   {result.exploitability:.3e}\nnash_conv        {result.nash_conv:.3e}")
+    print(f"epsilon          {result.epsilon:.3e}")
+
+
+@app.command()
+def show(
+    game: GameName,
+    policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="A saved policy to show.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
+    max_histories: MaxHistories = None,
+) -> None:
+    """Show a game's tree, or a strategy, as text; a small game also as SVG."""
+    from infoset.catalog import load
+    from infoset.files import replace_file
+    from infoset.policy import TabularPolicy
+    from infoset.tree.game_tree import GameTree
+    from infoset.view.text import policy_text, summary_text, tree_text
+
+    loaded_policy = None if policy is None else TabularPolicy.load(policy)
+    tree = GameTree.of(load(game), max_histories)
+    if loaded_policy is not None:
+        from infoset.cli.progress import announce_compiling
+
+        announce_compiling()
+        from infoset.tree.sequence_form import SequenceForm
+
+        text = policy_text(SequenceForm.of(tree), loaded_policy)
+    else:
+        text = tree_text(tree)
+    if svg is not None:
+        from infoset.view.tree_svg import tree_svg
+
+        picture = tree_svg(tree, loaded_policy)
+        replace_file(svg, lambda file: file.write(picture.encode()))
+    print(f"{summary_text(tree)}\n\n{text}")
+
+
+@app.command()
+def convert(
+    source: Annotated[str, typer.Argument(metavar="A", help="A game, or a saved policy (.npz, .json).")],
+    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, or .npz and .json.")],
+    max_histories: MaxHistories = None,
+) -> None:
+    """Convert a game to .efg, or a policy between .npz and .json."""
+    from infoset.errors import FormatError
+    from infoset.files import replace_file
+
+    policies = (".npz", ".json")
+    if Path(source).suffix in policies:
+        from infoset.policy import TabularPolicy
+
+        TabularPolicy.load(source).save(target)
+    elif target.suffix == ".efg":
+        from infoset.catalog import load
+        from infoset.formats.efg import game_to_efg, write_efg
+
+        text = write_efg(game_to_efg(load(source), max_histories))
+        replace_file(target, lambda file: file.write(text.encode()))
+    else:
+        raise FormatError(
+            f"cannot convert {source!r} to {target.name!r}; a game goes to .efg, a policy to .npz or .json"
+        )
+    print(f"{source} -> {target}", file=sys.stderr)
+
+
+def _print_json(body: dict[str, Any]) -> None:
+    print(json.dumps(body))

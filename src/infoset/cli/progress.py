@@ -1,0 +1,65 @@
+"""Progress on stderr: what is being compiled, how far a solver is, how good it is by now."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from infoset.solvers.loop import Solver
+    from infoset.solvers.solve import Point
+
+
+def announce_compiling() -> None:
+    """Say that kernels are about to be compiled, when they never were on this machine."""
+    from infoset.jit import cache_folder, is_compiled
+
+    if not is_compiled():
+        print(f"infoset: compiling kernels, once on this machine (kept in {cache_folder()}) …", file=sys.stderr)
+
+
+class SolveProgress:
+    """A bar for one solve: iterations a second, exploitability, time left where the end is known."""
+
+    def __init__(self, iterations: int | None, target: float | None) -> None:
+        self.target = target
+        total = 1000 if iterations is None and target is None else iterations
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.completed:,.0f} iterations  {task.fields[rate]}"),
+            TextColumn("{task.fields[quality]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
+        self.task = self.bar.add_task("building", total=total, rate="", quality="")
+
+    def __enter__(self) -> SolveProgress:
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def building(self, positions: int) -> None:
+        """So many positions of the game were expanded."""
+        self.bar.update(self.task, quality=f"{positions:,} positions")
+
+    def advance(self, solver: Solver, seconds: float) -> None:
+        """The solver stands here after so many seconds of its own time."""
+        rate = f"{solver.iteration / seconds:,.0f}/s" if seconds > 0 else ""
+        self.bar.update(self.task, description="solving", completed=solver.iteration, rate=rate)
+
+    def point(self, point: Point) -> None:
+        """The average profile was evaluated."""
+        goal = "" if self.target is None else f" (target {self.target:.1e})"
+        self.bar.update(self.task, quality=f"exploitability {point.exploitability:.2e}{goal}")

@@ -1,0 +1,137 @@
+"""What a run leaves behind: a folder that can be looked at, loaded again and resumed.
+
+``config.json`` (what was asked), ``metrics.jsonl`` (the curve, a line a point), ``checkpoint.npz`` (the
+solver's arrays), ``policy.npz`` (the average profile) and ``convergence.png``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import zipfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from infoset.errors import CheckpointError, shorten
+from infoset.files import replace_file
+from infoset.solvers.loop import Solver
+from infoset.solvers.solve import Point, Solution
+
+SCHEMA = 1
+CHECKPOINT_SECONDS = 5.0
+
+
+class RunConfig(msgspec.Struct, frozen=True):
+    """What a run was asked to do, as far as resuming must know."""
+
+    game: str
+    method: str
+    start: str = "uniform"
+    seed: int = 0
+    schema: int = SCHEMA
+
+
+class RunFolder:
+    """One run's folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._last_checkpoint = 0.0
+        self._last_iteration = max((point.iteration for point in self.points()), default=-1)
+
+    @classmethod
+    def create(cls, path: str | Path | None, config: RunConfig) -> RunFolder:
+        """A new run at ``path``, or at a fresh name below ``runs/``.
+
+        Raises ``CheckpointError`` where a run stands already: nothing computed is overwritten.
+        """
+        folder = cls(_fresh(config) if path is None else Path(path))
+        if (folder.path / "config.json").exists():
+            raise CheckpointError(
+                f"{folder.path} holds a run already; continue it with --resume or choose another --out"
+            )
+        try:
+            folder._write("config.json", msgspec.json.format(msgspec.json.encode(config)))
+        except OSError as error:
+            raise CheckpointError(f"{folder.path}: cannot be written: {error.strerror}") from None
+        return folder
+
+    @classmethod
+    def open(cls, path: str | Path) -> tuple[RunFolder, RunConfig, dict[str, Any] | None]:
+        """A run to go on with: its folder, what it was asked, and its checkpoint if it left one."""
+        folder = cls(Path(path))
+        try:
+            config = msgspec.json.decode((folder.path / "config.json").read_bytes(), type=RunConfig)
+        except FileNotFoundError:
+            raise CheckpointError(f"{folder.path} holds no run to resume: config.json is missing") from None
+        except (OSError, msgspec.MsgspecError) as error:
+            raise CheckpointError(f"{folder.path}/config.json: {shorten(str(error), 200)}") from None
+        if config.schema != SCHEMA:
+            raise CheckpointError(f"{folder.path}: run schema {config.schema}; this version reads {SCHEMA}")
+        return folder, config, folder._load_checkpoint()
+
+    def add_point(self, point: Point) -> None:
+        """Append a point of the curve; a resumed run does not repeat one."""
+        if point.iteration > self._last_iteration:
+            with open(self.path / "metrics.jsonl", "a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(point)) + "\n")
+            self._last_iteration = point.iteration
+
+    def points(self) -> list[Point]:
+        """The whole curve, with the part before a resumption."""
+        try:
+            lines = (self.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+        points = []
+        for line in lines:
+            try:
+                points.append(msgspec.json.decode(line, type=Point))
+            except msgspec.MsgspecError:  # the last line of a run killed while writing
+                continue
+        return points
+
+    def checkpoint(self, solver: Solver, seconds: float, force: bool = False) -> None:
+        """Save the solver's arrays, at most every few seconds unless forced."""
+        now = time.monotonic()
+        if force or now - self._last_checkpoint >= CHECKPOINT_SECONDS:
+            arrays = {**solver.save(), "seconds": np.array(seconds)}
+            replace_file(self.path / "checkpoint.npz", lambda file: np.savez(file, **arrays))
+            self._last_checkpoint = now
+
+    def finish(self, solution: Solution) -> Path:
+        """Write the policy and, where matplotlib is installed, the picture.  Returns the policy's path."""
+        path = solution.policy.save(self.path / "policy.npz")
+        from infoset.view.curves import draw_convergence
+
+        draw_convergence(self.points(), f"{solution.game}: {solution.method}", self.path / "convergence.png")
+        return path
+
+    def _write(self, name: str, body: bytes) -> None:
+        replace_file(self.path / name, lambda file: file.write(body))
+
+    def _load_checkpoint(self) -> dict[str, Any] | None:
+        path = self.path / "checkpoint.npz"
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                saved: Mapping[str, Any] = {name: arrays[name] for name in arrays.files}
+            return {**saved, "seconds": float(saved["seconds"])}
+        except FileNotFoundError:
+            return None
+        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+            raise CheckpointError(f"{path}: not a checkpoint: {shorten(str(error), 200)}") from None
+
+
+def _fresh(config: RunConfig) -> Path:
+    """``runs/GAME-METHOD``, numbered where it exists."""
+    stem = re.sub(r"[^\w.+=-]+", "_", f"{Path(config.game).name}-{config.method}").strip("_")[:100]
+    path, number = Path("runs") / stem, 2
+    while path.exists():
+        path, number = Path("runs") / f"{stem}-{number}", number + 1
+    return path

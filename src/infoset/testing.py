@@ -1,0 +1,147 @@
+"""Conformance: what every game must satisfy, checked by play.  Public, for games of ours and of users."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Hashable
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from infoset.base import Action, Game, InformationState, JointMove, State, Step
+from infoset.errors import GameRuleError, IllegalMoveError
+
+TOLERANCE = 1e-9
+NO_SUCH_MOVE = ("no", "such", "move")
+
+
+@dataclass(frozen=True)
+class GameCheck:
+    """What a check saw: plays, their mean length in steps, and distinct information states with a choice."""
+
+    game: str
+    plays: int
+    mean_length: float
+    information_states: int
+
+
+def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100_000) -> GameCheck:
+    """Play ``game`` at random and check the game model's contract at every step.
+
+    Checked: names and players; states are hashable values that survive pickling; legal moves are distinct and
+    only of non-terminal states; nature's probabilities sum to one and ``draw`` stays among them; ``play``
+    gives equal steps for equal arguments, leaves the state as it was and refuses what is not on offer; somebody
+    can move or nature answers until the end; the end comes; payoffs are finite; observations are hashable; and
+    a player's moves follow from its information state.  Raises ``GameRuleError`` that names the history.
+    """
+    if not game.name or not game.players or len(set(game.players)) != len(game.players):
+        raise GameRuleError(f"{game.name!r}: a game needs a name and distinct players, not {game.players!r}")
+    checker = _Checker(game, np.random.default_rng(seed), max_steps)
+    lengths = [checker.play_once() for _ in range(plays)]
+    return GameCheck(game.name, plays, sum(lengths) / max(plays, 1), len(checker.menus))
+
+
+class _Checker:
+    def __init__(self, game: Game, rng: np.random.Generator, max_steps: int) -> None:
+        self.game, self.rng, self.max_steps = game, rng, max_steps
+        self.n = len(game.players)
+        self.menus: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
+
+    def play_once(self) -> int:
+        self.history: list[object] = []
+        step = self.game.start()
+        known: list[InformationState] = [()] * self.n
+        self._observe(known, step, (None,) * self.n)
+        for length in range(self.max_steps):
+            state = step.state
+            self._check_value(state)
+            if state.terminal:
+                self._check_end(state)
+                return length
+            moves, answer = self._choose(state, known)
+            step = self._play(state, moves, answer)
+            self.history.append((*moves, answer))
+            self._observe(known, step, moves)
+        raise self._broken(f"has not ended after {self.max_steps:,} steps")
+
+    def _broken(self, what: str) -> GameRuleError:
+        return GameRuleError(f"{self.game.name} after {self.history}: {what}")
+
+    def _check_value(self, state: State) -> None:
+        try:
+            copy = pickle.loads(pickle.dumps(state))
+            same = hash(state) == hash(state) and (copy == state) is True
+        except TypeError as error:
+            raise self._broken(f"the state is no hashable value: {error}") from None
+        except (pickle.PicklingError, AttributeError):
+            same = True  # a state that holds a foreign object need not travel
+        if not same:
+            raise self._broken("a copy of the state does not equal it")
+
+    def _check_end(self, state: State) -> None:
+        returns = state.returns()
+        if len(returns) != self.n or not all(map(isfinite, returns)):
+            raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
+        if any(state.legal(p) for p in range(self.n)):
+            raise self._broken("a player still has moves at the end")
+
+    def _choose(self, state: State, known: list[InformationState]) -> tuple[list[Action | None], Action | None]:
+        moves: list[Action | None] = []
+        for player in range(self.n):
+            legal = state.legal(player)
+            if len(set(legal)) < len(legal):
+                raise self._broken(f"player {player}'s moves {legal!r} are not distinct")
+            self._check_menu(player, known[player], legal, state)
+            moves.append(legal[int(self.rng.integers(len(legal)))] if legal else None)
+        answers = state.chance(moves)
+        if not answers and all(move is None for move in moves):
+            raise self._broken("nobody can move and nature has no answer, but the game is not over")
+        total = sum(p for _, p in answers)
+        if answers and (abs(total - 1) > TOLERANCE or min(p for _, p in answers) < 0):
+            raise self._broken(f"nature's probabilities {answers!r} sum to {total}, not to 1")
+        answer = state.draw(moves, self.rng)
+        if answers and answer not in [a for a, _ in answers]:
+            raise self._broken(f"draw gave {answer!r}, which chance does not list")
+        return moves, answer
+
+    def _check_menu(self, player: int, known: InformationState, legal: tuple[Action, ...], state: State) -> None:
+        information_map = getattr(self.game, "information_map", None)
+        key: Hashable = known
+        if information_map is not None and legal:
+            key = information_map.key(state, player)
+        if not legal:
+            return
+        menu, history = self.menus.setdefault((player, key), (legal, list(self.history)))
+        if menu != legal:
+            raise self._broken(f"player {player} cannot tell this from {history}, but has {legal!r}, there {menu!r}")
+
+    def _play(self, state: State, moves: JointMove, answer: Action | None) -> Step:
+        before = hash(state)
+        step, again = state.play(moves, answer), state.play(moves, answer)
+        if step.state != again.state or any(step.observation(p) != again.observation(p) for p in range(self.n)):
+            raise self._broken(f"playing {moves!r} twice gives different steps")
+        if hash(state) != before:
+            raise self._broken(f"playing {moves!r} changed the state that it was played from")
+        for player in range(self.n):
+            wrong = list(moves)
+            wrong[player] = NO_SUCH_MOVE
+            self._refuses(state, wrong, answer)
+        return step
+
+    def _refuses(self, state: State, moves: JointMove, answer: Action | None) -> None:
+        try:
+            state.play(moves, answer)
+        except IllegalMoveError:
+            return
+        raise self._broken(f"the joint move {moves!r} is not on offer but was played")
+
+    def _observe(self, known: list[InformationState], step: Step, moves: JointMove) -> None:
+        for player in range(self.n):
+            observation = step.observation(player)
+            try:
+                hash(observation)
+            except TypeError:
+                raise self._broken(f"player {player}'s observation {observation!r} is not hashable") from None
+            if moves[player] is not None or observation is not None:
+                known[player] = (*known[player], (moves[player], observation))

@@ -1,0 +1,1 @@
+"""What people look at: text, pictures of trees, curves."""

@@ -1,0 +1,102 @@
+"""Games, trees and strategies as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from infoset.names import format_action
+from infoset.policy import TabularPolicy
+from infoset.tree.game_tree import ROOT, GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.sequence_form import SequenceForm
+
+MAX_TREE_NODES = 400
+MAX_ROWS = 200
+
+
+def summary_text(tree: GameTree) -> str:
+    """A game's size in a few lines."""
+    per_player = [int((tree.infoset_player == p).sum()) for p in range(len(tree.players))]
+    sets = ", ".join(f"{name} {count:,}" for name, count in zip(tree.players, per_player, strict=True))
+    return (
+        f"{tree.name}\n"
+        f"players            {', '.join(tree.players)}\n"
+        f"histories          {len(tree.parent):,} ({tree.num_terminals:,} ends, depth {len(tree.levels) - 2})\n"
+        f"information sets   {sum(per_player):,} ({sets})"
+    )
+
+
+def tree_text(tree: GameTree, policy: TabularPolicy | None = None) -> str:
+    """The tree as an indented outline, with move probabilities where a policy is given."""
+    if len(tree.parent) > MAX_TREE_NODES:
+        return f"({len(tree.parent):,} histories: too many to draw as a tree)"
+    return "\n".join(_outline(tree, policy))
+
+
+def _outline(tree: GameTree, policy: TabularPolicy | None) -> Iterator[str]:
+    todo: list[tuple[int, str, str, str]] = [(ROOT, "", "", "")]
+    while todo:
+        node, arrow, lead, rest = todo.pop()
+        yield f"{lead}{arrow}{_describe(tree, node)}"
+        children = list(range(int(tree.first_child[node]), int(tree.first_child[node + 1])))
+        labels = edge_labels(tree, node, policy)
+        for child, label in reversed(list(zip(children, labels, strict=True))):
+            last = child == children[-1]
+            todo.append((child, f"{label} → ", rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
+
+
+def _describe(tree: GameTree, node: int) -> str:
+    player = tree.player(node)
+    if player == TERMINAL:
+        return "(" + ", ".join(f"{v:g}" for v in end_payoffs(tree, node)) + ")"
+    if player == CHANCE:
+        return "chance"
+    return f"{tree.players[player]} at {tree.key(int(tree.infoset[node]))!r}"
+
+
+def end_payoffs(tree: GameTree, node: int) -> list[float]:
+    """Every player's payoff at an end."""
+    payoffs: list[float] = tree.graph.payoffs[tree.graph.content[tree.position[node]]].tolist()
+    return payoffs
+
+
+def edge_labels(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> list[str]:
+    """What stands on the edges below a node: the move, and its probability where it is known."""
+    player, position = tree.player(node), int(tree.position[node])
+    if player == TERMINAL:
+        return []
+    graph = tree.graph
+    moves = [format_action(move) for move in graph.menus[graph.content[position]]]
+    if player == CHANCE:
+        edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
+        return [f"{m} {p:.3g}" for m, p in zip(moves, graph.probability[edges].tolist(), strict=True)]
+    if policy is None or len(moves) == 1:
+        return moves
+    row = policy.probabilities(player, tree.key(int(tree.infoset[node])))
+    return [f"{move} {row.get(move, 0.0):.3f}" for move in moves]
+
+
+def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
+    """A strategy as a table: one line an information set, a bar for the probability of each move."""
+    policy.behaviour(form)
+    rows = zip(form.keys, form.actions, form.infoset_player.tolist(), strict=True)
+    lines: list[str] = []
+    width = min(60, max(map(len, form.keys), default=0))
+    last = -1
+    for shown, (key, actions, player) in enumerate(rows):
+        if shown == MAX_ROWS:
+            lines.append(f"… {form.num_infosets - shown:,} more information sets")
+            break
+        if player != last:
+            lines.append(form.players[player])
+            last = player
+        probabilities = policy.probabilities(player, key)
+        cells = "   ".join(f"{a} {probabilities.get(a, 0.0):.3f} {_bar(probabilities.get(a, 0.0))}" for a in actions)
+        lines.append(f"  {key:<{width}}  {cells}")
+    return "\n".join(lines)
+
+
+def _bar(probability: float, width: int = 10) -> str:
+    eighths = round(probability * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)
