@@ -161,7 +161,8 @@ def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:
     for key, value in name.parameters:
         if key not in signature.parameters:
             raise UnknownNameError(f"parameter of {name.word}:", key, signature.parameters)
-        _check_type(name.word, key, value, signature.parameters[key].default)
+        if signature.parameters[key].annotation != "Value":  # a maker that takes any value checks it itself
+            _check_type(name.word, key, value, signature.parameters[key].default)
     return maker(**dict(name.parameters))
 
 
@@ -178,6 +179,12 @@ def _check_type(word: str, key: str, value: Value, default: object) -> None:
 def _describe(default: object) -> str:
     kinds = {bool: "true or false", int: "an integer", float: "a number", str: "a word", tuple: "a list"}
     return f"{kinds.get(type(default), 'allowed')} (default {format_value(default)})"  # type: ignore[arg-type]
+
+
+def full_name(word: str, maker: Callable[..., object], **values: Value) -> str:
+    """The name that builds the same thing again: ``word`` with the parameters that are not ``maker``'s defaults."""
+    defaults = inspect.signature(maker).parameters
+    return str(Name(word, tuple((k, v) for k, v in values.items() if v != defaults[k].default)))
 
 
 def check_range(name: str, value: int, low: int, high: int) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, JointMove, Observed
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.names import check_choice, check_range
+from infoset.names import Value, check_choice, check_range, full_name
 
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference", "total_points")
@@ -101,8 +101,9 @@ def goofspiel(
     cards = tuple(range(1, num_cards + 1))
     state = GoofspielState(imp_info, points_order, returns_type, (cards,) * players, cards, NO_PRIZE, (0,) * players)
     first = state if points_order == "random" else state._uncover(None)
-    name = (
-        f"goofspiel(players={players},num_cards={num_cards},imp_info={str(imp_info).lower()},"
-        f"points_order={points_order},returns_type={returns_type})"
-    )
+    parameters: dict[str, Value] = {
+        "players": players, "num_cards": num_cards, "imp_info": imp_info,
+        "points_order": points_order, "returns_type": returns_type,
+    }  # fmt: skip
+    name = full_name("goofspiel", goofspiel, **parameters)
     return Rules(name, seats(players), Observed(first, (None,) * players))

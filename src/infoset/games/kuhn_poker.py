@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, JointMove, Observed
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
-from infoset.names import check_range
+from infoset.names import check_range, full_name
 
 RANKS = ("7", "8", "9", "T", "J", "Q", "K")
 PASS, BET = "pass", "bet"
@@ -80,5 +80,5 @@ def kuhn_poker(players: int = 2) -> Rules:
     The value of the two-player game is -1/18 for the first player (Kuhn 1950).
     """
     check_range("kuhn_poker: players", players, 2, 6)
-    name = "kuhn_poker" if players == 2 else f"kuhn_poker(players={players})"
+    name = full_name("kuhn_poker", kuhn_poker, players=players)
     return Rules(name, seats(players), Observed(KuhnState(players, (), ()), (None,) * players))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, JointMove, Observed
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
-from infoset.names import check_range
+from infoset.names import check_range, full_name
 
 RANKS = "789TJQK"
 SUITS = "hs"
@@ -124,6 +124,6 @@ def leduc_poker(players: int = 2) -> Rules:
     The value of the two-player game is about -0.0856 for the first player.
     """
     check_range("leduc_poker: players", players, 2, 3)
-    name = "leduc_poker" if players == 2 else f"leduc_poker(players={players})"
+    name = full_name("leduc_poker", leduc_poker, players=players)
     first = LeducState(players, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
     return Rules(name, seats(players), Observed(first, (None,) * players))

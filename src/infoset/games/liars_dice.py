@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, JointMove, Observed
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.names import check_range
+from infoset.names import check_range, full_name
 
 PLAYERS = 2
 NO_BID = -1
@@ -86,5 +86,5 @@ def liars_dice(numdice: int = 1, dice_sides: int = 6) -> Rules:
     """Liar's dice: ``numdice`` dice a player with ``dice_sides`` faces."""
     check_range("liars_dice: numdice", numdice, 1, 9)
     check_range("liars_dice: dice_sides", dice_sides, 2, 9)
-    name = f"liars_dice(numdice={numdice},dice_sides={dice_sides})"
+    name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides)
     return Rules(name, seats(PLAYERS), Observed(DiceState(numdice, dice_sides, (), NO_BID, 0), (None, None)))

@@ -8,7 +8,7 @@ from math import isfinite
 from infoset.errors import ParameterError
 from infoset.games.matrix import matrix_game
 from infoset.games.rules import Rules
-from infoset.names import Value, format_value
+from infoset.names import Value, format_value, full_name
 
 ACTIONS = ("Rock", "Paper", "Scissors")
 USUAL = ((0, -1, 1), (1, 0, -1), (-1, 1, 0))
@@ -18,7 +18,7 @@ def rock_paper_scissors(payoffs: tuple[Value, ...] = USUAL) -> Rules:
     """``payoffs[row][column]`` is what the row player wins from the column player; 3 x 3 numbers."""
     if not _is_table(payoffs):
         raise ParameterError(f"rock_paper_scissors: payoffs={format_value(payoffs)} is not 3 rows of 3 finite numbers")
-    name = "rock_paper_scissors" + ("" if payoffs == USUAL else f"(payoffs={format_value(payoffs)})")
+    name = full_name("rock_paper_scissors", rock_paper_scissors, payoffs=payoffs)
     table: tuple[tuple[float, ...], ...] = payoffs  # type: ignore[assignment]
     return matrix_game(
         name,

@@ -9,7 +9,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
-from infoset.names import Value, format_value
+from infoset.names import Value, format_value, full_name
 from infoset.solvers import updates
 from infoset.solvers.loop import Method, Schedule
 
@@ -18,18 +18,19 @@ HORIZON = 1000
 
 def cfr(alternating: bool = True) -> Method:
     """CFR (Zinkevich et al. 2007): regret matching, uniform average."""
-    return _discounted(f"cfr{_turns(alternating)}", alternating, 0.0, _one, _one)
+    return _discounted(full_name("cfr", cfr, alternating=alternating), alternating, 0.0, _one, _one)
 
 
 def cfr_plus(averaging: Value = 1.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """CFR+ (Tammelin 2014): regret matching+, linear average."""
-    name = f"cfr+({_averaging(averaging, 1.0, horizon)}{_turns(alternating, ',')})"
+    name = full_name("cfr+", cfr_plus, averaging=averaging, horizon=horizon, alternating=alternating)
     return _discounted(name, alternating, averaging, _one, _zero, horizon)
 
 
 def linear_cfr(alternating: bool = True) -> Method:
     """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by t."""
-    return _discounted(f"linear-cfr{_turns(alternating)}", alternating, 1.0, _power(1.0), _power(1.0))
+    name = full_name("linear-cfr", linear_cfr, alternating=alternating)
+    return _discounted(name, alternating, 1.0, _power(1.0), _power(1.0))
 
 
 def dcfr(
@@ -37,20 +38,20 @@ def dcfr(
 ) -> Method:
     """DCFR(α, β, γ) (Brown & Sandholm 2019): positive regrets discounted by t^α/(t^α+1), negative by β, average γ."""
     _finite("dcfr", alpha=alpha, beta=beta)
-    name = f"dcfr(alpha={alpha:g},beta={beta:g},{_averaging(gamma, 2.0, horizon, 'gamma')}{_turns(alternating, ',')})"
+    name = full_name("dcfr", dcfr, alpha=alpha, beta=beta, gamma=gamma, horizon=horizon, alternating=alternating)
     return _discounted(name, alternating, gamma, _power(alpha), _power(beta), horizon)
 
 
 def pcfr_plus(averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """PCFR+ (Farina, Kroer & Sandholm 2021): predictive regret matching+, average weighted by t^averaging."""
-    name = f"pcfr+({_averaging(averaging, 5.0, horizon)}{_turns(alternating, ',')})"
+    name = full_name("pcfr+", pcfr_plus, averaging=averaging, horizon=horizon, alternating=alternating)
     return _predictive(name, alternating, averaging, _one, horizon)
 
 
 def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """PDCFR+ (Xu et al. 2024): PCFR+ with regrets discounted by t^α/(t^α+1)."""
     _finite("pdcfr+", alpha=alpha)
-    name = f"pdcfr+(alpha={alpha:g},{_averaging(averaging, 5.0, horizon)}{_turns(alternating, ',')})"
+    name = full_name("pdcfr+", pdcfr_plus, alpha=alpha, averaging=averaging, horizon=horizon, alternating=alternating)
     return _predictive(name, alternating, averaging, _power(alpha), horizon)
 
 
@@ -64,7 +65,7 @@ def hedge(eta: float = 1.0, decay: float = 0.5, averaging: Value = 0.0, alternat
     def schedule(t: FloatArray) -> FloatArray:
         return np.stack([average(t), eta / t**decay], axis=1)
 
-    name = f"hedge(eta={eta:g},decay={decay:g},{_averaging(averaging, 0.0, HORIZON)}{_turns(alternating, ',')})"
+    name = full_name("hedge", hedge, eta=eta, decay=decay, averaging=averaging, alternating=alternating)
     return Method(name, updates.hedge, schedule, alternating=alternating, from_logits=True)
 
 
@@ -128,17 +129,6 @@ def _finite(method: str, **parameters: float) -> None:
     for name, value in parameters.items():
         if not isfinite(value):
             raise ParameterError(f"{method}: {name}={value} is not a finite number")
-
-
-def _averaging(averaging: Value, default: float, horizon: int, name: str = "averaging") -> str:
-    scheduled = isinstance(averaging, tuple)
-    return f"{name}={format_value(averaging)}" + (f",horizon={horizon}" if scheduled else "")
-
-
-def _turns(alternating: bool, before: str = "") -> str:
-    if alternating:
-        return ""
-    return f"{before}alternating=false" if before else "(alternating=false)"
 
 
 METHODS: dict[str, Callable[..., Method]] = {

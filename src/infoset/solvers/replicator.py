@@ -12,7 +12,7 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import kernel
-from infoset.names import Value
+from infoset.names import Value, full_name
 from infoset.solvers import updates
 from infoset.solvers.cfr import HORIZON, discount
 from infoset.solvers.kernels import expect_up, gradient, plan_down
@@ -38,10 +38,7 @@ class Replicator:
 
     @property
     def name(self) -> str:
-        words = [] if self.shift is None else [f"shift={self.shift:g}"]
-        words += [f"averaging={self.averaging}"] if self.averaging else []
-        words += [] if self.alternating else ["alternating=false"]
-        return f"sfrd({','.join(words)})" if words else "sfrd"
+        return full_name("sfrd", sfrd, shift=self.shift, averaging=self.averaging, alternating=self.alternating)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
         lowest = form.smallest_payoff
@@ -110,7 +107,7 @@ class ContinuousReplicator:
 
     @property
     def name(self) -> str:
-        return f"sfrd-continuous(step={self.step:g})"
+        return full_name("sfrd-continuous", sfrd_continuous, step=self.step)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
         return FlowSolver(form, self, start)

@@ -34,7 +34,7 @@ class FormArrays(NamedTuple):
     size: IndexArray  # (I,) number of moves
     parent: IndexArray  # (I,) the sequence that leads to the set
     rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence
-    others: IndexArray  # (n, n - 1, T) the other players' sequences
+    others: IndexArray  # (n, n - 1, T) the other players' sequences; for one player its own empty one, (1, 1, T)
     payoffs: FloatArray  # (n, T) payoff times the probability of chance
 
 
@@ -119,7 +119,7 @@ class SequenceForm:
             own = self.player_sequences(p)
             count = own.stop - own.start
             ends = np.repeat(np.arange(own.start, own.stop), np.diff(a.rows[p, : count + 1])).astype(np.int32)
-            rows = np.insert(a.others[p].T, p, ends, axis=1)
+            rows = np.insert(a.others[p, : n - 1].T, p, ends, axis=1)
             order = np.lexsort(rows.T[::-1])
             sequences.append(rows[order])
             payoffs.append(a.payoffs[p][order])
@@ -213,7 +213,8 @@ def _descend(
     by_chance = np.flatnonzero(player == CHANCE)
     reach[by_chance] *= tree.graph.probability[tree.edges(nodes[by_chance])]
     infoset = tree.infoset[above]
-    chosen = np.flatnonzero((player >= 0) & (first_of[infoset] >= 0))
+    chosen = np.flatnonzero(player >= 0)
+    chosen = chosen[first_of[infoset[chosen]] >= 0]
     held[chosen, player[chosen]] = first_of[infoset[chosen]] + (nodes - tree.first_child[above])[chosen]
     return held, reach
 
@@ -251,12 +252,12 @@ def _layout(rows: IntArray, payoffs: FloatArray, sequences: IntArray) -> tuple[I
     count, n = rows.shape
     widest = int(np.diff(sequences).max())
     begins = np.zeros((n, widest + 1), dtype=np.uint32)
-    others = np.zeros((n, n - 1, count), dtype=np.uint32)
+    others = np.zeros((n, max(n - 1, 1), count), dtype=np.uint32)
     paid = np.zeros((n, count))
     for p in range(n):
         order = np.argsort(rows[:, p], kind="stable")
         own = rows[order, p]
         begins[p] = np.searchsorted(own, sequences[p] + np.arange(widest + 1))
-        others[p] = np.delete(rows[order], p, axis=1).T
+        others[p, : n - 1] = np.delete(rows[order], p, axis=1).T
         paid[p] = payoffs[order, p]
     return begins, others, paid

@@ -1,0 +1,44 @@
+"""Shared fixtures: compiled forms of small games, and the folder of recorded and real data where it is there."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from infoset import SequenceForm, load
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+KUHN = "kuhn_poker"
+LEDUC = "leduc_poker"
+GOOFSPIEL = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
+DICE = "liars_dice(dice_sides=4)"
+PENNIES = "matching_pennies_3p"
+
+SMALL_GAMES = [
+    KUHN,
+    "kuhn_poker(players=3)",
+    LEDUC,
+    "liars_dice(numdice=2,dice_sides=2)",
+    GOOFSPIEL,
+    "goofspiel(num_cards=3)",
+    "goofspiel(num_cards=3,players=3,returns_type=total_points)",
+    PENNIES,
+    "rock_paper_scissors",
+]
+
+
+@cache
+def form_of(name: str) -> SequenceForm:
+    """The sequence form of a named game, compiled once for all tests."""
+    return SequenceForm.of(load(name))
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with real game files; tests that need it skip where it is missing."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder with real game files is not beside this checkout")
+    return SHARED

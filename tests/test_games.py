@@ -1,0 +1,118 @@
+"""The native games: their rules by hand, their sizes and trees against OpenSpiel's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import SMALL_GAMES, form_of
+from infoset import GameTree, TabularPolicy, load
+from infoset.formats.openspiel import export_policy
+from infoset.games.kuhn_poker import showdown
+from infoset.testing import check_game
+
+# histories, information sets (with one move too) and ends; OpenSpiel 1.6 counts the same
+SIZES = {
+    "kuhn_poker": (58, 12, 30),
+    "kuhn_poker(players=3)": (617, 48, 312),
+    "kuhn_poker(players=4)": (7886, 160, 3960),
+    "leduc_poker": (9457, 936, 5520),
+    "liars_dice(dice_sides=4)": (8181, 1024, 4080),
+    "goofspiel(num_cards=4,imp_info=true,points_order=descending)": (1077, 162, 576),
+}
+
+SPIEL_PAIRS = [
+    ("kuhn_poker", "kuhn_poker"),
+    ("kuhn_poker(players=4)", "kuhn_poker(players=4)"),
+    ("leduc_poker", "leduc_poker"),
+    ("liars_dice(numdice=2,dice_sides=2)", "liars_dice(numdice=2,dice_sides=2)"),
+    ("liars_dice(dice_sides=4)", "liars_dice(dice_sides=4)"),
+    ("goofspiel(num_cards=3)", "goofspiel(num_cards=3,points_order=random)"),
+    ("goofspiel(num_cards=4,imp_info=True,points_order=descending)", "goofspiel(num_cards=4,imp_info=True,points_order=descending)"),
+    ("goofspiel(num_cards=3,points_order=ascending,returns_type=point_difference)",) * 2,
+    ("goofspiel(num_cards=3,players=3,returns_type=total_points)",) * 2,
+    ("matching_pennies_3p", "matching_pennies_3p"),
+    ("rock_paper_scissors", "matrix_rps"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_conformance(name: str) -> None:
+    assert check_game(load(name), plays=30).plays == 30
+
+
+@pytest.mark.parametrize("name", SMALL_GAMES)
+def test_a_games_name_loads_the_same_game(name: str) -> None:
+    game = load(name)
+    assert load(game.name) == game
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES.items())
+def test_sizes(name: str, size: tuple[int, int, int]) -> None:
+    tree = GameTree.of(load(name))
+    assert (len(tree.parent), len(tree.infoset_player), tree.num_terminals) == size
+
+
+def test_kuhn_showdowns() -> None:
+    """Cards 0 < 1 < 2; everyone antes 1, a bet or call adds 1."""
+    assert showdown((0, 1), ("pass", "pass")) == (-1, 1)
+    assert showdown((1, 0), ("bet", "bet")) == (2, -2)
+    assert showdown((0, 1), ("bet", "pass")) == (1, -1)  # a fold loses the ante, whatever the cards
+
+
+@pytest.mark.parametrize(
+    ("cards", "history", "payoffs"),
+    [
+        ((2, 0, 1), ("pass", "pass", "pass"), (2, -1, -1)),
+        ((0, 1, 2), ("pass", "bet", "pass", "bet"), (-2, 3, -1)),  # P3 folds; P1 calls P2 and loses
+        ((2, 1, 0), ("pass", "pass", "bet", "bet", "pass"), (3, -1, -2)),
+        ((0, 2, 1), ("bet", "pass", "pass"), (2, -1, -1)),
+    ],
+)
+def test_kuhn_for_three(cards: tuple[int, ...], history: tuple[str, ...], payoffs: tuple[float, ...]) -> None:
+    assert showdown(cards, history) == payoffs
+    assert sum(payoffs) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [("leduc_poker(players=3)", 0.0), ("goofspiel(num_cards=3,returns_type=total_points)", None), ("matching_pennies_3p", None)],
+)  # fmt: skip
+def test_payoff_sums(name: str, constant: float | None) -> None:
+    assert form_of(name).constant_sum == constant
+
+
+def turn_based(spiel_name: str) -> Any:
+    pyspiel = pytest.importorskip("pyspiel")
+    game = pyspiel.load_game(spiel_name)
+    if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        return pyspiel.convert_to_turn_based(game)
+    return game
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("ours", "theirs"), SPIEL_PAIRS)
+def test_tree_and_nash_conv_equal_openspiels(ours: str, theirs: str) -> None:
+    """The trees are walked side by side (moves, chance, payoffs); a random policy has the same NashConv there."""
+    spiel_game = turn_based(theirs)
+    from open_spiel.python.algorithms.exploitability import nash_conv as spiel_nash_conv
+
+    from infoset import nash_conv
+    from infoset.solvers.loop import random_interior
+
+    form = form_of(ours)
+    policy = TabularPolicy.from_behaviour(form, random_interior(form, seed=1))
+    exported = export_policy(policy, load(ours), spiel_game)
+    expected = nash_conv(form, policy.plan(form))
+    assert spiel_nash_conv(spiel_game, exported) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", "goofspiel(num_cards=3)"])
+def test_draw_has_natures_frequencies(name: str) -> None:
+    state = load(name).start().state
+    rng = np.random.default_rng(0)
+    moves = (None, None)
+    drawn = [state.draw(moves, rng) for _ in range(6000)]
+    answers = state.chance(moves)
+    for answer, probability in answers:
+        assert drawn.count(answer) / 6000 == pytest.approx(probability, abs=4 * (probability / 6000) ** 0.5)
