@@ -20,6 +20,7 @@ class RandomGame(NamedTuple):
     seed: int
     num_players: int = 2
     depth: int = 3
+    state: Any = None
 
     @property
     def name(self) -> str:
@@ -31,7 +32,8 @@ class RandomGame(NamedTuple):
 
     def start(self) -> Observed:
         seen = tuple(self.noise("start", p) % 2 for p in range(self.num_players))
-        return Observed(RandomState(self, (), tuple((s,) for s in seen)), seen)
+        kind = self.state or RandomState
+        return Observed(kind(self, (), tuple((s,) for s in seen)), seen)
 
     def noise(self, *key: object) -> int:
         return zlib.crc32(repr((self.seed, *key)).encode()) >> 3
@@ -82,7 +84,7 @@ class RandomState(NamedTuple):
             (*old, (m, o)) if m is not None or o is not None else old
             for old, m, o in zip(self.known, moves, seen, strict=True)
         )
-        return Observed(RandomState(self.game, history, known), tuple(seen))
+        return Observed(type(self)(self.game, history, known), tuple(seen))
 
     def returns(self) -> tuple[float, ...]:
         return tuple(float(self.noise("pays", p) % 7 - 3) for p in range(self.game.num_players))
@@ -103,8 +105,10 @@ def all_ends(game: Game) -> Iterator[End]:
     def extend(known: list[Any], step: Any, moves: Any) -> list[Any]:
         grown = []
         for p in range(n):
-            token = (moves[p], step.observation(p))
-            grown.append((*known[p], token) if token != (None, None) else known[p])
+            seen = step.observation(p)
+            if moves[p] is not None and seen is None:
+                seen = ()
+            grown.append(known[p] if (moves[p], seen) == (None, None) else (*known[p], (moves[p], seen)))
         return grown
 
     def walk(step: Any, known: list[Any], chance: float, choices: list[Any]) -> Iterator[End]:

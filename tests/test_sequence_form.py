@@ -16,7 +16,7 @@ from infoset.solvers.metrics import best_response, realisation
 from infoset.testing import check_game
 from random_games import RandomGame, all_ends, best_value, menus, value
 
-GAMES = st.builds(RandomGame, st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3))
+GAMES = st.builds(RandomGame, st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.none())
 
 
 def behaviour_tables(form: SequenceForm, strategy: np.ndarray, ends: list) -> list[dict]:

@@ -26,6 +26,7 @@ GAMES: dict[str, Callable[..., Game]] = {
 }
 
 OPENSPIEL = "openspiel:"
+MAX_PATH = 255
 READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg}
 
 
@@ -41,6 +42,6 @@ def load(name: str) -> Game:
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)
-    if Path(name).is_file():
+    if len(name) < MAX_PATH and Path(name).is_file():
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
     return build("game", parse_name(name), GAMES)

@@ -18,7 +18,9 @@ T = TypeVar("T")
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 20
+NOTHING_YET = "start"
 _TOKEN = re.compile(r"""\s*(?:([(),=\[\]])|"([^"]*)"|'([^']*)'|([^\s(),=\[\]"']+))""")
+_PLAIN = re.compile(r"[^\s\[\](),\"\\]+")
 _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "none": None}
 
 
@@ -41,7 +43,9 @@ def format_value(value: Value) -> str:
     if isinstance(value, tuple):
         return f"[{','.join(map(format_value, value))}]"
     if isinstance(value, str):
-        return value if re.fullmatch(r"[\w.:+/-]+", value) and _scalar(value) == value else f'"{value}"'
+        if re.fullmatch(r"[\w.:+/-]+", value) and _scalar(value) == value:
+            return value
+        return f"'{value}'" if '"' in value else f'"{value}"'
     return str(value).lower() if isinstance(value, bool) or value is None else repr(value)
 
 
@@ -206,14 +210,14 @@ def information_key(tokens: tuple[tuple[object, object], ...]) -> str:
     saw the bet in the step of its own move.  Distinct states give distinct keys: a word that could be
     mistaken for anything else is quoted.
     """
-    return " ".join(map(_token_text, tokens)) or "start"
+    return " ".join(map(_token_text, tokens)) or NOTHING_YET
 
 
 def _token_text(token: tuple[object, object]) -> str:
     move, observation = token
     if move is None:
         return format_action(observation)
-    seen = "" if observation is None or observation == () else f":{format_action(observation)}"
+    seen = "" if observation == () else f":{format_action(observation)}"
     return f"[{format_action(move)}]{seen}"
 
 
@@ -222,6 +226,6 @@ def format_action(action: object) -> str:
     if isinstance(action, tuple):
         return f"({','.join(map(format_action, action))})"
     text = str(action)
-    if isinstance(action, str) and (not re.fullmatch(r"[^\s\[\](),\"\\]+", text) or _scalar(text) != text):
+    if isinstance(action, str) and (not _PLAIN.fullmatch(text) or _scalar(text) != text or text == NOTHING_YET):
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     return text

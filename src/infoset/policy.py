@@ -7,7 +7,6 @@ Small policies also go to ``.json``, to be read and edited by hand.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,13 +18,11 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import PolicyError, shorten
-from infoset.files import replace_file
+from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, read_arrays, replace_file
 from infoset.tree.sequence_form import SequenceForm
 
 SCHEMA = 1
 SUM_TOLERANCE = 1e-6
-MAX_BYTES = 2 << 30
-ARRAYS = ("header", "probabilities")
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
 
@@ -120,7 +117,7 @@ class TabularPolicy:
 
     def plan(self, form: SequenceForm) -> FloatArray:
         """Realisation weights (S,) on a game's sequence form."""
-        from infoset.solvers.metrics import realisation
+        from infoset.solvers.loop import realisation
 
         return realisation(form, self.behaviour(form))
 
@@ -139,7 +136,9 @@ class TabularPolicy:
                 raise self._other_game(form, f"{name} has no information set {shorten(key)!r} with a choice")
 
     def _other_game(self, form: SequenceForm, why: str) -> PolicyError:
-        return PolicyError(f"the policy was made for {self.game or 'an unnamed game'}, this is {form.name}: {why}")
+        if self.game in ("", form.name):
+            return PolicyError(f"the policy does not fit {form.name}: {why}")
+        return PolicyError(f"the policy was made for {self.game}, this is {form.name}: {why}")
 
     def save(self, path: str | Path) -> Path:
         """Write ``.npz`` or ``.json``, by the suffix.  The file appears whole or not at all."""
@@ -171,10 +170,8 @@ class TabularPolicy:
         """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
         path = Path(path)
         try:
-            if path.stat().st_size > MAX_BYTES:
-                raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read")
             return _from_json(path) if path.suffix == ".json" else _from_npz(path)
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, msgspec.MsgspecError) as error:
+        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             if isinstance(error, PolicyError):
                 raise
             raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
@@ -200,6 +197,8 @@ class _Json(msgspec.Struct):
 
 
 def _from_json(path: Path) -> TabularPolicy:
+    if path.stat().st_size > MAX_BYTES:
+        raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read")
     body = msgspec.json.decode(path.read_bytes(), type=_Json)
     _check_schema(path, body.schema)
     if len(body.tables) != len(body.players):
@@ -208,13 +207,9 @@ def _from_json(path: Path) -> TabularPolicy:
 
 
 def _from_npz(path: Path) -> TabularPolicy:
-    with zipfile.ZipFile(path) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
-        if size > MAX_BYTES:
-            raise PolicyError(f"{path}: unpacks to {size:,} bytes; at most {MAX_BYTES:,} are read")
-    with np.load(path, allow_pickle=False) as arrays:
-        header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
-        flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
+    arrays = read_arrays(path)
+    header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+    flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
     _check_schema(path, header.schema)
     sizes = sum(len(row) for rows in header.moves for row in rows)
     if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):

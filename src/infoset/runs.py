@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 import time
-import zipfile
-from collections.abc import Mapping
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import msgspec
 import numpy as np
 
 from infoset.errors import CheckpointError, shorten
-from infoset.files import replace_file
+from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
 from infoset.solvers.loop import Solver
 from infoset.solvers.solve import Point, Solution
 
@@ -42,8 +41,8 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._last_checkpoint = 0.0
-        self._last_iteration = max((point.iteration for point in self.points()), default=-1)
+        self._last_checkpoint = -inf
+        self._last_iteration = -1
 
     @classmethod
     def create(cls, path: str | Path | None, config: RunConfig) -> RunFolder:
@@ -70,11 +69,13 @@ class RunFolder:
             config = msgspec.json.decode((folder.path / "config.json").read_bytes(), type=RunConfig)
         except FileNotFoundError:
             raise CheckpointError(f"{folder.path} holds no run to resume: config.json is missing") from None
-        except (OSError, msgspec.MsgspecError) as error:
+        except (OSError, RecursionError, msgspec.MsgspecError) as error:
             raise CheckpointError(f"{folder.path}/config.json: {shorten(str(error), 200)}") from None
         if config.schema != SCHEMA:
             raise CheckpointError(f"{folder.path}: run schema {config.schema}; this version reads {SCHEMA}")
-        return folder, config, folder._load_checkpoint()
+        saved = folder._load_checkpoint()
+        folder._cut_points(-1 if saved is None else int(saved["iteration"]))
+        return folder, config, saved
 
     def add_point(self, point: Point) -> None:
         """Append a point of the curve; a resumed run does not repeat one."""
@@ -86,7 +87,7 @@ class RunFolder:
     def points(self) -> list[Point]:
         """The whole curve, with the part before a resumption."""
         try:
-            lines = (self.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+            lines = (self.path / "metrics.jsonl").read_bytes().splitlines()
         except FileNotFoundError:
             return []
         points = []
@@ -97,13 +98,16 @@ class RunFolder:
                 continue
         return points
 
-    def checkpoint(self, solver: Solver, seconds: float, force: bool = False) -> None:
-        """Save the solver's arrays, at most every few seconds unless forced."""
-        now = time.monotonic()
-        if force or now - self._last_checkpoint >= CHECKPOINT_SECONDS:
-            arrays = {**solver.save(), "seconds": np.array(seconds)}
-            replace_file(self.path / "checkpoint.npz", lambda file: np.savez(file, **arrays))
-            self._last_checkpoint = now
+    def checkpoint(self, solver: Solver, seconds: float) -> None:
+        """Save the solver's arrays if the last time is a few seconds ago."""
+        if time.monotonic() - self._last_checkpoint >= CHECKPOINT_SECONDS:
+            self.save_checkpoint(solver, seconds)
+
+    def save_checkpoint(self, solver: Solver, seconds: float) -> None:
+        """Save the solver's arrays; the file is replaced whole."""
+        arrays = {**solver.save(), "seconds": np.array(seconds)}
+        replace_file(self.path / "checkpoint.npz", lambda file: np.savez(file, **arrays))
+        self._last_checkpoint = time.monotonic()
 
     def finish(self, solution: Solution) -> Path:
         """Write the policy and, where matplotlib is installed, the picture.  Returns the policy's path."""
@@ -113,19 +117,28 @@ class RunFolder:
         draw_convergence(self.points(), f"{solution.game}: {solution.method}", self.path / "convergence.png")
         return path
 
+    def _cut_points(self, iteration: int) -> None:
+        """Drop what a killed run noted after its last checkpoint, and a line that it did not finish."""
+        kept = [point for point in self.points() if point.iteration <= iteration]
+        lines = "".join(json.dumps(asdict(point)) + "\n" for point in kept)
+        self._write("metrics.jsonl", lines.encode())
+        self._last_iteration = max((point.iteration for point in kept), default=-1)
+
     def _write(self, name: str, body: bytes) -> None:
         replace_file(self.path / name, lambda file: file.write(body))
 
     def _load_checkpoint(self) -> dict[str, Any] | None:
         path = self.path / "checkpoint.npz"
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                saved: Mapping[str, Any] = {name: arrays[name] for name in arrays.files}
-            return {**saved, "seconds": float(saved["seconds"])}
+            saved = read_arrays(path)
+            seconds, iteration = float(saved["seconds"]), int(saved["iteration"])
         except FileNotFoundError:
             return None
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        except BROKEN_ARCHIVE as error:
             raise CheckpointError(f"{path}: not a checkpoint: {shorten(str(error), 200)}") from None
+        if not 0 <= seconds < inf or iteration < 0:
+            raise CheckpointError(f"{path}: {iteration} iterations in {seconds} seconds cannot be")
+        return {**saved, "seconds": seconds}
 
 
 def _fresh(config: RunConfig) -> Path:

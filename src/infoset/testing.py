@@ -38,7 +38,7 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
     if not game.name or not game.players or len(set(game.players)) != len(game.players):
         raise GameRuleError(f"{game.name!r}: a game needs a name and distinct players, not {game.players!r}")
     checker = _Checker(game, np.random.default_rng(seed), max_steps)
-    lengths = [checker.play_once() for _ in range(plays)]
+    lengths = [checker.play_guarded() for _ in range(plays)]
     return GameCheck(game.name, plays, sum(lengths) / max(plays, 1), len(checker.menus))
 
 
@@ -48,8 +48,17 @@ class _Checker:
         self.n = len(game.players)
         self.menus: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
 
-    def play_once(self) -> int:
+    def play_guarded(self) -> int:
+        """One play; a game that trips over its own contract is named too."""
         self.history: list[object] = []
+        try:
+            return self.play_once()
+        except (TypeError, ValueError, IndexError) as error:
+            if isinstance(error, GameRuleError):
+                raise
+            raise self._broken(f"{type(error).__name__}: {error}") from error
+
+    def play_once(self) -> int:
         step = self.game.start()
         known: list[InformationState] = [()] * self.n
         self._observe(known, step, (None,) * self.n)
@@ -90,16 +99,18 @@ class _Checker:
         moves: list[Action | None] = []
         for player in range(self.n):
             legal = state.legal(player)
-            if len(set(legal)) < len(legal):
-                raise self._broken(f"player {player}'s moves {legal!r} are not distinct")
+            if not isinstance(legal, tuple) or None in legal or len(set(legal)) < len(legal):
+                raise self._broken(f"player {player}'s moves {legal!r} are not a tuple of distinct moves")
             self._check_menu(player, known[player], legal, state)
             moves.append(legal[int(self.rng.integers(len(legal)))] if legal else None)
         answers = state.chance(moves)
         if not answers and all(move is None for move in moves):
             raise self._broken("nobody can move and nature has no answer, but the game is not over")
         total = sum(p for _, p in answers)
-        if answers and (abs(total - 1) > TOLERANCE or min(p for _, p in answers) < 0):
+        if answers and not (abs(total - 1) <= TOLERANCE and all(0 <= p <= 1 for _, p in answers)):
             raise self._broken(f"nature's probabilities {answers!r} sum to {total}, not to 1")
+        if len({a for a, _ in answers}) < len(answers):
+            raise self._broken(f"nature's answers {answers!r} are not distinct")
         answer = state.draw(moves, self.rng)
         if answers and answer not in [a for a, _ in answers]:
             raise self._broken(f"draw gave {answer!r}, which chance does not list")
@@ -144,4 +155,5 @@ class _Checker:
             except TypeError:
                 raise self._broken(f"player {player}'s observation {observation!r} is not hashable") from None
             if moves[player] is not None or observation is not None:
-                known[player] = (*known[player], (moves[player], observation))
+                seen = () if observation is None else observation
+                known[player] = (*known[player], (moves[player], seen))

@@ -24,6 +24,9 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        print(f"infoset: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(1)
     except Exception as error:
         if os.environ.get("INFOSET_DEBUG"):
             raise

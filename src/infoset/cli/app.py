@@ -115,7 +115,7 @@ def solve(
 
         solution = run_solver(
             form, chosen, iterations=iterations, target=target, seconds=seconds, start=config.start, seed=config.seed,
-            watcher=Watcher(point=point, advance=advance), resume=saved,
+            watcher=Watcher(point=point, advance=advance, done=folder.save_checkpoint), resume=saved,
         )  # fmt: skip
     _report(solution, folder, json_)
 
@@ -229,4 +229,4 @@ def convert(
 
 
 def _print_json(body: dict[str, Any]) -> None:
-    print(json.dumps(body))
+    print(json.dumps(body, allow_nan=False))

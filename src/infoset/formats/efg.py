@@ -14,6 +14,7 @@ fractions.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,15 +28,18 @@ from infoset.names import format_action
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
-MAX_BYTES = 32 << 20
+MAX_BYTES = 16 << 20
 MAX_PLAYERS = 100
-MAX_DIGITS = 60
-MAX_EXPONENT = 100
+MAX_DIGITS = 700
+MAX_EXPONENT = 300
+PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 CHANCE_PLAYER = -1
 NO_INFOSET = -1
 NO_OUTCOME = 0
 
-_TOKEN = re.compile(r'(\s+)|"((?:[^"\\]|\\.)*)"|([{},])|([^\s"{},]+)|(")', re.DOTALL)
+_TOKEN = re.compile(r'\s*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([{},])|([^\s"{},]+)|("))', re.DOTALL)
+_KINDS = ("", "text", "mark", "word")
+TEXT, STRAY_QUOTE = 1, 4
 _NUMBER = re.compile(r"([+-]?\d+)/(\d+)|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -113,16 +117,13 @@ class _Reader:
 
     def _scan(self) -> Iterator[_Token]:
         for match in _TOKEN.finditer(self.text):
-            space, text, mark, word, stray = match.groups()
-            if space is not None:
-                continue
-            if stray is not None:
-                self.token = _Token("mark", '"', match.start())
-                raise self.fail("a closing quote", found="an unclosed text")
-            if text is not None:
-                yield _Token("text", re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL), match.start())
-            else:
-                yield _Token("mark" if mark else "word", mark or word, match.start())
+            kind = match.lastindex or 0
+            if kind == STRAY_QUOTE:
+                raise self.fail("a closing quote", "an unclosed text", match.start(kind))
+            value = match[kind]
+            if kind == TEXT and "\\" in value:
+                value = re.sub(r'\\(["\\])', r"\1", value)
+            yield _Token(_KINDS[kind], value, match.start(kind))
         while True:
             yield _Token("end", "the end of the file", len(self.text))
 
@@ -184,6 +185,8 @@ class _Reader:
             if len(players) == MAX_PLAYERS:
                 raise self.fail(f"at most {MAX_PLAYERS} players")
             players.append(self.string("a player's name"))
+        if not players:
+            raise self.fail("at least one player")
         self.players = len(players)
         comment = self.take().value if self.token.kind == "text" else ""
         nodes = self.nodes()
@@ -240,7 +243,7 @@ class _Reader:
         if not actions:
             raise self.fail("at least one move", f"none at information set {number}", at)
         if player == CHANCE_PLAYER and (
-            min(probabilities) < 0 or abs(sum(probabilities, Fraction(-1))) > Fraction(1, 10**6)
+            min(probabilities) < 0 or abs(sum(probabilities, Fraction(-1))) > PROBABILITY_TOLERANCE
         ):
             raise self.fail(
                 "probabilities from 0 up that sum to 1", f"probabilities that sum to {float(sum(probabilities)):g}", at
@@ -255,6 +258,8 @@ class _Reader:
             if number != NO_OUTCOME and number not in self.outcomes:
                 raise self.fail("payoffs in braces, for this outcome has none yet")
             return self.outcomes.get(number, NO_OUTCOME)
+        if number == NO_OUTCOME:
+            raise self.fail("a number from 1 up for an outcome with payoffs", "outcome 0", at)
         payoffs: list[Fraction] = []
         while not self.accept("}"):
             payoffs.append(self.number("a payoff"))
@@ -351,7 +356,8 @@ class EfgState(NativeState, _Fields):
         infoset = self.infoset
         assert infoset is not None  # guaranteed by play
         move = nature if infoset.player == CHANCE_PLAYER else moves[infoset.player]
-        return self.game.step(self.game.children[self.node][self.game.moves[self.node].index(move)])
+        place = self.game.places[self.game.efg.nodes[self.node].infoset][move]
+        return self.game.step(self.game.children[self.node][place])
 
     def returns(self) -> tuple[float, ...]:
         return tuple(map(float, self.game.paid[self.node]))
@@ -365,9 +371,17 @@ class EfgGame:
         self.children = efg.children()
         self.paid = _paid(efg, self.children)
         menus = [_distinct(s.actions) for s in efg.infosets]
-        self.moves = [() if node.infoset == NO_INFOSET else menus[node.infoset] for node in efg.nodes]
+        self.places: list[dict[Action | None, int]] = [{m: k for k, m in enumerate(menu)} for menu in menus]
+        menus.append(())  # the menu of an end, whose information set is number -1
+        self.moves: list[tuple[Action, ...]] = [menus[node.infoset] for node in efg.nodes]
         self.labels = _labels(efg)
         self.information_map = self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EfgGame) and (self.name, self.efg) == (other.name, other.efg)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def start(self) -> Observed:
         return self.step(0)
@@ -387,19 +401,19 @@ class EfgGame:
 
 def _labels(efg: Efg) -> list[str]:
     """A name for each information set: its own where that is unique for the player, else its number."""
-    named = [(s.player, s.name) for s in efg.infosets]
-    own = [bool(s.name) and s.name[0] != "#" and named.count((s.player, s.name)) == 1 for s in efg.infosets]
+    named = Counter((s.player, s.name) for s in efg.infosets)
+    own = [bool(s.name) and s.name[0] != "#" and named[s.player, s.name] == 1 for s in efg.infosets]
     return [s.name if unique else f"#{s.number}" for s, unique in zip(efg.infosets, own, strict=True)]
 
 
 def _distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
     """Moves with names of their own: unnamed ones get their number, repeated ones a suffix."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for number, action in enumerate(actions, start=1):
         name = action or str(number)
         while name in names:
             name += f"'{number}"
-        names.append(name)
+        names[name] = None
     return tuple(names)
 
 
@@ -428,7 +442,7 @@ def _from_tree(tree: GameTree) -> Efg:
     graph = tree.graph
     infosets: list[Infoset] = []
     numbers: dict[tuple[int, int], int] = {}
-    outcomes = [Outcome(k + 1, "", tuple(map(_fraction, row))) for k, row in enumerate(graph.payoffs.tolist())]
+    ends: dict[int, int] = {}
     counts = [0] * (len(tree.players) + 1)
     nodes: list[Node] = []
     todo = [0]
@@ -436,7 +450,7 @@ def _from_tree(tree: GameTree) -> Efg:
         node = todo.pop()
         position, player = int(tree.position[node]), tree.player(node)
         if player == TERMINAL:
-            nodes.append(Node("", NO_INFOSET, int(graph.content[position]) + 1))
+            nodes.append(Node("", NO_INFOSET, ends.setdefault(int(graph.content[position]), len(ends) + 1)))
             continue
         key = (CHANCE, position) if player == CHANCE else (player, int(tree.infoset[node]))
         if key not in numbers:
@@ -444,12 +458,13 @@ def _from_tree(tree: GameTree) -> Efg:
             counts[player] += 1
             menu = tuple(map(format_action, graph.menus[graph.content[position]]))
             edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-            chances = tuple(map(_fraction, graph.probability[edges].tolist()))
+            chances = _exact_sum(tuple(map(_fraction, graph.probability[edges].tolist())))
             name = "" if player == CHANCE else tree.key(key[1])
             infosets.append(Infoset(player, counts[player], name, menu, chances if player == CHANCE else ()))
         nodes.append(Node("", numbers[key], NO_OUTCOME))
         todo.extend(range(int(tree.first_child[node + 1]) - 1, int(tree.first_child[node]) - 1, -1))
-    return Efg(tree.name, tree.players, "", tuple(infosets), tuple(outcomes), tuple(nodes))
+    outcomes = tuple(Outcome(k, "", tuple(map(_fraction, graph.payoffs[row].tolist()))) for row, k in ends.items())
+    return Efg(tree.name, tree.players, "", tuple(infosets), outcomes, tuple(nodes))
 
 
 def _fraction(value: float) -> Fraction:
@@ -460,3 +475,8 @@ def _fraction(value: float) -> Fraction:
         if float(simple) == value:
             return simple
     return exact
+
+
+def _exact_sum(probabilities: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """The same probabilities, the rounding of floats taken off the last so that they sum to exactly one."""
+    return (*probabilities[:-1], 1 - sum(probabilities[:-1], Fraction(0)))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Action, Game, JointMove, Observed
-from infoset.errors import MissingExtraError, ParameterError, PolicyError, shorten
+from infoset.errors import MissingExtraError, ParameterError, PolicyError, UnknownNameError, shorten
 from infoset.games.rules import NativeState
 from infoset.policy import TabularPolicy
 from infoset.tree.game_tree import GameTree
@@ -16,11 +16,14 @@ from infoset.tree.graph import CHANCE, TERMINAL
 
 
 def load_openspiel(name: str) -> OpenSpielGame:
-    """``openspiel:NAME(…)`` without the prefix.  Raises ``ParameterError`` for what OpenSpiel does not know."""
+    """``openspiel:NAME(…)`` without the prefix.  Raises ``UnknownNameError`` or ``ParameterError``."""
     pyspiel = _pyspiel()
+    word = name.partition("(")[0].strip()
+    if word not in pyspiel.registered_names():
+        raise UnknownNameError("game of OpenSpiel", word, pyspiel.registered_names())
     try:
         return OpenSpielGame(pyspiel.load_game(name))
-    except pyspiel.SpielError as error:
+    except (pyspiel.SpielError, IndexError, RuntimeError) as error:
         raise ParameterError(f"openspiel:{shorten(name)}: {shorten(str(error).splitlines()[0], 200)}") from None
 
 
@@ -45,7 +48,7 @@ class OpenSpielState(NativeState):
         self.history = tuple(spiel.history())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OpenSpielState) and self.history == other.history and self.game is other.game
+        return isinstance(other, OpenSpielState) and (self.history, self.game) == (other.history, other.game)
 
     def __hash__(self) -> int:
         return hash(self.history)
@@ -102,6 +105,12 @@ class OpenSpielGame:
         if self.labelled:
             self.information_map = self
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpenSpielGame) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def start(self) -> Observed:
         return self.step(OpenSpielState(self, self.spiel.new_initial_state()))
 
@@ -134,7 +143,7 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
     todo = [(0, spiel_game.new_initial_state())]
     while todo:
         node, spiel = todo.pop()
-        player, position = tree.player(node), int(tree.position[node])
+        player = tree.player(node)
         children = range(int(tree.first_child[node]), int(tree.first_child[node + 1]))
         if player == TERMINAL:
             _check_end(tree, node, spiel)
@@ -152,7 +161,6 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
                     f"the policy has {len(row)} moves after {tree.history(node)}, OpenSpiel {len(children)}"
                 )
             state[np.array(spiel.legal_actions())] = menu
-        del position
         todo.extend((child, spiel.child(move)) for child, move in zip(children, spiel.legal_actions(), strict=True))
     return result
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.errors import ParameterError
+from infoset.errors import ParameterError, shorten
 from infoset.names import Value, format_value, full_name
 from infoset.solvers import updates
 from infoset.solvers.loop import Method, Schedule
 
 HORIZON = 1000
+MAX_EXPONENT = 1000
 
 
 def cfr(alternating: bool = True) -> Method:
@@ -75,8 +75,9 @@ def discount(averaging: Value, horizon: int) -> Schedule:
     ``averaging`` is γ, or ``[a, b]``: γ falls linearly from a to b over the first ``horizon`` iterations.
     """
     ends = averaging if isinstance(averaging, tuple) else (averaging, averaging)
-    if len(ends) != 2 or not all(isinstance(e, (int, float)) and isfinite(e) and e >= 0 for e in ends):
-        raise ParameterError(f"averaging={format_value(averaging)} is not a number from 0 up or a pair [start,end]")
+    if len(ends) != 2 or not all(isinstance(e, (int, float)) and 0 <= e <= MAX_EXPONENT for e in ends):
+        shown = shorten(format_value(averaging))
+        raise ParameterError(f"averaging={shown} is not a number from 0 to {MAX_EXPONENT} or a pair [start,end]")
     if horizon < 1:
         raise ParameterError(f"horizon={horizon} is not a positive number of iterations")
     low, high = float(ends[0]), float(ends[1])  # type: ignore[arg-type]
@@ -127,8 +128,8 @@ def _power(exponent: float) -> Schedule:
 
 def _finite(method: str, **parameters: float) -> None:
     for name, value in parameters.items():
-        if not isfinite(value):
-            raise ParameterError(f"{method}: {name}={value} is not a finite number")
+        if not -MAX_EXPONENT <= value <= MAX_EXPONENT:
+            raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {MAX_EXPONENT} in size")
 
 
 METHODS: dict[str, Callable[..., Method]] = {

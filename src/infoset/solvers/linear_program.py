@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.loop import restore_arrays
+from infoset.solvers.loop import realisation, restore_arrays, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -22,6 +22,15 @@ def linear_program(form: SequenceForm) -> FloatArray:
     Each player's program: maximise p over own plan x and values p of the opponent's information sets, where
     p is what a best reply to x leaves.  Raises ``UnsupportedGameError`` for any other game.
     """
+    check_zero_sum(form)
+    plan = np.ones(form.num_sequences)
+    for player in range(2):
+        plan[form.player_sequences(player)] = _maximin(form, player)
+    return plan
+
+
+def check_zero_sum(form: SequenceForm) -> None:
+    """Raise ``UnsupportedGameError`` unless the game has two players whose payoffs sum to a constant."""
     if form.num_players != 2:
         raise UnsupportedGameError(
             f"{form.name} has {form.num_players} players; the linear program solves two-player zero-sum games. "
@@ -31,10 +40,6 @@ def linear_program(form: SequenceForm) -> FloatArray:
         raise UnsupportedGameError(
             f"{form.name} is not zero-sum: its payoffs do not always add up to the same. Try --method pcfr+ or sfrd"
         )
-    plan = np.ones(form.num_sequences)
-    for player in range(2):
-        plan[form.player_sequences(player)] = _maximin(form, player)
-    return plan
 
 
 def _maximin(form: SequenceForm, player: int) -> FloatArray:
@@ -122,8 +127,9 @@ class LinearProgramSolver:
     """The linear program behind the interface of iterative solvers: the first step solves it."""
 
     def __init__(self, form: SequenceForm) -> None:
+        check_zero_sum(form)
         self.form, self.iteration = form, 0
-        self.plan = np.ones(form.num_sequences)
+        self.plan = realisation(form, uniform(form))
 
     def step(self, iterations: int = 1) -> None:
         if iterations and not self.iteration:

@@ -187,8 +187,14 @@ def restore_arrays(into: dict[str, FloatArray], saved: dict[str, Any], method: s
         given = saved.get(name)
         if given is None or given.shape != array.shape or given.dtype != array.dtype:
             raise CheckpointError(f"the checkpoint's array {name!r} does not fit {method} on this game")
-        array[...] = given
-    return int(saved["iteration"])
+        if not np.isfinite(given).all():
+            raise CheckpointError(f"the checkpoint's array {name!r} holds values that are not finite")
+    iteration = saved.get("iteration")
+    if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
+        raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
+    for name, array in into.items():
+        array[...] = saved[name]
+    return int(iteration)
 
 
 def uniform(form: SequenceForm) -> FloatArray:
@@ -197,6 +203,14 @@ def uniform(form: SequenceForm) -> FloatArray:
     for k in range(form.num_infosets):
         strategy[form.arrays.first[k] : form.arrays.first[k] + form.arrays.size[k]] = 1 / form.arrays.size[k]
     return strategy
+
+
+def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    """Realisation weights (S,) of behaviour (S,)."""
+    plan = np.ones(form.num_sequences)
+    for player in range(form.num_players):
+        plan_down(form.arrays, player, np.asarray(strategy, dtype=np.float64), plan)
+    return plan
 
 
 def random_interior(form: SequenceForm, seed: int) -> FloatArray:

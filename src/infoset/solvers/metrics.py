@@ -8,7 +8,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.solvers.kernels import behave, best_up, gradient, plan_down, root_values
-from infoset.solvers.loop import uniform
+from infoset.solvers.loop import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 
@@ -83,14 +83,6 @@ def performance(form: SequenceForm, plan: FloatArray) -> float:
         mixed[own] = plan[own]
         total += expected_values(form, mixed)[player] - expected[player]
     return float(total)
-
-
-def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """Realisation weights (S,) of behaviour (S,)."""
-    plan = np.ones(form.num_sequences)
-    for player in range(form.num_players):
-        plan_down(form.arrays, player, np.asarray(strategy, dtype=np.float64), plan)
-    return plan
 
 
 def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:

@@ -23,7 +23,7 @@ from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 def sfrd(shift: float | None = None, averaging: Value = 0.0, alternating: bool = True) -> Replicator:
     """Discrete dynamics, eq. 3.  ``shift`` c makes every shifted payoff positive; 1 - smallest payoff by default."""
-    if shift is not None and not (isinstance(shift, (int, float)) and isfinite(shift)):
+    if shift is not None and (isinstance(shift, bool) or not (isinstance(shift, (int, float)) and isfinite(shift))):
         raise ParameterError(f"sfrd: shift={shift} is not a finite number")
     return Replicator(shift, averaging, alternating)
 
@@ -96,7 +96,8 @@ def _flow(a: FormArrays, s: FlowState, step: float, steps: int) -> None:
             trial[0] = s.logits[0] + (step if stage == 2 else step / 2) * slope
         s.logits[0] += step * total
         s.average[:] += step * area
-    _velocity(a, s.logits, strategy, s.plan, slope)
+    trial[0] = s.logits[0]  # a copy: how often this is called must not change the course
+    _velocity(a, trial, strategy, s.plan, slope)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from infoset.base import FloatArray, Game
 from infoset.errors import ParameterError
-from infoset.names import build, check_choice, parse_name
+from infoset.names import build, check_choice, check_range, parse_name
 from infoset.policy import TabularPolicy
 from infoset.solvers import cfr, linear_program, replicator
 from infoset.solvers.loop import Solver, random_interior
@@ -93,9 +93,9 @@ class Limits:
 class Watcher:
     """What a caller may want to hear of a running solver; each hook does nothing unless it is given."""
 
-    ready: Callable[[SequenceForm], object] = lambda form: None
     point: Callable[[Point], object] = lambda point: None
     advance: Callable[[Solver, float], object] = lambda solver, seconds: None
+    done: Callable[[Solver, float], object] = lambda solver, seconds: None
 
 
 def solve(
@@ -123,6 +123,7 @@ def solve(
     """
     limits = Limits(iterations, target, seconds)
     check_choice("start", start, STARTS)
+    check_range("seed", seed, 0, 2**63)
     chosen = parse_method(method) if isinstance(method, str) else method
     form = game if isinstance(game, SequenceForm) else SequenceForm.of(game, max_histories)
     solver = chosen.solver(form, random_interior(form, seed) if start == "random" else None)
@@ -130,9 +131,9 @@ def solve(
     if resume is not None:
         solver.restore(dict(resume))
     watcher = watcher or Watcher()
-    watcher.ready(form)
     run = _Run(solver, limits, watcher, float(resume["seconds"]) if resume else 0.0, chosen.name == EXACT)
     stopped = run.until_done()
+    watcher.done(solver, run.seconds)
     final = evaluate(form, solver.average())
     made_by = {"method": chosen.name, "iterations": solver.iteration, "start": start, "seed": seed}
     return Solution(
@@ -168,9 +169,12 @@ class _Run:
 
     def until_done(self) -> str:
         solver = self.solver
+        if self.exact:
+            self._step(1)
+            self._look()
+            return "exact"
         with _interrupts() as interrupted:
-            if not self.exact:
-                self._look()
+            self._look()
             while not (reason := self._reason(interrupted.is_set())):
                 goal = next_check(solver.iteration)
                 if self.limits.iterations is not None:
@@ -208,11 +212,9 @@ class _Run:
         return self.limits.seconds is not None and self.seconds >= self.limits.seconds
 
     def _reason(self, interrupted: bool) -> str:
-        if self.exact and self.solver.iteration:
-            return "exact"
         if self.limits.target is not None and self.curve and self.curve[-1].exploitability <= self.limits.target:
             return "target"
-        if self.limits.iterations is not None and self.solver.iteration >= self.limits.iterations and not self.exact:
+        if self.limits.iterations is not None and self.solver.iteration >= self.limits.iterations:
             return "iterations"
         if self._out_of_time():
             return "seconds"

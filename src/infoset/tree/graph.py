@@ -12,14 +12,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, Game, IntArray, State, Step, Token
-from infoset.errors import BudgetError, GameRuleError, shorten
+from infoset.base import Action, FloatArray, Game, IntArray, LongArray, State, Step, Token
+from infoset.errors import BudgetError, GameRuleError, InfosetError, shorten
+from infoset.names import format_action
 
 CHANCE = -1
 TERMINAL = -2
@@ -72,8 +74,9 @@ class GameGraph:
     start_tokens: tuple[int, ...]  # (n,) what each player sees before the first move
     map_name: str  # "" where information sets are information states
 
-    @property
+    @cached_property
     def num_edges(self) -> IntArray:
+        """(P,) edges of each position."""
         return np.diff(self.first_edge)
 
     def count_histories(self) -> float:
@@ -90,11 +93,17 @@ class GameGraph:
         parts = connected_components(edges, directed=True, connection="strong", return_labels=False)
         if parts < size or (self.child == source).any():
             raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
-        count, level = 0.0, np.zeros(size)
-        level[0] = 1
-        while level.any():
-            count += float(level.sum())
-            level = edges @ level
+        level: LongArray = np.zeros(1, dtype=np.int64)
+        count = 0.0
+        times: FloatArray = np.ones(1)
+        while len(level):
+            count += float(times.sum())
+            sizes = self.num_edges[level]
+            spread = np.repeat(np.arange(len(level)), sizes)
+            offset = np.cumsum(sizes) - sizes
+            out = np.arange(len(spread)) - np.repeat(offset - self.first_edge[level], sizes)
+            level, below = np.unique(self.child[out].astype(np.int64), return_inverse=True)
+            times = np.bincount(below, times[spread], minlength=len(level))
         return count
 
 
@@ -124,7 +133,15 @@ def explore(game: Game, max_histories: int | None = None, progress: Callable[[in
     """
     limit = max_histories if max_histories is not None else default_max_histories()
     limit = min(limit, free_memory() // 2 // BYTES_PER_POSITION)
-    return _Explorer(game, limit, progress).run()
+    try:
+        return _Explorer(game, limit, progress).run()
+    except (TypeError, ValueError, IndexError) as error:
+        if isinstance(error, InfosetError):
+            raise
+        raise GameRuleError(
+            f"{game.name} breaks the game model ({type(error).__name__}: {shorten(str(error), 120)}); "
+            "infoset.testing.check_game names the history"
+        ) from error
 
 
 @dataclass
@@ -197,8 +214,8 @@ class _Explorer:
             edges = self._answers(state, position, moves)
         else:
             legal = menus[mover]
-            if len(set(legal)) < len(legal):
-                raise GameRuleError(f"{self.game.name}: moves {legal!r} of player {mover} are not distinct")
+            if len(set(legal)) < len(legal) or None in legal:
+                raise GameRuleError(f"{self.game.name}: moves {legal!r} of player {mover} are not distinct moves")
             self.player[position] = mover
             self.content[position] = self.menus(legal)
             if self.map is not None:
@@ -225,14 +242,19 @@ class _Explorer:
     def _answers(
         self, state: State, position: int, moves: list[Action | None]
     ) -> list[tuple[int, float, tuple[int, ...]]]:
-        answers = state.chance(moves) or ((None, 1.0),)
+        answers = state.chance(moves)
+        if not answers:
+            raise GameRuleError(f"{self.game.name}: nobody can move and nature has no answer at {shorten(repr(state))}")
         total = sum(probability for _, probability in answers)
-        if abs(total - 1) > TOLERANCE or any(not 0 <= probability <= 1 for _, probability in answers):
+        if not abs(total - 1) <= TOLERANCE or any(not 0 <= probability <= 1 for _, probability in answers):
             raise GameRuleError(
                 f"{self.game.name}: nature's probabilities {shorten(repr(answers))} sum to {total}, not to 1"
             )
+        menu = tuple(answer for answer, _ in answers)
+        if len(set(menu)) < len(menu):
+            raise GameRuleError(f"{self.game.name}: nature's answers {shorten(repr(menu))} are not distinct")
         self.player[position] = CHANCE
-        self.content[position] = self.menus(tuple("" if answer is None else answer for answer, _ in answers))
+        self.content[position] = self.menus(menu)
         edges = []
         for answer, probability in answers:
             step = self.play(moves, answer)
@@ -243,8 +265,10 @@ class _Explorer:
         tokens = []
         for player, move in enumerate(moves):
             observation = step.observation(player)
-            silent = move is None and observation is None
-            tokens.append(NO_TOKEN if silent else self.tokens((move, observation)))
+            if move is not None:  # whoever moved knows it, also where it sees nothing
+                tokens.append(self.tokens((move, () if observation is None else observation)))
+            else:
+                tokens.append(NO_TOKEN if observation is None else self.tokens((None, observation)))
         return tuple(tokens)
 
     def _arrays(self, start: tuple[int, ...]) -> GameGraph:
@@ -264,7 +288,7 @@ class _Explorer:
             menus=self.menus.values(),
             payoffs=payoffs,
             tokens=self.tokens.values(),
-            labels=[str(key) for _, key in self.labels.values()],
+            labels=[key if isinstance(key, str) else format_action(key) for _, key in self.labels.values()],
             start_tokens=start,
             map_name="" if self.map is None else str(self.map.name),
         )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, Game, IndexArray, IntArray
-from infoset.errors import ImperfectRecallError
+from infoset.errors import GameRuleError, ImperfectRecallError
 from infoset.names import format_action
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -123,7 +123,7 @@ class SequenceForm:
             order = np.lexsort(rows.T[::-1])
             sequences.append(rows[order])
             payoffs.append(a.payoffs[p][order])
-        return sequences[0], np.stack(payoffs, axis=1)
+        return sequences[0].astype(np.int32), np.stack(payoffs, axis=1)
 
 
 def _compile(tree: GameTree) -> SequenceForm:
@@ -149,7 +149,10 @@ def _compile(tree: GameTree) -> SequenceForm:
     sets = kept.tolist()
 
     def names() -> tuple[list[str], list[tuple[str, ...]]]:
-        return [tree.key(k) for k in sets], [tuple(map(format_action, tree.menu(k))) for k in sets]
+        keys = [tree.key(k) for k in sets]
+        if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
+            raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
+        return keys, [tuple(map(format_action, tree.menu(k))) for k in sets]
 
     return SequenceForm(
         name=tree.name,

@@ -39,7 +39,7 @@ def _outline(tree: GameTree, policy: TabularPolicy | None) -> Iterator[str]:
         node, arrow, lead, rest = todo.pop()
         yield f"{lead}{arrow}{_describe(tree, node)}"
         children = list(range(int(tree.first_child[node]), int(tree.first_child[node + 1])))
-        labels = edge_labels(tree, node, policy)
+        labels = [branch_label(*branch) for branch in branches(tree, node, policy)]
         for child, label in reversed(list(zip(children, labels, strict=True))):
             last = child == children[-1]
             todo.append((child, f"{label} → ", rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
@@ -60,8 +60,8 @@ def end_payoffs(tree: GameTree, node: int) -> list[float]:
     return payoffs
 
 
-def edge_labels(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> list[str]:
-    """What stands on the edges below a node: the move, and its probability where it is known."""
+def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> list[tuple[str, float | None]]:
+    """The moves below a node, with their probability where it is known."""
     player, position = tree.player(node), int(tree.position[node])
     if player == TERMINAL:
         return []
@@ -69,11 +69,16 @@ def edge_labels(tree: GameTree, node: int, policy: TabularPolicy | None = None) 
     moves = [format_action(move) for move in graph.menus[graph.content[position]]]
     if player == CHANCE:
         edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-        return [f"{m} {p:.3g}" for m, p in zip(moves, graph.probability[edges].tolist(), strict=True)]
+        return list(zip(moves, graph.probability[edges].tolist(), strict=True))
     if policy is None or len(moves) == 1:
-        return moves
+        return [(move, None) for move in moves]
     row = policy.probabilities(player, tree.key(int(tree.infoset[node])))
-    return [f"{move} {row.get(move, 0.0):.3f}" for move in moves]
+    return [(move, row.get(move, 0.0)) for move in moves]
+
+
+def branch_label(move: str, probability: float | None) -> str:
+    """What stands on an edge."""
+    return move if probability is None else f"{move} {probability:.3f}"
 
 
 def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:

@@ -9,7 +9,7 @@ from infoset.errors import BudgetError
 from infoset.policy import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.view.text import edge_labels, end_payoffs
+from infoset.view.text import branch_label, branches, end_payoffs
 
 MAX_NODES = 400
 COLUMN, ROW, MARGIN = 150, 26, 40
@@ -100,11 +100,10 @@ def _draw_infosets(svg: Xml.Element, tree: GameTree, places: list[tuple[float, f
 def _draw_edges(
     svg: Xml.Element, tree: GameTree, node: int, places: list[tuple[float, float]], policy: TabularPolicy | None
 ) -> None:
-    labels = edge_labels(tree, node, policy)
     player = tree.player(node)
-    for child, label in enumerate(labels, start=int(tree.first_child[node])):
+    for child, (move, probability) in enumerate(branches(tree, node, policy), start=int(tree.first_child[node])):
         (x1, y1), (x2, y2) = places[node], places[child]
-        weight = float(label.rsplit(" ", 1)[1]) if policy is not None and player >= 0 and " " in label else 0.3
+        weight = 0.3 if probability is None or player == CHANCE else probability
         Xml.SubElement(
             svg, "line", {
                 "x1": f"{x1:g}", "y1": f"{y1:g}", "x2": f"{x2:g}", "y2": f"{y2:g}", "stroke": _color(tree, player),
@@ -112,6 +111,7 @@ def _draw_edges(
             },
         )  # fmt: skip
         part = 0.62
+        label = branch_label(move, probability)
         _text(svg, x1 + part * (x2 - x1), y1 + part * (y2 - y1) - 4, label, INK, text_anchor="middle", font_size="10")
 
 

@@ -1,0 +1,128 @@
+"""The command line as a user meets it: in a process of its own where that matters."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from infoset import TabularPolicy
+from infoset.runs import RunFolder
+
+INFOSET = [sys.executable, "-m", "infoset"]
+
+
+def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*INFOSET, *arguments], capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+
+
+def test_solve_prints_one_json_object(tmp_path: Path) -> None:
+    done = run("solve", "kuhn_poker", "--target", "1e-9", "--json", cwd=tmp_path)
+    body = json.loads(done.stdout)
+    assert set(body) == {
+        "game", "method", "iterations", "seconds", "nash_conv", "exploitability", "epsilon", "values", "policy", "stopped",
+    }  # fmt: skip
+    assert body["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-8)
+    assert body["stopped"] == "target"
+    folder = (tmp_path / body["policy"]).parent
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "metrics.jsonl", "checkpoint.npz", "policy.npz", "convergence.png"}
+
+    again = run("evaluate", "kuhn_poker", str(tmp_path / body["policy"]), "--json", cwd=tmp_path)
+    figures = json.loads(again.stdout)
+    assert set(figures) == {"nash_conv", "exploitability", "epsilon", "values", "best_response_values"}
+    assert figures["nash_conv"] == pytest.approx(body["nash_conv"], abs=1e-12)
+
+    table = run("show", "kuhn_poker", str(tmp_path / body["policy"]), "--svg", str(tmp_path / "k.svg"))
+    assert "K [pass] bet" in table.stdout
+    assert (tmp_path / "k.svg").read_text().startswith("<svg")
+
+
+def test_convert(tmp_path: Path) -> None:
+    assert run("convert", "kuhn_poker", str(tmp_path / "k.efg")).returncode == 0
+    body = json.loads(run("solve", str(tmp_path / "k.efg"), "--method", "lp", "--json", cwd=tmp_path).stdout)
+    assert body["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-9)
+    policy = tmp_path / body["policy"]
+    assert run("convert", str(policy), str(tmp_path / "p.json")).returncode == 0
+    assert TabularPolicy.load(tmp_path / "p.json") == TabularPolicy.load(policy)
+
+
+def test_games_lists_every_name() -> None:
+    from infoset.catalog import GAMES
+
+    assert {game["name"] for game in json.loads(run("games", "--json").stdout)["games"]} == set(GAMES)
+    assert "kuhn_poker(players=2)" in run("games").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["solve", "kuhn_pokr"], "did you mean 'kuhn_poker'"),
+        (["solve", "kuhn_poker", "--method", "cfrr"], "unknown method"),
+        (["solve", "kuhn_poker", "--iterations", "-3"], "iterations=-3 is out of range"),
+        (["solve", "kuhn_poker(players=3)", "--method", "lp"], "has 3 players"),
+        (["solve", "liars_dice", "--max-histories", "1000"], "--max-histories"),
+        (["solve"], "no GAME given"),
+        (["solve", "--resume"], "--resume needs --out"),
+        (["solve", "--resume", "--out", "nowhere"], "holds no run to resume"),
+        (["evaluate", "kuhn_poker", "missing.npz"], "not a policy file"),
+        (["show", "no.efg"], "cannot be read"),
+        (["show", "leduc_poker", "--svg", "x.svg"], "a picture holds"),
+        (["convert", "kuhn_poker", "x.txt"], "a game goes to .efg"),
+    ],
+)
+def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    lines = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
+    assert len(lines) == 1
+    assert words in lines[0]
+    assert not list(tmp_path.rglob("*"))
+
+
+def test_a_run_is_not_overwritten(tmp_path: Path) -> None:
+    assert run("solve", "kuhn_poker", "--iterations", "5", "--out", str(tmp_path / "r")).returncode == 0
+    second = run("solve", "kuhn_poker", "--iterations", "5", "--out", str(tmp_path / "r"))
+    assert second.returncode == 1
+    assert "--resume" in second.stderr
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, how: signal.Signals) -> None:
+    """Ctrl-C or kill -9 in the middle; the resumed run gives the same policy as one that ran through."""
+    folder, whole = tmp_path / "killed", tmp_path / "whole"
+    command = [*INFOSET, "solve", "leduc_poker", "--method", "dcfr", "--seconds", "60", "--out", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not (folder / "metrics.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.kill(process.pid, how)
+    process.wait(timeout=60)
+    _, config, saved = RunFolder.open(folder)
+    assert config.game == "leduc_poker"
+    assert saved is not None
+    total = str(int(saved["iteration"]) + 500)
+    assert run("solve", "--resume", "--out", str(folder), "--iterations", total).returncode == 0
+    assert run("solve", "leduc_poker", "--method", "dcfr", "--iterations", total, "--out", str(whole)).returncode == 0
+    one, other = (TabularPolicy.load(path / "policy.npz") for path in (folder, whole))
+    assert one.tables == other.tables
+
+
+def test_an_odd_end_stays_one_line(monkeypatch, capsys) -> None:
+    """A bug of ours is reported in one line too."""
+    from infoset import cli
+
+    def explode() -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr(cli, "app", explode)
+    with pytest.raises(SystemExit) as status:
+        cli.main()
+    assert status.value.code == 1
+    assert capsys.readouterr().err == "infoset: internal error (RuntimeError: boom); INFOSET_DEBUG=1 shows where\n"

@@ -1,0 +1,110 @@
+"""``solve``: when it stops, what it returns, and that a run goes on bit for bit."""
+
+import numpy as np
+import pytest
+
+from conftest import KUHN, LEDUC, form_of
+from infoset import load, solve
+from infoset.errors import CheckpointError, ParameterError, UnknownNameError
+from infoset.solvers.solve import METHODS, Watcher, next_check
+
+
+def test_kuhn_to_a_target() -> None:
+    solution = solve(load(KUHN), target=1e-9)
+    assert solution.stopped == "target"
+    assert solution.exploitability <= 1e-9
+    assert solution.values == pytest.approx((-1 / 18, 1 / 18), abs=1e-8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_improves_on_uniform(method: str) -> None:
+    form = form_of(KUHN)
+    solution = solve(form, method, iterations=400)
+    assert solution.exploitability < 0.11 < 11 / 24
+    assert solution.stopped == ("exact" if method == "lp" else "iterations")
+
+
+def test_limits() -> None:
+    form = form_of(LEDUC)
+    assert solve(form).iterations == 1000
+    assert solve(form, iterations=7).iterations == 7
+    assert solve(form, iterations=0).stopped == "iterations"
+    timed = solve(form, seconds=0.05)
+    assert timed.stopped == "seconds"
+    assert timed.iterations > 0
+
+
+def test_the_linear_program_needs_no_limits() -> None:
+    for limits in ({}, {"iterations": 0}, {"seconds": 0}, {"target": 1.0}):
+        solution = solve(form_of(KUHN), "lp", **limits)
+        assert (solution.stopped, solution.iterations) == ("exact", 1)
+        assert solution.nash_conv < 1e-12
+
+
+@pytest.mark.parametrize("limits", [{"iterations": -1}, {"target": float("nan")}, {"seconds": float("inf")}])
+def test_impossible_limits(limits: dict) -> None:
+    with pytest.raises(ParameterError, match="out of range"):
+        solve(form_of(KUHN), **limits)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(UnknownNameError, match=r"did you mean 'cfr\+'"):
+        solve(form_of(KUHN), "cfr++")
+    with pytest.raises(UnknownNameError, match="parameter of dcfr"):
+        solve(form_of(KUHN), "dcfr(alfa=1)")
+    with pytest.raises(ParameterError, match="not one of uniform, random"):
+        solve(form_of(KUHN), start="best")
+
+
+def test_a_seed_gives_one_run_and_another_seed_another() -> None:
+    form = form_of(KUHN)
+    runs = [solve(form, "sfrd", iterations=20, start="random", seed=seed) for seed in (1, 1, 2)]
+    assert runs[0].policy == runs[1].policy
+    assert runs[0].policy.tables != runs[2].policy.tables
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "lp"])
+def test_a_resumed_run_equals_a_whole_one(method: str) -> None:
+    form, saved = form_of(KUHN), {}
+
+    def keep(solver, seconds) -> None:
+        if solver.iteration <= 50:
+            saved.update({name: np.copy(array) for name, array in solver.save().items()}, seconds=seconds)
+
+    whole = solve(form, method, iterations=120, watcher=Watcher(advance=keep))
+    assert 0 < saved["iteration"] <= 50
+    rest = solve(form, method, iterations=120, resume=saved)
+    assert rest.policy.tables == whole.policy.tables
+    assert rest.curve[-1].nash_conv == whole.curve[-1].nash_conv
+
+
+def test_a_checkpoint_of_another_game_is_refused() -> None:
+    saved = {}
+    solve(form_of(LEDUC), iterations=3, watcher=Watcher(advance=lambda s, t: saved.update(s.save(), seconds=t)))
+    with pytest.raises(CheckpointError, match="does not fit"):
+        solve(form_of(KUHN), iterations=5, resume=saved)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("plan", np.full(26, np.nan), "not finite"),
+        ("iteration", np.array(-5), "not a count"),
+        ("iteration", np.array(1.5), "not a count"),
+        ("strategy", np.zeros(3), "does not fit"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused(name: str, value: np.ndarray, words: str) -> None:
+    saved = {}
+    solve(form_of(KUHN), iterations=3, watcher=Watcher(done=lambda s, t: saved.update(s.save(), seconds=t)))
+    with pytest.raises(CheckpointError, match=words):
+        solve(form_of(KUHN), iterations=5, resume=saved | {name: value})
+
+
+def test_evaluation_points_are_the_same_for_every_run() -> None:
+    points = [0]
+    while points[-1] < 1000:
+        points.append(next_check(points[-1]))
+    assert points[:5] == [0, 1, 2, 3, 4]
+    assert next_check(points[20] - 1) == points[20]
+    assert len(points) < 70
