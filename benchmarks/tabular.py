@@ -385,10 +385,13 @@ def peer_contestants(game: Bench) -> list[Contestant]:
     found = []
     for kind in OPENSPIEL_SOLVERS:
         solver, iterate = game.openspiel(kind)
-        found.append(
-            Contestant(kind, iterate, lambda s=solver: infoset.nash_conv(game.spiel_form, spiel_plan(game, s)))
-        )
+        found.append(Contestant(kind, iterate, lambda s=solver: spiel_gap(game, s)))
     return found
+
+
+def spiel_gap(game: Bench, solver: Any) -> float:
+    """The nash_conv of the average policy of a solver of OpenSpiel."""
+    return infoset.nash_conv(game.spiel_form, spiel_plan(game, solver))
 
 
 def spiel_plan(game: Bench, solver: Any) -> FloatArray:
@@ -572,11 +575,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
     args = parse(argv)
     begin, cpu = time.perf_counter(), time.process_time()
-    ours = f"infoset {infoset.__version__} (Python {platform.python_version()}, Numba {version('numba')}, "
     print(
-        f"# {ours}NumPy {np.__version__}) beside OpenSpiel {version('open_spiel')} and LiteEFG {version('LiteEFG')}\n"
+        f"# infoset {infoset.__version__} beside OpenSpiel {version('open_spiel')} and LiteEFG {version('LiteEFG')}\n"
     )
-    print(f"One process, one thread, {os.cpu_count()} CPUs ({platform.machine()}); {args.rounds} rounds. ", end="")
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, Numba {version('numba')}; one process, ", end=""
+    )
+    print(f"one thread, {os.cpu_count()} CPUs ({platform.machine()}). {args.rounds} round(s). ", end="")
     print("Ratios are theirs / ours, medians over the rounds.\n")
     measured = Measured()
     iterations(args, measured)

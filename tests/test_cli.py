@@ -69,7 +69,7 @@ def test_games_lists_every_name() -> None:
         (["solve"], "no GAME given"),
         (["solve", "--resume"], "--resume needs --out"),
         (["solve", "--resume", "--out", "nowhere"], "holds no run to resume"),
-        (["evaluate", "kuhn_poker", "missing.npz"], "not a policy file"),
+        (["evaluate", "kuhn_poker", "missing.npz"], "missing.npz: no such file"),
         (["show", "no.efg"], "cannot be read"),
         (["show", "leduc_poker", "--svg", "x.svg"], "a picture holds"),
         (["convert", "kuhn_poker", "x.txt"], "a game goes to .efg"),

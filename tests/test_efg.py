@@ -11,9 +11,8 @@ from conftest import SMALL_GAMES, form_of
 from infoset import GameTree, SequenceForm, evaluate, load
 from infoset.errors import FormatError, ImperfectRecallError
 from infoset.formats.efg import EfgGame, game_to_efg, parse_efg, read_efg, write_efg
-from infoset.solvers.loop import uniform
-from infoset.solvers.metrics import realisation
 from infoset.testing import check_game
+from infoset.tree.plans import realisation, uniform
 
 ODD = r"""
 EFG 2 R "Odd \"but\" legal" { "Ann" "" } "a comment"

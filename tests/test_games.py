@@ -98,7 +98,7 @@ def test_tree_and_nash_conv_equal_openspiels(ours: str, theirs: str) -> None:
     from open_spiel.python.algorithms.exploitability import nash_conv as spiel_nash_conv
 
     from infoset import nash_conv
-    from infoset.solvers.loop import random_interior
+    from infoset.tree.plans import random_interior
 
     form = form_of(ours)
     policy = TabularPolicy.from_behaviour(form, random_interior(form, seed=1))

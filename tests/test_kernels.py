@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from conftest import form_of
-from infoset.solvers import kernels
-from infoset.solvers.loop import random_interior
-from infoset.solvers.metrics import behaviour, realisation
+from infoset.tree import kernels
+from infoset.tree.plans import behaviour, random_interior, realisation
 
 GAMES = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)", "matching_pennies_3p"]
 

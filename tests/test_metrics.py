@@ -5,8 +5,7 @@ import pytest
 
 from conftest import KUHN, LEDUC, form_of
 from infoset import TabularPolicy, best_response, evaluate, exploitability, nash_conv, performance
-from infoset.solvers.loop import random_interior, uniform
-from infoset.solvers.metrics import realisation
+from infoset.tree.plans import random_interior, realisation, uniform
 
 
 @pytest.mark.parametrize(

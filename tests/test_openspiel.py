@@ -5,9 +5,8 @@ import pytest
 from conftest import form_of
 from infoset import SequenceForm, evaluate, linear_program, load, solve
 from infoset.errors import ImperfectRecallError, ParameterError, UnknownNameError
-from infoset.solvers.loop import uniform
-from infoset.solvers.metrics import realisation
 from infoset.testing import check_game
+from infoset.tree.plans import realisation, uniform
 
 pytest.importorskip("pyspiel")
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import KUHN, LEDUC, form_of
 from infoset import TabularPolicy, compare, evaluate, solve
 from infoset.errors import PolicyError
-from infoset.solvers.loop import random_interior
+from infoset.tree.plans import random_interior
 
 
 def random_policy(name: str = KUHN, seed: int = 0) -> TabularPolicy:
@@ -67,8 +67,6 @@ def test_comparison_finds_the_largest_difference() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"game": "leduc_poker"}, "was made for leduc_poker, this is kuhn_poker"),
-        ({"map": "other"}, "its information map is 'other'"),
         ({"players": ["P1"], "tables": [{}]}, "has 1 players, the game 2"),
     ],
 )
@@ -77,6 +75,18 @@ def test_a_policy_for_another_game_is_refused(tmp_path, change: dict, words: str
     (tmp_path / "p.json").write_text(json.dumps(body | change))
     with pytest.raises(PolicyError, match=words):
         TabularPolicy.load(tmp_path / "p.json").plan(form_of(KUHN))
+
+
+def test_the_games_are_named_on_a_mismatch() -> None:
+    with pytest.raises(PolicyError, match="made for leduc_poker, this is kuhn_poker: P1 has no information set"):
+        random_policy(LEDUC).plan(form_of(KUHN))
+
+
+def test_a_policy_fits_the_same_rules_with_other_payoffs() -> None:
+    usual = form_of("rock_paper_scissors")
+    doubled = form_of("rock_paper_scissors(payoffs=[[0,-1,2],[1,0,-2],[-2,2,0]])")
+    result = evaluate(doubled, TabularPolicy.uniform(usual).plan(doubled))
+    assert result.nash_conv == pytest.approx(2 / 3)  # rock wins 1/3 from a uniform opponent
 
 
 @pytest.mark.parametrize(

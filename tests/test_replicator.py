@@ -6,9 +6,8 @@ import pytest
 from conftest import form_of
 from infoset import SequenceForm, evaluate, performance, sfrd, sfrd_continuous
 from infoset.errors import ParameterError
-from infoset.solvers.kernels import best_up, expect_up, gradient
-from infoset.solvers.loop import random_interior, uniform
-from infoset.solvers.metrics import behaviour, realisation
+from infoset.tree.kernels import best_up, expect_up, gradient
+from infoset.tree.plans import behaviour, random_interior, realisation, uniform
 from literal import Literal, NormalForm
 from random_games import RandomGame
 

@@ -11,9 +11,9 @@ from conftest import SMALL_GAMES, form_of
 from infoset import GameTree, SequenceForm, evaluate, load
 from infoset.errors import BudgetError
 from infoset.names import information_key
-from infoset.solvers.loop import random_interior
-from infoset.solvers.metrics import best_response, realisation
+from infoset.solvers.metrics import best_response
 from infoset.testing import check_game
+from infoset.tree.plans import random_interior, realisation
 from random_games import RandomGame, all_ends, best_value, menus, value
 
 GAMES = st.builds(RandomGame, st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.none())

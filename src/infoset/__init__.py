@@ -23,9 +23,11 @@ if TYPE_CHECKING:
         Step,
     )
     from infoset.catalog import load
+    from infoset.formats.openspiel import export_policy
+    from infoset.games.rules import Ended, NativeState
     from infoset.policy import TabularPolicy, compare
     from infoset.solvers.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
-    from infoset.solvers.linear_program import linear_program
+    from infoset.solvers.linear_program import linear_program, lp
     from infoset.solvers.loop import Method
     from infoset.solvers.metrics import (
         Evaluation,
@@ -37,20 +39,23 @@ if TYPE_CHECKING:
         performance,
     )
     from infoset.solvers.replicator import sfrd, sfrd_continuous
-    from infoset.solvers.solve import Solution, solve
+    from infoset.solvers.solve import Solution, Watcher, solve
     from infoset.tree.game_tree import GameTree
+    from infoset.tree.plans import behaviour, realisation
     from infoset.tree.sequence_form import SequenceForm
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Action": "base",
+    "Ended": "games.rules",
     "Evaluation": "solvers.metrics",
     "Game": "base",
     "GameTree": "tree.game_tree",
     "InformationMap": "base",
     "JointMove": "base",
     "Method": "solvers.loop",
+    "NativeState": "games.rules",
     "Observation": "base",
     "Observed": "base",
     "Policy": "base",
@@ -59,6 +64,8 @@ _HOME = {
     "State": "base",
     "Step": "base",
     "TabularPolicy": "policy",
+    "Watcher": "solvers.solve",
+    "behaviour": "tree.plans",
     "best_response": "solvers.metrics",
     "cfr": "solvers.cfr",
     "cfr_plus": "solvers.cfr",
@@ -67,14 +74,17 @@ _HOME = {
     "evaluate": "solvers.metrics",
     "expected_values": "solvers.metrics",
     "exploitability": "solvers.metrics",
+    "export_policy": "formats.openspiel",
     "hedge": "solvers.cfr",
     "linear_cfr": "solvers.cfr",
     "linear_program": "solvers.linear_program",
     "load": "catalog",
+    "lp": "solvers.linear_program",
     "nash_conv": "solvers.metrics",
     "pcfr_plus": "solvers.cfr",
     "pdcfr_plus": "solvers.cfr",
     "performance": "solvers.metrics",
+    "realisation": "tree.plans",
     "sfrd": "solvers.replicator",
     "sfrd_continuous": "solvers.replicator",
     "solve": "solvers.solve",
@@ -82,12 +92,14 @@ _HOME = {
 
 __all__ = [
     "Action",
+    "Ended",
     "Evaluation",
     "Game",
     "GameTree",
     "InformationMap",
     "JointMove",
     "Method",
+    "NativeState",
     "Observation",
     "Observed",
     "Policy",
@@ -96,6 +108,8 @@ __all__ = [
     "State",
     "Step",
     "TabularPolicy",
+    "Watcher",
+    "behaviour",
     "best_response",
     "cfr",
     "cfr_plus",
@@ -105,14 +119,17 @@ __all__ = [
     "evaluate",
     "expected_values",
     "exploitability",
+    "export_policy",
     "hedge",
     "linear_cfr",
     "linear_program",
     "load",
+    "lp",
     "nash_conv",
     "pcfr_plus",
     "pdcfr_plus",
     "performance",
+    "realisation",
     "sfrd",
     "sfrd_continuous",
     "solve",

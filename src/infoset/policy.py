@@ -19,6 +19,7 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, read_arrays, replace_file
+from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
 SCHEMA = 1
@@ -31,8 +32,9 @@ Tables = tuple[Mapping[str, Mapping[str, float]], ...]
 class TabularPolicy:
     """``tables[player][key][move]`` is a probability.
 
-    ``game`` is the name it was made for ("" fits any game with these information sets); ``map_name`` the
-    information map of its keys ("" for the players' own information states); ``made_by`` says how.
+    ``game`` is the name it was made for; it fits every game with the same information sets and moves, such as
+    the same rules with other payoffs.  ``map_name`` is the information map of its keys ("" for the players'
+    own information states); ``made_by`` says how it came about.
     """
 
     game: str
@@ -72,8 +74,6 @@ class TabularPolicy:
     @classmethod
     def from_plan(cls, form: SequenceForm, plan: FloatArray, made_by: Mapping[str, Any] | None = None) -> TabularPolicy:
         """From realisation weights (S,); uniform at information sets that are never reached."""
-        from infoset.solvers.metrics import behaviour
-
         return cls.from_behaviour(form, behaviour(form, plan), made_by)
 
     @classmethod
@@ -117,17 +117,11 @@ class TabularPolicy:
 
     def plan(self, form: SequenceForm) -> FloatArray:
         """Realisation weights (S,) on a game's sequence form."""
-        from infoset.solvers.loop import realisation
-
         return realisation(form, self.behaviour(form))
 
     def _check_game(self, form: SequenceForm) -> None:
-        if self.game and self.game != form.name:
-            raise self._other_game(form, "the names differ")
         if len(self.tables) != form.num_players:
             raise self._other_game(form, f"it has {len(self.tables)} players, the game {form.num_players}")
-        if self.map_name != form.map_name:
-            raise self._other_game(form, f"its information map is {self.map_name!r}, the game's {form.map_name!r}")
         known = [set() for _ in form.players]  # type: list[set[str]]
         for key, owner in zip(form.keys, form.infoset_player.tolist(), strict=True):
             known[owner].add(key)
@@ -170,6 +164,8 @@ class TabularPolicy:
         """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
         path = Path(path)
         try:
+            if not path.is_file():
+                raise PolicyError(f"{path}: no such file")
             return _from_json(path) if path.suffix == ".json" else _from_npz(path)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             if isinstance(error, PolicyError):

@@ -18,7 +18,7 @@ NO_SUCH_MOVE = ("no", "such", "move")
 
 @dataclass(frozen=True)
 class GameCheck:
-    """What a check saw: plays, their mean length in steps, and distinct information states with a choice."""
+    """What a check saw: plays, their mean length in steps, and distinct information states with a move."""
 
     game: str
     plays: int
@@ -65,6 +65,7 @@ class _Checker:
         for length in range(self.max_steps):
             state = step.state
             self._check_value(state)
+            self._check_payoffs(state)
             if state.terminal:
                 self._check_end(state)
                 return length
@@ -88,10 +89,12 @@ class _Checker:
         if not same:
             raise self._broken("a copy of the state does not equal it")
 
-    def _check_end(self, state: State) -> None:
+    def _check_payoffs(self, state: State) -> None:
         returns = state.returns()
         if len(returns) != self.n or not all(map(isfinite, returns)):
             raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
+
+    def _check_end(self, state: State) -> None:
         if any(state.legal(p) for p in range(self.n)):
             raise self._broken("a player still has moves at the end")
 

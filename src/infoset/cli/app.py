@@ -23,10 +23,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-GameName = Annotated[str, typer.Argument(metavar="GAME", help="A name, an .efg file, or openspiel:NAME(…).")]
-MaybeGameName = Annotated[
-    str | None, typer.Argument(metavar="GAME", help="A name, an .efg file, or openspiel:NAME(…).")
-]
+DEFAULT_METHOD = "pcfr+"
+METHOD_HELP = "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2)."
+GAME_HELP = "A name, an .efg file, or openspiel:NAME(…)."
+GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
+MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 MaxHistories = Annotated[int | None, typer.Option(min=1, help="Refuse larger games (default: from the free memory).")]
 
@@ -41,7 +42,7 @@ def games(json_: AsJson = False) -> None:
     rows: list[dict[str, Any]] = []
     for name, maker in sorted(GAMES.items()):
         parameters = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
-        about = (maker.__doc__ or "").strip().splitlines()[0]
+        about = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
         rows.append({"name": name, "parameters": parameters, "about": about})
     if json_:
         _print_json({"games": rows})
@@ -56,12 +57,7 @@ def games(json_: AsJson = False) -> None:
 @app.command()
 def solve(
     game: MaybeGameName = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="cfr, cfr+, linear-cfr, dcfr, pcfr+, pdcfr+, hedge, sfrd, sfrd-continuous, lp; as in dcfr(alpha=1.5)."
-        ),
-    ] = "pcfr+",
+    method: Annotated[str | None, typer.Option(help=METHOD_HELP)] = None,
     iterations: Annotated[
         int | None, typer.Option(help="Stop after so many iterations (1000 if nothing else stops it).")
     ] = None,
@@ -88,10 +84,11 @@ def solve(
     if resume:
         assert out is not None
         folder, config, saved = RunFolder.open(out)
-        if game is not None and game != config.game:
-            raise CheckpointError(f"{out} holds a run of {config.game}, not of {game}")
+        for given, own in ((game, config.game), (method, config.method)):
+            if given not in (None, own):
+                raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}, not of {given}")
     else:
-        config = RunConfig(str(game), method, start, seed)
+        config = RunConfig(str(game), method or DEFAULT_METHOD, start, seed)
     announce_compiling()
     from infoset.solvers.solve import Limits, Watcher, parse_method
     from infoset.solvers.solve import solve as run_solver

@@ -57,7 +57,7 @@ class DiceState(NativeState, _Fields):
         dice = (*self.dice, face)
         owner, place = divmod(len(self.dice), self.numdice)
         complete = place == self.numdice - 1
-        hand = "".join(map(str, sorted(dice[-self.numdice :]))) if complete else None
+        hand = tuple(sorted(dice[-self.numdice :])) if complete else None
         return Observed(self._replace(dice=dice), tuple(hand if p == owner else None for p in range(PLAYERS)))
 
     def returns(self) -> tuple[float, ...]:

@@ -23,7 +23,7 @@ def rock_paper_scissors(payoffs: tuple[Value, ...] = USUAL) -> Rules:
     return matrix_game(
         name,
         (ACTIONS, ACTIONS),
-        {(a, b): (float(table[a][b]), -float(table[a][b])) for a, b in product(range(3), repeat=2)},
+        {(a, b): (float(table[a][b]), 0.0 - float(table[a][b])) for a, b in product(range(3), repeat=2)},
     )
 
 

@@ -55,7 +55,7 @@ def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZO
     return _predictive(name, alternating, averaging, _power(alpha), horizon)
 
 
-def hedge(eta: float = 1.0, decay: float = 0.5, averaging: Value = 0.0, alternating: bool = True) -> Method:
+def hedge(eta: float = 1.0, decay: float = 0.5, averaging: float = 0.0, alternating: bool = True) -> Method:
     """Exponential weights at every information set, learning rate ``eta / t**decay``."""
     _finite("hedge", eta=eta, decay=decay)
     if eta <= 0 or not 0 <= decay <= 1:

@@ -10,7 +10,8 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.loop import realisation, restore_arrays, uniform
+from infoset.solvers.loop import restore_arrays
+from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -143,7 +144,7 @@ class LinearProgramSolver:
         return self.plan.copy()
 
     def save(self) -> dict[str, Any]:
-        return {"iteration": np.array(self.iteration), "plan": self.plan}
+        return {"iteration": np.array(self.iteration), "plan": self.plan.copy()}
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.iteration = restore_arrays({"plan": self.plan}, saved, "lp")

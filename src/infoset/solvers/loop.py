@@ -18,8 +18,9 @@ from infoset.base import FloatArray
 from infoset.errors import CheckpointError, ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
 from infoset.solvers import updates
-from infoset.solvers.kernels import expect_up, gradient, plan_down
 from infoset.solvers.updates import Update
+from infoset.tree.kernels import expect_up, gradient
+from infoset.tree.plans import normalised, realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 Schedule = Callable[[FloatArray], FloatArray]
@@ -142,10 +143,8 @@ class LoopSolver:
                 raise ParameterError(f"{method.name} must start inside: every move needs a positive probability")
             memory[0] = np.log(strategy)
         self.state = LoopState(
-            strategy, np.ones(size), np.zeros(size), np.zeros(size), np.zeros(form.num_infosets), memory
+            strategy, realisation(form, strategy), np.zeros(size), np.zeros(size), np.zeros(form.num_infosets), memory
         )
-        for player in range(form.num_players):
-            plan_down(form.arrays, player, strategy, self.state.plan)
         self._iterate = compiled_loop(method.update)
         self._run(0)
 
@@ -168,17 +167,11 @@ class LoopSolver:
 
     def save(self) -> dict[str, Any]:
         """The arrays from which ``restore`` continues bit for bit."""
-        return {"iteration": np.array(self.iteration), **self.state._asdict()}
+        return {"iteration": np.array(self.iteration), **{k: v.copy() for k, v in self.state._asdict().items()}}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""
         self.iteration = restore_arrays(self.state._asdict(), saved, self.method.name)
-
-
-def normalised(form: SequenceForm, weights: FloatArray) -> FloatArray:
-    """Sums of realisation weights (S,) scaled so that every empty sequence has weight one."""
-    totals = weights[form.arrays.sequences[:-1]]
-    return weights / np.repeat(totals, np.diff(form.arrays.sequences))
 
 
 def restore_arrays(into: dict[str, FloatArray], saved: dict[str, Any], method: str) -> int:
@@ -195,30 +188,3 @@ def restore_arrays(into: dict[str, FloatArray], saved: dict[str, Any], method: s
     for name, array in into.items():
         array[...] = saved[name]
     return int(iteration)
-
-
-def uniform(form: SequenceForm) -> FloatArray:
-    """Behaviour (S,) that chooses every move of a set with equal probability; 1 at empty sequences."""
-    strategy = np.ones(form.num_sequences)
-    for k in range(form.num_infosets):
-        strategy[form.arrays.first[k] : form.arrays.first[k] + form.arrays.size[k]] = 1 / form.arrays.size[k]
-    return strategy
-
-
-def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """Realisation weights (S,) of behaviour (S,)."""
-    plan = np.ones(form.num_sequences)
-    for player in range(form.num_players):
-        plan_down(form.arrays, player, np.asarray(strategy, dtype=np.float64), plan)
-    return plan
-
-
-def random_interior(form: SequenceForm, seed: int) -> FloatArray:
-    """Behaviour (S,) drawn uniformly from the simplex at every information set."""
-    weights = np.random.default_rng(seed).exponential(size=form.num_sequences) + 1e-9
-    owner = form.infoset_of
-    weights[owner < 0] = 1
-    inside = owner >= 0
-    totals = np.bincount(owner[inside], weights[inside], minlength=form.num_infosets)
-    weights[inside] /= totals[owner[inside]]
-    return weights

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.solvers.kernels import behave, best_up, gradient, plan_down, root_values
-from infoset.solvers.loop import realisation, uniform
+from infoset.tree.kernels import best_up, gradient, plan_down, root_values
+from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 
@@ -33,7 +33,7 @@ def evaluate(form: SequenceForm, plan: FloatArray) -> Evaluation:
     n = form.num_players
     values, best = np.empty(n), np.empty(n)
     root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
-    gains = best - values
+    gains = np.maximum(best - values, 0.0)  # never negative but for rounding
     return Evaluation(
         nash_conv=float(gains.sum()),
         exploitability=float(gains.sum()) / n,
@@ -83,10 +83,3 @@ def performance(form: SequenceForm, plan: FloatArray) -> float:
         mixed[own] = plan[own]
         total += expected_values(form, mixed)[player] - expected[player]
     return float(total)
-
-
-def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
-    """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached."""
-    strategy = np.ones(form.num_sequences)
-    behave(form.arrays, plan, strategy)
-    return strategy

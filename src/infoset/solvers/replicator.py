@@ -12,16 +12,17 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import kernel
-from infoset.names import Value, full_name
+from infoset.names import full_name
 from infoset.solvers import updates
 from infoset.solvers.cfr import HORIZON, discount
-from infoset.solvers.kernels import expect_up, gradient, plan_down
-from infoset.solvers.loop import Method, Solver, normalised, restore_arrays, uniform
+from infoset.solvers.loop import Method, Solver, restore_arrays
 from infoset.solvers.updates import softmax
+from infoset.tree.kernels import expect_up, gradient, plan_down
+from infoset.tree.plans import normalised, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 
-def sfrd(shift: float | None = None, averaging: Value = 0.0, alternating: bool = True) -> Replicator:
+def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool = True) -> Replicator:
     """Discrete dynamics, eq. 3.  ``shift`` c makes every shifted payoff positive; 1 - smallest payoff by default."""
     if shift is not None and (isinstance(shift, bool) or not (isinstance(shift, (int, float)) and isfinite(shift))):
         raise ParameterError(f"sfrd: shift={shift} is not a finite number")
@@ -33,7 +34,7 @@ class Replicator:
     """The method ``sfrd``: its shift depends on the game, so it becomes a ``Method`` when it meets one."""
 
     shift: float | None
-    averaging: Value
+    averaging: float
     alternating: bool
 
     @property
@@ -147,7 +148,7 @@ class FlowSolver:
 
     def save(self) -> dict[str, Any]:
         """The arrays from which ``restore`` continues bit for bit."""
-        return {"iteration": np.array(self.iteration), **self.state._asdict()}
+        return {"iteration": np.array(self.iteration), **{k: v.copy() for k, v in self.state._asdict().items()}}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""

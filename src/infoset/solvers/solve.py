@@ -16,8 +16,9 @@ from infoset.errors import ParameterError
 from infoset.names import build, check_choice, check_range, parse_name
 from infoset.policy import TabularPolicy
 from infoset.solvers import cfr, linear_program, replicator
-from infoset.solvers.loop import Solver, random_interior
+from infoset.solvers.loop import Solver
 from infoset.solvers.metrics import evaluate
+from infoset.tree.plans import random_interior
 from infoset.tree.sequence_form import SequenceForm
 
 CHECK_GROWTH = 1.1
@@ -116,7 +117,7 @@ def solve(
     ``method`` is a name such as ``"dcfr(alpha=1.5,beta=0,gamma=2)"`` or a method object.  Stops at the first
     of ``iterations``, ``target`` (exploitability of the average profile) and ``seconds``; with none of them
     after 1000 iterations.  ``start="random"`` draws the first profile with ``seed``.  ``resume`` is what a
-    solver saved (``Solver.save`` with the ``seconds`` spent); the run goes on bit for bit.
+    solver saved (``Solver.save``, with the ``seconds`` spent if they shall count); the run goes on bit for bit.
 
     Ctrl-C stops it with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``,
     ``GameRuleError``, ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
@@ -131,7 +132,7 @@ def solve(
     if resume is not None:
         solver.restore(dict(resume))
     watcher = watcher or Watcher()
-    run = _Run(solver, limits, watcher, float(resume["seconds"]) if resume else 0.0, chosen.name == EXACT)
+    run = _Run(solver, limits, watcher, float(resume.get("seconds", 0.0)) if resume else 0.0, chosen.name == EXACT)
     stopped = run.until_done()
     watcher.done(solver, run.seconds)
     final = evaluate(form, solver.average())

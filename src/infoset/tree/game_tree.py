@@ -47,7 +47,7 @@ class GameTree:
         if histories > limit:
             raise BudgetError(
                 f"{game.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
-                f"the limit of {limit:,}. Raise it with --max-histories, choose smaller parameters, or search instead"
+                f"the limit of {limit:,}. Raise it (max_histories, --max-histories) or choose smaller parameters"
             )
         return _Unroller(graph, int(histories)).run()
 

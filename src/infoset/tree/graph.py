@@ -103,7 +103,7 @@ class GameGraph:
             offset = np.cumsum(sizes) - sizes
             out = np.arange(len(spread)) - np.repeat(offset - self.first_edge[level], sizes)
             level, below = np.unique(self.child[out].astype(np.int64), return_inverse=True)
-            times = np.bincount(below, times[spread], minlength=len(level))
+            times = np.bincount(below, times[spread], minlength=len(level)).astype(np.float64)
         return count
 
 
@@ -298,7 +298,7 @@ def _too_large(game: Game, limit: int, positions: int, edges: int) -> str:
     return (
         f"{game.name} is too large to enumerate: stopped at {positions:,} distinct positions and {edges:,} moves "
         f"(limit {limit:,}); about {estimate_histories(game):.1e} histories in all by random probes. "
-        "Raise the limit with --max-histories, choose smaller parameters, or search instead of solving"
+        "Raise the limit (max_histories, --max-histories) or choose smaller parameters"
     )
 
 

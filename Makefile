@@ -1,0 +1,55 @@
+# make demo    solve two games from end to end and leave run folders with pictures
+# make test    all checks and tests; what CI runs
+# make check   lint and types only      make docs   build the pages
+# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes)
+# make papers  regenerate the papers' tables and figures
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: demo test check docs bench papers clean
+
+$(VENV)/pip:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	touch $@
+
+$(VENV)/demo: $(VENV)/pip pyproject.toml
+	$(PIP) install -e ".[plot]"
+	touch $@
+
+$(VENV)/test: $(VENV)/demo
+	$(PIP) install -e ".[plot,interop]" --group check --group test --group docs
+	touch $@
+
+$(VENV)/bench: $(VENV)/test
+	$(PIP) install --group bench
+	touch $@
+
+demo: $(VENV)/demo
+	$(BIN)/infoset show examples/half_street_poker.efg
+	$(BIN)/infoset solve examples/half_street_poker.efg --method lp
+	$(BIN)/infoset solve leduc_poker --method dcfr --target 1e-4
+
+test: check $(VENV)/test
+	$(BIN)/python -m pytest
+	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
+
+check: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check src tests papers
+	$(BIN)/mypy
+
+docs: $(VENV)/test
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+
+bench: $(VENV)/bench
+	$(BIN)/python benchmarks/tabular.py
+
+papers: $(VENV)/test
+	$(BIN)/python papers/replicator_dynamics.py
+
+clean:
+	rm -rf $(VENV) docs/_build runs

@@ -1,0 +1,52 @@
+"""Strategies as arrays over sequences: behaviour and realisation weights, and the step from one to the other.
+
+Both have one entry a sequence (S,); behaviour is 1 at the empty sequences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.tree.kernels import behave, plan_down
+from infoset.tree.sequence_form import SequenceForm
+
+
+def uniform(form: SequenceForm) -> FloatArray:
+    """Behaviour (S,) that chooses every move of a set with equal probability; 1 at empty sequences."""
+    strategy = np.ones(form.num_sequences)
+    for k in range(form.num_infosets):
+        strategy[form.arrays.first[k] : form.arrays.first[k] + form.arrays.size[k]] = 1 / form.arrays.size[k]
+    return strategy
+
+
+def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    """Realisation weights (S,) of behaviour (S,)."""
+    plan = np.ones(form.num_sequences)
+    for player in range(form.num_players):
+        plan_down(form.arrays, player, np.asarray(strategy, dtype=np.float64), plan)
+    return plan
+
+
+def random_interior(form: SequenceForm, seed: int) -> FloatArray:
+    """Behaviour (S,) drawn uniformly from the simplex at every information set."""
+    weights = np.random.default_rng(seed).exponential(size=form.num_sequences) + 1e-9
+    owner = form.infoset_of
+    weights[owner < 0] = 1
+    inside = owner >= 0
+    totals = np.bincount(owner[inside], weights[inside], minlength=form.num_infosets)
+    weights[inside] /= totals[owner[inside]]
+    return weights
+
+
+def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
+    """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached."""
+    strategy = np.ones(form.num_sequences)
+    behave(form.arrays, plan, strategy)
+    return strategy
+
+
+def normalised(form: SequenceForm, weights: FloatArray) -> FloatArray:
+    """Sums of realisation weights (S,) scaled so that every empty sequence has weight one."""
+    totals = weights[form.arrays.sequences[:-1]]
+    return weights / np.repeat(totals, np.diff(form.arrays.sequences))
