@@ -29,7 +29,7 @@ $(VENV)/bench: $(VENV)/test
 	touch $@
 
 demo: $(VENV)/demo
-	$(BIN)/infoset show examples/half_street_poker.efg
+	$(BIN)/infoset show examples/half_street_poker.efg --svg runs/half_street_poker.svg
 	$(BIN)/infoset solve examples/half_street_poker.efg --method lp
 	$(BIN)/infoset solve leduc_poker --method dcfr --target 1e-4
 

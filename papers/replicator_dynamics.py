@@ -812,6 +812,21 @@ So read the simultaneous columns at late times to one digit at most. Small steps
 or turns, push the current profile outwards until it passes close to pure strategies, and there rounding decides how
 long it stays.
 
+## Where the theory needs a correction
+
+The project's tests take the paper's equations literally and check its theorems on small games with two and three
+players. Lemmas 1 to 3 and Theorems 1, 3 and 4 hold as printed. Two statements do not:
+
+* **Theorem 2** lets the mixed profile of the normal form be *any* that is realisation-equivalent to the plan. One step
+  from the mixed strategies of a behaviour agrees to 10⁻¹², but the step correlates what a pure plan does at
+  information sets that do not exclude each other (with different cards), because it multiplies the plan's weight by a
+  *sum* over them. From the second step on, normal-form and sequence-form dynamics drift apart. In continuous time
+  (Theorem 4) the logarithm of the weight grows by the sum, and they never do.
+* **Lemma 4** replaces changing learning rates by one fixed rate in the bound of polynomial weights. A thousand rounds
+  at a rate near zero, in which one move loses, and then a thousand at rate ½, in which both lose, refute it. What holds
+  is the bound on the regret weighted by the rates. Theorem 5 rests on Lemma 4; its bound, which sums over all
+  information sets, was nevertheless satisfied in every run whose rates stayed below ½.
+
 ## The same in your own code
 
 ```python

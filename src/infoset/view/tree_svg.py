@@ -13,6 +13,7 @@ from infoset.view.text import branch_label, branches, end_payoffs
 
 MAX_NODES = 400
 COLUMN, ROW, MARGIN = 150, 26, 40
+STEEP = 60
 COLORS = ("#1f5fa8", "#c0392b", "#2e8b57", "#8e44ad", "#b8860b", "#16807a")
 GREY, INK = "#888888", "#222222"
 
@@ -112,7 +113,11 @@ def _draw_edges(
         )  # fmt: skip
         part = 0.62
         label = branch_label(move, probability)
-        _text(svg, x1 + part * (x2 - x1), y1 + part * (y2 - y1) - 4, label, INK, text_anchor="middle", font_size="10")
+        x, y = x1 + part * (x2 - x1), y1 + part * (y2 - y1) - 4
+        if abs(y2 - y1) > STEEP:  # the edge would run through its label
+            size = {"width": f"{6 * len(label)}", "height": "13", "fill": "white", "opacity": ".85"}
+            Xml.SubElement(svg, "rect", {"x": f"{x - 3 * len(label):g}", "y": f"{y - 10:g}", **size})
+        _text(svg, x, y, label, INK, text_anchor="middle", font_size="10")
 
 
 def _draw_node(svg: Xml.Element, tree: GameTree, node: int, place: tuple[float, float]) -> None:
@@ -130,6 +135,5 @@ def _draw_node(svg: Xml.Element, tree: GameTree, node: int, place: tuple[float, 
 
 
 def _text(svg: Xml.Element, x: float, y: float, text: str, color: str, **style: str) -> None:
-    halo = {"paint-order": "stroke", "stroke": "white", "stroke-width": "3"}
     named = {name.replace("_", "-"): value for name, value in style.items()}
-    Xml.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": color, **halo, **named}).text = text
+    Xml.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "fill": color, **named}).text = text
