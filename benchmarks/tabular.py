@@ -38,9 +38,9 @@ Work = Callable[[int], object]
 
 TARGETS = (1e-3, 1e-6)
 GROWTH = 1.1
-BEHIND = 10.0
+BEHIND = 3.0
 SMALL = 1000
-BUDGET = 12.0
+BUDGET = 8.0
 OPENSPIEL_SOLVERS = {"CFR": pyspiel.CFRSolver, "CFR+": pyspiel.CFRPlusSolver}
 LITEEFG_GRAPHS = {"CFR": CFR.graph, "CFR+": CFRplus.graph}
 OUR_METHODS = {"CFR": infoset.cfr, "CFR+": infoset.cfr_plus}
@@ -52,12 +52,12 @@ class Args:
     """Compare infoset with OpenSpiel's C++ solvers and LiteEFG; prints tables in Markdown."""
 
     rounds: int = 5
-    """Rounds of each comparison; fewer, but two, where the rounds take more than 12 seconds."""
+    """Rounds of each comparison; fewer, but two, where the rounds take more than 8 seconds."""
     window: float = 0.2
     """The least seconds of one timing."""
     peer_seconds: float = 60.0
     """Seconds that each solver of OpenSpiel may take for a game and all targets."""
-    our_seconds: float = 20.0
+    our_seconds: float = 10.0
     """The same for each of our methods."""
     quick: bool = False
     """One short round of everything: a test of the script, not of the speed."""
@@ -351,7 +351,7 @@ class Arrival:
 def race(contestants: Sequence[Contestant], cap: float) -> dict[float, Arrival]:
     """Who reaches each target in the least time; whoever has spent least goes on.
 
-    Contestants that have spent a tenth of the cap and are ten times as far from equilibrium as another one are
+    Contestants that have spent a tenth of the cap and are three times as far from equilibrium as another one are
     taken out.
     """
     running = list(contestants)

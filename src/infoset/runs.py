@@ -19,8 +19,8 @@ import numpy as np
 
 from infoset.errors import CheckpointError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
-from infoset.solvers.loop import Solver
 from infoset.solvers.solve import Point, Solution
+from infoset.solvers.solver import Solver
 
 SCHEMA = 1
 CHECKPOINT_SECONDS = 5.0

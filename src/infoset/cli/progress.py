@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from infoset.solvers.loop import Solver
     from infoset.solvers.solve import Point
+    from infoset.solvers.solver import Solver
 
 
 def announce_compiling() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.loop import restore_arrays
+from infoset.solvers.solver import Solver
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
@@ -124,30 +123,18 @@ def lp() -> LinearProgram:
     return LinearProgram()
 
 
-class LinearProgramSolver:
+class LinearProgramSolver(Solver):
     """The linear program behind the interface of iterative solvers: the first step solves it."""
 
     def __init__(self, form: SequenceForm) -> None:
         check_zero_sum(form)
-        self.form, self.iteration = form, 0
-        self.plan = realisation(form, uniform(form))
+        plan = realisation(form, uniform(form))
+        super().__init__(form, "lp", {"plan": plan, "average": plan.copy()})
 
     def step(self, iterations: int = 1) -> None:
         if iterations and not self.iteration:
-            self.plan[:] = linear_program(self.form)
+            self.arrays["plan"][:] = self.arrays["average"][:] = linear_program(self.form)
             self.iteration = 1
-
-    def current(self) -> FloatArray:
-        return self.plan.copy()
-
-    def average(self) -> FloatArray:
-        return self.plan.copy()
-
-    def save(self) -> dict[str, Any]:
-        return {"iteration": np.array(self.iteration), "plan": self.plan.copy()}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        self.iteration = restore_arrays({"plan": self.plan}, saved, "lp")
 
 
 METHODS: dict[str, Callable[..., LinearProgram]] = {"lp": lp}

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
 from infoset.solvers import updates
+from infoset.solvers.solver import Solver
 from infoset.solvers.updates import Update
 from infoset.tree.kernels import expect_up, gradient
-from infoset.tree.plans import normalised, realisation, uniform
+from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 Schedule = Callable[[FloatArray], FloatArray]
@@ -109,32 +110,11 @@ class Method:
         return LoopSolver(form, self, start)
 
 
-class Solver(Protocol):
-    """A method at work on a game: step it, read its profiles, save it, go on."""
-
-    @property
-    def form(self) -> SequenceForm: ...
-
-    @property
-    def iteration(self) -> int: ...
-
-    def step(self, iterations: int = 1) -> None: ...
-
-    def current(self) -> FloatArray: ...
-
-    def average(self) -> FloatArray: ...
-
-    def save(self) -> dict[str, Any]: ...
-
-    def restore(self, saved: dict[str, Any]) -> None: ...
-
-
-class LoopSolver:
+class LoopSolver(Solver):
     """The loop at work on a game."""
 
     def __init__(self, form: SequenceForm, method: Method, start: FloatArray | None = None) -> None:
         """``start``: behaviour to start from (S,), uniform by default; interior for methods on log weights."""
-        self.form, self.method, self.iteration = form, method, 0
         size = form.num_sequences
         strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
         memory = np.zeros((method.memory, size))
@@ -145,46 +125,15 @@ class LoopSolver:
         self.state = LoopState(
             strategy, realisation(form, strategy), np.zeros(size), np.zeros(size), np.zeros(form.num_infosets), memory
         )
+        super().__init__(form, method.name, self.state._asdict())
+        self.method = method
         self._iterate = compiled_loop(method.update)
         self._run(0)
 
     def step(self, iterations: int = 1) -> None:
-        """Run so many iterations."""
         self._run(iterations)
         self.iteration += iterations
 
     def _run(self, iterations: int) -> None:
         schedule = self.method.schedule(np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0))
         self._iterate(self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating)
-
-    def current(self) -> FloatArray:
-        """Realisation weights (S,) of the profile that the next iteration starts from."""
-        return self.state.plan.copy()
-
-    def average(self) -> FloatArray:
-        """Realisation weights (S,) of the weighted average of all profiles so far."""
-        return normalised(self.form, self.state.average) if self.iteration else self.current()
-
-    def save(self) -> dict[str, Any]:
-        """The arrays from which ``restore`` continues bit for bit."""
-        return {"iteration": np.array(self.iteration), **{k: v.copy() for k, v in self.state._asdict().items()}}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""
-        self.iteration = restore_arrays(self.state._asdict(), saved, self.method.name)
-
-
-def restore_arrays(into: dict[str, FloatArray], saved: dict[str, Any], method: str) -> int:
-    """Copy saved arrays into a solver's own; returns the iteration.  Raises ``CheckpointError`` on a misfit."""
-    for name, array in into.items():
-        given = saved.get(name)
-        if given is None or given.shape != array.shape or given.dtype != array.dtype:
-            raise CheckpointError(f"the checkpoint's array {name!r} does not fit {method} on this game")
-        if not np.isfinite(given).all():
-            raise CheckpointError(f"the checkpoint's array {name!r} holds values that are not finite")
-    iteration = saved.get("iteration")
-    if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
-        raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
-    for name, array in into.items():
-        array[...] = saved[name]
-    return int(iteration)

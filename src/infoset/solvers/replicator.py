@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from infoset.jit import kernel
 from infoset.names import full_name
 from infoset.solvers import updates
 from infoset.solvers.cfr import HORIZON, discount
-from infoset.solvers.loop import Method, Solver, restore_arrays
+from infoset.solvers.loop import Method
+from infoset.solvers.solver import Solver
 from infoset.solvers.updates import softmax
 from infoset.tree.kernels import expect_up, gradient, plan_down
-from infoset.tree.plans import normalised, uniform
+from infoset.tree.plans import uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 
@@ -122,37 +123,21 @@ def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
     return ContinuousReplicator(float(step))
 
 
-class FlowSolver:
+class FlowSolver(Solver):
     """Continuous dynamics at work; ``average`` is the time average of the realisation plan."""
 
     def __init__(self, form: SequenceForm, method: ContinuousReplicator, start: FloatArray | None = None) -> None:
-        self.form, self.method, self.iteration = form, method, 0
         strategy = uniform(form) if start is None else np.asarray(start, dtype=np.float64)
         if not (strategy > 0).all():
             raise ParameterError("sfrd-continuous must start inside: every move needs a positive probability")
         self.state = FlowState(np.log(strategy)[None], np.ones(len(strategy)), np.zeros(len(strategy)))
+        super().__init__(form, method.name, self.state._asdict())
+        self.method = method
         _flow(form.arrays, self.state, method.step, 0)
 
     def step(self, iterations: int = 1) -> None:
-        """Integrate over ``iterations`` steps of time."""
         _flow(self.form.arrays, self.state, self.method.step, iterations)
         self.iteration += iterations
-
-    def current(self) -> FloatArray:
-        """Realisation weights (S,) now."""
-        return self.state.plan.copy()
-
-    def average(self) -> FloatArray:
-        """Time average (S,) of the realisation weights."""
-        return normalised(self.form, self.state.average) if self.iteration else self.current()
-
-    def save(self) -> dict[str, Any]:
-        """The arrays from which ``restore`` continues bit for bit."""
-        return {"iteration": np.array(self.iteration), **{k: v.copy() for k, v in self.state._asdict().items()}}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""
-        self.iteration = restore_arrays(self.state._asdict(), saved, self.method.name)
 
 
 METHODS: dict[str, Callable[..., Replicator | ContinuousReplicator]] = {

@@ -16,8 +16,8 @@ from infoset.errors import ParameterError
 from infoset.names import build, check_choice, check_range, parse_name
 from infoset.policy import TabularPolicy
 from infoset.solvers import cfr, linear_program, replicator
-from infoset.solvers.loop import Solver
 from infoset.solvers.metrics import evaluate
+from infoset.solvers.solver import Solver
 from infoset.tree.plans import random_interior
 from infoset.tree.sequence_form import SequenceForm
 

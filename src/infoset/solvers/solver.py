@@ -1,0 +1,53 @@
+"""What every solver at work is: something to step, with an average and a current profile, saved and restored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import CheckpointError
+from infoset.tree.plans import normalised
+from infoset.tree.sequence_form import SequenceForm
+
+
+class Solver(ABC):
+    """A method at work on a game.  ``arrays`` is all that changes; it holds at least ``plan`` and ``average``."""
+
+    def __init__(self, form: SequenceForm, name: str, arrays: dict[str, FloatArray]) -> None:
+        """``arrays["plan"]`` (S,): current realisation weights; ``arrays["average"]`` (S,): their weighted sum."""
+        self.form, self.name, self.arrays = form, name, arrays
+        self.iteration = 0
+
+    @abstractmethod
+    def step(self, iterations: int = 1) -> None:
+        """Run so many iterations."""
+
+    def current(self) -> FloatArray:
+        """Realisation weights (S,) of the profile that the next iteration starts from."""
+        return self.arrays["plan"].copy()
+
+    def average(self) -> FloatArray:
+        """Realisation weights (S,) of the weighted average of all profiles so far."""
+        return normalised(self.form, self.arrays["average"]) if self.iteration else self.current()
+
+    def save(self) -> dict[str, Any]:
+        """Copies of the arrays from which ``restore`` continues bit for bit."""
+        return {"iteration": np.array(self.iteration), **{k: v.copy() for k, v in self.arrays.items()}}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit; then nothing changes."""
+        for name, array in self.arrays.items():
+            given = saved.get(name)
+            if given is None or given.shape != array.shape or given.dtype != array.dtype:
+                raise CheckpointError(f"the checkpoint's array {name!r} does not fit {self.name} on this game")
+            if not np.isfinite(given).all():
+                raise CheckpointError(f"the checkpoint's array {name!r} holds values that are not finite")
+        iteration = saved.get("iteration")
+        if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
+            raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
+        for name, array in self.arrays.items():
+            array[...] = saved[name]
+        self.iteration = int(iteration)
