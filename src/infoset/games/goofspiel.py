@@ -11,6 +11,7 @@ from infoset.names import Value, check_choice, check_range, full_name
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference", "total_points")
 NO_PRIZE = 0
+NOBODY = -1
 
 
 class _Fields(NamedTuple):
@@ -41,36 +42,46 @@ class GoofspielState(NativeState, _Fields):
         return tuple((prize, 1 / len(self.prizes)) for prize in self.prizes)
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        count = len(self.hands)
         if self.prize == NO_PRIZE:
-            return Observed(self._uncover(nature), (nature,) * len(self.hands))
-        bids = tuple(int(str(move)) for move in moves)
-        state, result = self._award(bids)
+            return Observed(self._uncover(self.hands, self.points, nature), (nature,) * count)
+        bids: list[int] = list(moves)  # type: ignore[arg-type]
+        winner, points = award(bids, self.prize, self.points)
+        seen: tuple[Action, ...] = ("tie" if winner == NOBODY else f"P{winner + 1}",)
         if not self.imp_info:
-            result = (*result, *bids)
-        if len(state.hands[0]) == 1:
-            last, _ = state._uncover(None)._award(tuple(hand[0] for hand in state.hands))
-            return Observed(Ended(final(last.points, self.returns_type)), (result,) * len(self.hands))
-        if state.prizes:
-            state = state._uncover(nature)
-            result = (*result, state.prize) if self.points_order == "random" else result
-        return Observed(state, (result,) * len(self.hands))
+            seen = (*seen, *bids)
+        hands = tuple([tuple([c for c in hand if c != bid]) for hand, bid in zip(self.hands, bids, strict=True)])
+        if len(hands[0]) == 1:
+            _, points = award([hand[0] for hand in hands], self.prizes[0], points)
+            return Observed(Ended(final(points, self.returns_type)), (seen,) * count)
+        state = self._uncover(hands, points, nature)
+        if self.points_order == "random":
+            seen = (*seen, state.prize)
+        return Observed(state, (seen,) * count)
 
-    def _uncover(self, nature: Action | None) -> GoofspielState:
-        ahead = max(self.prizes) if self.points_order == "descending" else min(self.prizes)
-        prize = nature if isinstance(nature, int) else ahead
-        return self._replace(prize=prize, prizes=tuple(p for p in self.prizes if p != prize))
-
-    def _award(self, bids: tuple[int, ...]) -> tuple[GoofspielState, tuple[Action, ...]]:
-        """Pay the prize to the one highest bid; nobody on a tie.  Returns the state and who won."""
-        winners = [p for p, bid in enumerate(bids) if bid == max(bids)]
-        winner = winners[0] if len(winners) == 1 else -1
-        points = tuple(have + self.prize * (p == winner) for p, have in enumerate(self.points))
-        hands = tuple(tuple(c for c in hand if c != bid) for hand, bid in zip(self.hands, bids, strict=True))
-        outcome = "tie" if winner < 0 else f"P{winner + 1}"
-        return self._replace(hands=hands, points=points, prize=NO_PRIZE), (outcome,)
+    def _uncover(
+        self, hands: tuple[tuple[int, ...], ...], points: tuple[int, ...], nature: Action | None
+    ) -> GoofspielState:
+        """The state with the next prize on the table; where only differences count, the least points are 0."""
+        imp_info, order, returns_type = self[:3]
+        prize = nature if isinstance(nature, int) else (max if order == "descending" else min)(self.prizes)
+        if returns_type != "total_points":
+            least = min(points)
+            points = tuple([have - least for have in points])
+        left = tuple([p for p in self.prizes if p != prize])
+        return GoofspielState(imp_info, order, returns_type, hands, left, prize, points)
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,) * len(self.hands)
+
+
+def award(bids: list[int], prize: int, points: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Pay the prize to the one highest bid, to nobody on a tie.  Returns who won and the points."""
+    best = max(bids)
+    if bids.count(best) > 1:
+        return NOBODY, points
+    winner = bids.index(best)
+    return winner, (*points[:winner], points[winner] + prize, *points[winner + 1 :])
 
 
 def final(points: tuple[int, ...], returns_type: str) -> tuple[float, ...]:
@@ -93,14 +104,17 @@ def goofspiel(
     points_order: str = "random",
     returns_type: str = "win_loss",
 ) -> Rules:
-    """Goofspiel with ``num_cards`` cards a hand; the last card is played by itself."""
+    """Goofspiel with ``num_cards`` cards a hand; the last card is played by itself.
+
+    Players remember their own bids; OpenSpiel's text of the game with open bids forgets them.
+    """
     check_range("goofspiel: players", players, 2, 5)
     check_range("goofspiel: num_cards", num_cards, 2, 13)
     check_choice("goofspiel: points_order", points_order, POINTS_ORDERS)
     check_choice("goofspiel: returns_type", returns_type, RETURNS_TYPES)
     cards = tuple(range(1, num_cards + 1))
     state = GoofspielState(imp_info, points_order, returns_type, (cards,) * players, cards, NO_PRIZE, (0,) * players)
-    first = state if points_order == "random" else state._uncover(None)
+    first = state if points_order == "random" else state._uncover(state.hands, state.points, None)
     parameters: dict[str, Value] = {
         "players": players, "num_cards": num_cards, "imp_info": imp_info,
         "points_order": points_order, "returns_type": returns_type,
