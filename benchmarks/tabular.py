@@ -57,7 +57,7 @@ class Args:
     """The least seconds of one timing."""
     peer_seconds: float = 60.0
     """Seconds that each solver of OpenSpiel may take for a game and all targets."""
-    our_seconds: float = 10.0
+    our_seconds: float = 5.0
     """The same for each of our methods."""
     quick: bool = False
     """One short round of everything: a test of the script, not of the speed."""

@@ -198,6 +198,28 @@ def show(
 
 
 @app.command()
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game description in GDL or GDL-II, KIF or infix.")],
+    json_: AsJson = False,
+) -> None:
+    """Check a game description: every defect with its place; exit status 1 if one is an error."""
+    from infoset.gdl.checks import ERROR
+    from infoset.gdl.checks import check as find_defects
+    from infoset.gdl.syntax import read_gdl
+
+    defects = find_defects(read_gdl(file))
+    errors = sum(defect.severity == ERROR for defect in defects)
+    if json_:
+        _print_json({"file": str(file), "errors": errors, "defects": [asdict(defect) for defect in defects]})
+    else:
+        for defect in defects:
+            print(defect)
+        print(f"{file}: {errors} errors, {len(defects) - errors} warnings")
+    if errors:
+        raise typer.Exit(1)
+
+
+@app.command()
 def convert(
     source: Annotated[str, typer.Argument(metavar="A", help="A game, or a saved policy (.npz, .json).")],
     target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, or .npz and .json.")],

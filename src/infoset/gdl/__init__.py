@@ -1,0 +1,1 @@
+"""Games written as text: GDL and GDL-II (game descriptions of general game playing)."""

@@ -1,0 +1,274 @@
+"""The validity of a game description, statically: every defect at once, with its rule and its place.
+
+The conditions are those of the GDL and GDL-II specifications (Love et al. 2008; Thielscher 2010): keywords where
+they may stand, stratified negation, safe rules, the recursion restriction that keeps grounding finite.
+Playability and termination are matters of play, not checked here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from infoset.gdl.syntax import (
+    NOWHERE,
+    Argument,
+    Atom,
+    Clause,
+    Description,
+    Literal,
+    Place,
+    Rule,
+    Term,
+    Variable,
+    clauses,
+)
+
+ERROR, WARNING = "error", "warning"
+
+Relation = tuple[str, int]
+
+ARITY = {
+    "role": 1, "init": 1, "true": 1, "next": 1, "legal": 2, "does": 2, "goal": 2, "terminal": 0, "sees": 2,
+    "distinct": 2, "base": 1, "input": 2, "percept": 2,
+}  # fmt: skip
+NEVER_HEADS = ("true", "does", "distinct")
+DECLARATIONS = ("base", "input", "percept")
+REQUIRED = ("role", "init", "legal", "terminal", "goal")
+STATIC = ("role", "init", "base", "input")
+STATELESS = ("true", "does", "next", "legal", "goal", "terminal", "sees")
+MAX_GOAL = 100
+
+
+@dataclass(frozen=True)
+class Defect:
+    """Something wrong (``error``) or doubtful (``warning``), the rule it stands in and where."""
+
+    severity: str
+    message: str
+    rule: str
+    place: Place = NOWHERE
+    file: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.file or '<text>'}:{self.place.line}:{self.place.column}"
+        return f"{where}: {self.severity}: {self.message}" + (f": {self.rule}" if self.rule else "")
+
+
+def check(description: Description) -> list[Defect]:
+    """Every defect of a description, in the order of the file."""
+    checker = _Checker(description)
+    return sorted(checker.defects(), key=lambda defect: (defect.place, defect.severity, defect.message))
+
+
+def repair(description: Description) -> Description:
+    """The description with what can be mended safely: see ``repairs``."""
+    mended = [_with_role(rule) for rule in description.rules if not _is_loose_declaration(rule)]
+    return Description(tuple(dict.fromkeys(mended)), description.file)
+
+
+def repairs(description: Description) -> list[Defect]:
+    """What ``repair`` changes, as warnings: it adds ``(role ?p)`` for a role that no literal binds, drops rules
+    that stand twice, and drops ``base``, ``input`` and ``percept`` facts with variables, which are only hints.
+    """
+    found, seen = [], set()
+    for rule in description.rules:
+        if _is_loose_declaration(rule):
+            message = "a declaration with variables is only a hint; it is left out"
+        elif rule in seen:
+            message = "the rule stands twice; once is enough"
+        elif _with_role(rule) != rule:
+            message = f"read as {_with_role(rule)}"
+        else:
+            message = ""
+        seen.add(rule)
+        if message:
+            found.append(Defect(WARNING, message, str(rule), rule.place, description.file))
+    return found
+
+
+def _is_loose_declaration(rule: Rule) -> bool:
+    return not rule.body and rule.head.functor in DECLARATIONS and bool(set(variables(rule.head)))
+
+
+def _with_role(rule: Rule) -> Rule:
+    """The rule with ``(role ?p)`` in front of its body where only the role argument of its head is unbound."""
+    if rule.head.functor not in ("legal", "goal", "sees") or not rule.head.arguments or not rule.body:
+        return rule
+    role = rule.head.arguments[0]
+    unbound = {v for clause in clauses(Description((rule,))) for v in _unbound(clause)}
+    if not isinstance(role, Variable) or unbound != {role}:
+        return rule
+    return Rule(rule.head, (Atom(Term("role", (role,)), rule.place), *rule.body), rule.place)
+
+
+def variables(term: Argument) -> Iterator[Variable]:
+    """The variables of a term, once for each time they stand there."""
+    if isinstance(term, Variable):
+        yield term
+    else:
+        for argument in term.arguments:
+            yield from variables(argument)
+
+
+def _is_positive_atom(literal: Literal) -> bool:
+    return literal.positive and literal.atom.functor != "distinct"
+
+
+def _unbound(clause: Clause) -> set[Variable]:
+    """Variables of the head, of negative literals and of distinct that no positive atom binds."""
+    bound = {v for literal in clause.body if _is_positive_atom(literal) for v in variables(literal.atom)}
+    needed = set(variables(clause.head))
+    needed |= {v for literal in clause.body if not _is_positive_atom(literal) for v in variables(literal.atom)}
+    return needed - bound
+
+
+class _Checker:
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.clauses = clauses(description)
+        self.component = _components(self.clauses)
+
+    def defects(self) -> Iterator[Defect]:
+        yield from repairs(self.description)
+        skipped = {id(r) for r in self.description.rules if _is_loose_declaration(r)}
+        seen: set[tuple[int, str]] = set()
+        for clause in self.clauses:
+            if id(clause.rule) in skipped:
+                continue
+            for message, place in self._clause(clause):
+                if (id(clause.rule), message) not in seen:
+                    seen.add((id(clause.rule), message))
+                    yield self._defect(message, clause, place)
+        yield from self._whole()
+
+    def _defect(self, message: str, clause: Clause, place: Place) -> Defect:
+        where = place if place != NOWHERE else clause.rule.place
+        return Defect(ERROR, message, str(clause.rule), where, self.description.file)
+
+    def _clause(self, clause: Clause) -> Iterator[tuple[str, Place]]:
+        yield from self._arity(clause)
+        yield from self._keywords(clause)
+        for variable in sorted(_unbound(clause)):
+            yield f"unsafe: {variable} is bound by no positive atom of the body", clause.rule.place
+        yield from self._cycles(clause)
+
+    def _arity(self, clause: Clause) -> Iterator[tuple[str, Place]]:
+        for term, place in [(clause.head, clause.rule.place), *((lit.atom, lit.place) for lit in clause.body)]:
+            expected = ARITY.get(term.functor)
+            if expected is not None and len(term.arguments) != expected:
+                yield f"{term.functor} takes {expected} arguments, not {len(term.arguments)}", place
+
+    def _keywords(self, clause: Clause) -> Iterator[tuple[str, Place]]:
+        head, place = clause.head, clause.rule.place
+        if head.functor in NEVER_HEADS:
+            yield f"{head.functor} cannot be defined by a rule", place
+        if head.functor == "role" and (clause.body or any(variables(head))):
+            yield "roles are facts", place
+        if head.functor == "goal" and len(head.arguments) == ARITY["goal"]:
+            value = head.arguments[1]
+            if isinstance(value, Term) and not _is_goal(value):
+                yield f"the goal {value} is not a number from 0 to {MAX_GOAL}", place
+        for literal in clause.body:
+            if literal.atom.functor in ("init", "sees"):
+                yield f"{literal.atom.functor} cannot stand in a body", literal.place
+
+    def _cycles(self, clause: Clause) -> Iterator[tuple[str, Place]]:
+        """Negation inside a cycle, and arguments that could grow without bound around one."""
+        own = self.component.get(clause.head.relation)
+        inside = [lit for lit in clause.body if self.component.get(lit.atom.relation) == own and own is not None]
+        outside = {
+            v for lit in clause.body if _is_positive_atom(lit) and lit not in inside for v in variables(lit.atom)
+        }
+        for literal in inside:
+            if not literal.positive:
+                if self._negates_itself(clause, literal):
+                    yield f"not stratified: {clause.head.functor} depends on its own negation", literal.place
+                continue
+            for argument in literal.atom.arguments:
+                free = set(variables(argument)) - outside
+                if free and argument not in clause.head.arguments:
+                    names = ", ".join(map(str, sorted(free)))
+                    yield f"recursion without bound: {names} in {literal.atom} may grow around the cycle", literal.place
+
+    def _negates_itself(self, clause: Clause, literal: Literal) -> bool:
+        """Whether some rule for the negated atom can lead back to this rule, arguments considered.
+
+        ``(<= (goal ?r 0) (not (goal ?r 100)))`` is stratified once the two goals are told apart.
+        """
+        todo = [other for other in self.clauses if may_unify(other.head, literal.atom)]
+        seen = {id(other) for other in todo}
+        while todo:
+            current = todo.pop()
+            if current is clause:
+                return True
+            for step in current.body:
+                for other in self.clauses:
+                    if id(other) not in seen and may_unify(other.head, step.atom):
+                        seen.add(id(other))
+                        todo.append(other)
+        return False
+
+    def _whole(self) -> Iterator[Defect]:
+        heads = {clause.head.functor for clause in self.clauses}
+        for keyword in REQUIRED:
+            if keyword not in heads:
+                yield Defect(ERROR, f"no rule for {keyword}", "", Place(1, 1), self.description.file)
+        reads = _reach(self.clauses)
+        for clause in self.clauses:
+            head = clause.head.functor
+            banned = STATELESS if head in STATIC else ("does",) if head in ("legal", "terminal", "goal") else ()
+            for literal in clause.body:
+                found = sorted({name for name, _ in reads[literal.atom.relation]} & set(banned))
+                if found:
+                    message = f"{head} must not depend on {', '.join(found)}"
+                    yield self._defect(message, clause, literal.place)
+
+
+def may_unify(one: Argument, other: Argument) -> bool:
+    """Whether two terms could be equal, each variable taken as anything; never wrong when it says no."""
+    if isinstance(one, Variable) or isinstance(other, Variable):
+        return True
+    return one.relation == other.relation and all(map(may_unify, one.arguments, other.arguments))
+
+
+def _is_goal(value: Term) -> bool:
+    return not value.arguments and value.functor.isdigit() and int(value.functor[:9]) <= MAX_GOAL
+
+
+def _reach(rules: list[Clause]) -> dict[Relation, set[Relation]]:
+    """Every relation that a relation depends on, itself included."""
+    below: dict[Relation, set[Relation]] = defaultdict(set)
+    for clause in rules:
+        below[clause.head.relation] |= {lit.atom.relation for lit in clause.body}
+    reach: dict[Relation, set[Relation]] = {}
+    relations = set(below) | {r for found in below.values() for r in found}
+    for relation in relations:
+        seen, todo = {relation}, [relation]
+        while todo:
+            for other in below.get(todo.pop(), ()):
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        reach[relation] = seen
+    return reach
+
+
+def _components(rules: list[Clause]) -> dict[Relation, int]:
+    """Numbers for the cycles of relations; a relation on no cycle has none."""
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    edges = {(clause.head.relation, lit.atom.relation) for clause in rules for lit in clause.body}
+    relations = sorted({relation for edge in edges for relation in edge})
+    number = {relation: k for k, relation in enumerate(relations)}
+    if not edges:
+        return {}
+    rows, columns = zip(*((number[a], number[b]) for a, b in edges), strict=True)
+    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(number),) * 2)
+    _, label = connected_components(matrix, directed=True, connection="strong")
+    sizes = np.bincount(label)
+    loops = {a for a, b in edges if a == b}
+    return {r: int(label[k]) for r, k in number.items() if sizes[label[k]] > 1 or r in loops}

@@ -1,0 +1,403 @@
+"""Game descriptions as values: terms, formulas, rules; read from KIF or infix text, printed as KIF.
+
+KIF (prefix) is ``(<= (legal ?p noop) (role ?p) (not (true (control ?p))))``; the infix form of the same rule is
+``legal(P, noop) :- role(P) & ~true(control(P))``.  Symbols fold to lower case; ``(f)`` is the constant ``f``;
+everything keeps the place where it stood, which does not count when values are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from infoset.errors import FormatError, shorten
+
+MAX_BYTES = 16 << 20
+MAX_DEPTH = 200
+
+
+class Place(NamedTuple):
+    """Where something stood; line and column count from 1."""
+
+    line: int = 0
+    column: int = 0
+
+
+NOWHERE = Place()
+
+
+class Variable(NamedTuple):
+    """A variable; the name has no question mark."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"?{self.name}"
+
+
+class Term(NamedTuple):
+    """A constant (no arguments) or a compound; as an atom, a relation applied to its arguments."""
+
+    functor: str
+    arguments: tuple[Argument, ...] = ()
+
+    def __str__(self) -> str:
+        return f"({' '.join([self.functor, *map(str, self.arguments)])})" if self.arguments else self.functor
+
+    @property
+    def relation(self) -> tuple[str, int]:
+        """Name and arity: the same name with another arity is another relation."""
+        return self.functor, len(self.arguments)
+
+
+Argument: TypeAlias = "Variable | Term"
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A relation that must hold."""
+
+    term: Term
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.term)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A formula that must not hold."""
+
+    formula: Formula
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        return f"(not {self.formula})"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Formulas that must all hold."""
+
+    parts: tuple[Formula, ...]
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        return f"({' '.join(['and', *map(str, self.parts)])})"
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Formulas of which one must hold."""
+
+    parts: tuple[Formula, ...]
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        return f"({' '.join(['or', *map(str, self.parts)])})"
+
+
+Formula: TypeAlias = "Atom | Not | And | Or"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The head holds where every formula of the body holds; a fact has no body."""
+
+    head: Term
+    body: tuple[Formula, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        return f"({' '.join(['<=', str(self.head), *map(str, self.body)])})" if self.body else str(self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The rules of a game in their order, and the file they came from."""
+
+    rules: tuple[Rule, ...]
+    file: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        """KIF text; reading it gives an equal description."""
+        return "".join(f"({rule.head.functor})\n" if str(rule)[0] != "(" else f"{rule}\n" for rule in self.rules)
+
+
+def read_gdl(path: str | Path) -> Description:
+    """Read a description of at most ``MAX_BYTES`` bytes.  Raises ``FormatError``."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise FormatError(f"{size:,} bytes; at most {MAX_BYTES:,} are read", str(path))
+        text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
+    return parse_gdl(text, str(path))
+
+
+def parse_gdl(text: str, file: str = "") -> Description:
+    """Read KIF or infix text, whichever it is.  Raises ``FormatError`` with line and column."""
+    first = re.search(r"^\s*([^\s;%])", re.sub(r"[;%].*", "", text), re.MULTILINE)
+    reader = _Infix if first and first[1] != "(" and ":-" in text else _Kif
+    return Description(tuple(reader(text, file).rules()), file)
+
+
+class _Reader:
+    """Tokens with their places, and errors that name them."""
+
+    pattern: re.Pattern[str]
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.tokens = self._scan()
+        self.depth = 0
+        self.advance()
+
+    def _scan(self) -> Iterator[tuple[str, Place]]:
+        line, line_begin, end = 1, 0, 0
+        for match in self.pattern.finditer(self.text):
+            line += self.text.count("\n", end, match.start())
+            newline = self.text.rfind("\n", end, match.start())
+            line_begin = newline + 1 if newline >= 0 else line_begin
+            end = match.start()
+            if match.lastindex:
+                yield match[match.lastindex], Place(line, match.start() - line_begin + 1)
+        finish = Place(self.text.count("\n") + 1, len(self.text) - self.text.rfind("\n"))
+        while True:
+            yield "", finish
+
+    def advance(self) -> str:
+        """Step to the next token; returns the one that was current."""
+        taken = getattr(self, "token", "")
+        self.token, self.place = next(self.tokens)
+        return taken
+
+    def fail(self, expected: str, place: Place | None = None, found: str | None = None) -> FormatError:
+        line, column = place or self.place
+        shown = found or (repr(shorten(self.token)) if self.token else "the end of the text")
+        return FormatError(f"found {shown}, expected {expected}", self.file, line, column)
+
+    def expect(self, mark: str) -> None:
+        if self.token != mark:
+            raise self.fail(repr(mark))
+        self.advance()
+
+    def descend(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(f"at most {MAX_DEPTH} levels of nesting")
+
+
+class _Kif(_Reader):
+    pattern = re.compile(r"([()])|;[^\n]*|([^\s();]+)")
+
+    def rules(self) -> Iterator[Rule]:
+        while self.token:
+            yield self.rule()
+
+    def rule(self) -> Rule:
+        place = self.place
+        if self.token != "(":
+            return Rule(self.atom(), (), place)
+        self.advance()
+        if self.token != "<=":
+            return Rule(self.compound(), (), place)
+        self.advance()
+        head, body = self.atom(), []
+        while self.token != ")":
+            body.append(self.formula())
+        self.advance()
+        return Rule(head, tuple(body), place)
+
+    def formula(self) -> Formula:
+        place = self.place
+        if self.token != "(":
+            return Atom(self.atom(), place)
+        self.advance()
+        word = self.token.lower()
+        if word not in ("not", "and", "or"):
+            return Atom(self.compound(), place)
+        self.advance()
+        self.descend()
+        parts = []
+        while self.token != ")":
+            parts.append(self.formula())
+        self.depth -= 1
+        self.advance()
+        if not parts or (word == "not" and len(parts) > 1):
+            expected = "one formula" if word == "not" else "at least one formula"
+            raise self.fail(expected, place, f"{len(parts)} in {word!r}")
+        if word == "not":
+            return Not(parts[0], place)
+        return (And if word == "and" else Or)(tuple(parts), place)
+
+    def atom(self) -> Term:
+        place = self.place
+        term = self.argument()
+        if isinstance(term, Variable):
+            raise self.fail("a relation", place, f"the variable {term}")
+        return term
+
+    def argument(self) -> Argument:
+        if self.token == "(":
+            self.advance()
+            return self.compound()
+        if self.token in ("", ")", "?"):
+            raise self.fail("a term")
+        word = self.advance().lower()
+        return Variable(word[1:]) if word.startswith("?") and len(word) > 1 else Term(word)
+
+    def compound(self) -> Term:
+        """What follows an opening parenthesis, up to the closing one."""
+        if self.token in ("", "(", ")") or self.token.startswith("?"):
+            raise self.fail("a name")
+        self.descend()
+        name, arguments = self.advance().lower(), []
+        while self.token != ")":
+            arguments.append(self.argument())
+        self.depth -= 1
+        self.advance()
+        return Term(name, tuple(arguments))
+
+
+class _Infix(_Reader):
+    pattern = re.compile(r"(:-|[(),&|~.])|%[^\n]*|([^\s(),&|~.%:]+)")
+
+    def rules(self) -> Iterator[Rule]:
+        self.anonymous = 0
+        while self.token:
+            place = self.place
+            head = self.term("a rule's head")
+            if isinstance(head, Variable):
+                raise self.fail("a relation", place, f"the variable {head}")
+            body: list[Formula] = []
+            if self.token == ":-":
+                self.advance()
+                if self.token not in ("", "."):
+                    body.append(self.disjunction())
+                while self.token in ("&", ","):
+                    self.advance()
+                    body.append(self.disjunction())
+            if self.token == ".":
+                self.advance()
+            yield Rule(head, tuple(body), place)
+
+    def conjunction(self) -> Formula:
+        place, parts = self.place, [self.disjunction()]
+        while self.token in ("&", ","):
+            self.advance()
+            parts.append(self.disjunction())
+        return parts[0] if len(parts) == 1 else And(tuple(parts), place)
+
+    def disjunction(self) -> Formula:
+        place, parts = self.place, [self.literal()]
+        while self.token == "|":
+            self.advance()
+            parts.append(self.literal())
+        return parts[0] if len(parts) == 1 else Or(tuple(parts), place)
+
+    def literal(self) -> Formula:
+        place = self.place
+        self.descend()
+        formula: Formula
+        if self.token == "~" or self.token.lower() == "not":
+            self.advance()
+            formula = Not(self.literal(), place)
+        elif self.token == "(":
+            self.advance()
+            formula = self.conjunction()
+            self.expect(")")
+        else:
+            term = self.term("a literal")
+            if isinstance(term, Variable):
+                raise self.fail("a relation", place, f"the variable {term}")
+            formula = Atom(term, place)
+        self.depth -= 1
+        return formula
+
+    def term(self, what: str) -> Argument:
+        if self.token in ("", ":-", "(", ")", ",", "&", "|", "~", ".", "?"):
+            raise self.fail(what)
+        word = self.advance()
+        if word == "_":
+            self.anonymous += 1
+            return Variable(f"_{self.anonymous}")
+        if word[0] == "?" or word[0].isupper():
+            return Variable(word.lstrip("?").lower())
+        arguments: list[Argument] = []
+        if self.token == "(":
+            self.descend()
+            self.advance()
+            while self.token != ")":
+                arguments.append(self.term("a term"))
+                if self.token != ")":
+                    self.expect(",")
+            self.depth -= 1
+            self.advance()
+        return Term(word.lower(), tuple(arguments))
+
+
+class Literal(NamedTuple):
+    """An atom or its negation, as rules have them after normalisation."""
+
+    atom: Term
+    positive: bool
+    place: Place = NOWHERE
+
+    def __str__(self) -> str:
+        return str(self.atom) if self.positive else f"(not {self.atom})"
+
+
+class Clause(NamedTuple):
+    """A rule whose body is a plain conjunction of literals; ``rule`` is the one it came from."""
+
+    head: Term
+    body: tuple[Literal, ...]
+    rule: Rule
+
+
+MAX_CLAUSES = 100_000
+
+
+def clauses(description: Description) -> list[Clause]:
+    """Every rule in disjunctive normal form, one clause a disjunct.
+
+    ``not`` moves inwards; ``(not (distinct a b))`` stays a negative literal, which means equality.
+    Raises ``FormatError`` where nested disjunctions would give more than ``MAX_CLAUSES`` clauses.
+    """
+    found: list[Clause] = []
+    for rule in description.rules:
+        for body in _disjuncts(And(rule.body, rule.place), True):
+            found.append(Clause(rule.head, body, rule))
+            if len(found) > MAX_CLAUSES:
+                line, column = rule.place
+                message = f"disjunctions unfold to more than {MAX_CLAUSES:,} rules"
+                raise FormatError(message, description.file, line, column)
+    return found
+
+
+def _disjuncts(formula: Formula, positive: bool) -> Iterator[tuple[Literal, ...]]:
+    if isinstance(formula, Atom):
+        yield (Literal(formula.term, positive, formula.place),)
+    elif isinstance(formula, Not):
+        yield from _disjuncts(formula.formula, not positive)
+    elif isinstance(formula, Or) == positive:
+        for part in formula.parts:
+            yield from _disjuncts(part, positive)
+    else:
+        yield from _product(formula.parts, positive)
+
+
+def _product(parts: tuple[Formula, ...], positive: bool) -> Iterator[tuple[Literal, ...]]:
+    """One disjunct of each part, in every combination, without recursion over the parts."""
+    if not parts:
+        yield ()
+        return
+    for first in _disjuncts(parts[0], positive):
+        for rest in _product(parts[1:], positive):
+            yield (*first, *rest)

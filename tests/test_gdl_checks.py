@@ -1,0 +1,111 @@
+"""The linter for game descriptions: every condition broken once, real files, repairs."""
+
+import json
+
+import pytest
+
+from infoset.gdl.checks import ERROR, WARNING, check, repair
+from infoset.gdl.syntax import parse_gdl, read_gdl
+from test_cli import run
+
+SOUND = """
+(role x) (role random) (init (step 1)) (succ 1 2) (succ 2 3)
+(<= (legal ?r wait) (role ?r))
+(<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))
+(<= (sees x (step ?n)) (does random wait) (next (step ?n)))
+(<= terminal (true (step 3)))
+(goal x 50)
+"""
+
+
+def messages(extra: str, base: str = SOUND, severity: str = ERROR) -> list[str]:
+    return [d.message for d in check(parse_gdl(base + extra)) if d.severity == severity]
+
+
+def test_a_sound_description_has_no_defects() -> None:
+    assert check(parse_gdl(SOUND)) == []
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ("(<= p (not q)) (<= q p)", "not stratified: p depends on its own negation"),
+        ("(<= (p ?x) (role x))", "unsafe: ?x is bound by no positive atom of the body"),
+        ("(<= p (role x) (not (q ?y)))", "unsafe: ?y is bound by no positive atom of the body"),
+        ("(<= p (distinct ?x a))", "unsafe: ?x is bound by no positive atom of the body"),
+        ("(n a) (<= (n ?x) (m ?x)) (<= (m ?x) (n ?x))", None),
+        ("(<= (n (s ?x)) (n ?x))", "recursion without bound: ?x in (n ?x) may grow around the cycle"),
+        ("(<= (n ?x) (n (s ?x)))", "recursion without bound: ?x in (n (s ?x)) may grow around the cycle"),
+        ("(legal x)", "legal takes 2 arguments, not 1"),
+        ("(<= p (does x))", "does takes 2 arguments, not 1"),
+        ("(true (step 1))", "true cannot be defined by a rule"),
+        ("(<= (does x wait) (true (step 1)))", "does cannot be defined by a rule"),
+        ("(<= (role y) (succ 1 2))", "roles are facts"),
+        ("(goal x 101)", "the goal 101 is not a number from 0 to 100"),
+        ("(goal x best)", "the goal best is not a number from 0 to 100"),
+        ("(<= p (init (step 1)))", "init cannot stand in a body"),
+        ("(<= terminal (does x wait))", "terminal must not depend on does"),
+        ("(<= p (does x wait)) (<= (legal x ?r) (role ?r) p)", "legal must not depend on does"),
+        ("(<= (init (step ?n)) (true (step ?n)))", "init must not depend on true"),
+    ],
+)
+def test_each_condition(extra: str, message: str | None) -> None:
+    assert messages(extra) == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize("keyword", ["role", "init", "legal", "terminal", "goal"])
+def test_what_must_be_there(keyword: str) -> None:
+    kept = [str(rule) for rule in parse_gdl(SOUND).rules if rule.head.functor != keyword]
+    assert f"no rule for {keyword}" in messages("", "(q)".join(kept).replace("terminal(q)", "(terminal)(q)"))
+
+
+def test_all_defects_at_once_with_places() -> None:
+    text = SOUND + "(<= (p ?x) (role x))\n(goal x 700)\n(legal x)\n"
+    found = [(d.place.line, d.message.split(":")[0].split()[0]) for d in check(parse_gdl(text))]
+    assert found == [(8, "unsafe"), (9, "the"), (10, "legal")]
+
+
+def test_goals_told_apart_are_stratified() -> None:
+    assert messages("(<= (goal x 0) (not (goal x 100)))") == []
+    assert messages("(<= (goal x 0) (not (goal x ?v)) (succ ?v 2))") == [
+        "not stratified: goal depends on its own negation"
+    ]
+
+
+def test_repairs_are_offered_and_mend() -> None:
+    broken = SOUND + "(<= (legal ?p noop) (distinct ?p random) (true (step 1)))\n(role x)\n(base (step ?n))\n"
+    description = parse_gdl(broken)
+    warnings = [d.message for d in check(description) if d.severity == WARNING]
+    assert warnings == [
+        "read as (<= (legal ?p noop) (role ?p) (distinct ?p random) (true (step 1)))",
+        "the rule stands twice; once is enough",
+        "a declaration with variables is only a hint; it is left out",
+    ]
+    assert check(repair(description)) == []
+    assert check(description)[0].severity == ERROR
+
+
+BROKEN = {"BattleshipsFog.gdl": 6, "ConnectThreeDecompositionII.gdl": 2}
+
+
+def test_real_files(shared) -> None:
+    """Two files are known to be broken: unsafe rules, and a keyword where none may stand."""
+    found = {}
+    for path in sorted((shared / "games" / "gdl").glob("*.gdl")):
+        errors = [d for d in check(read_gdl(path)) if d.severity == ERROR]
+        if errors:
+            found[path.name] = len(errors)
+    assert found == BROKEN
+
+
+def test_the_command(tmp_path) -> None:
+    (tmp_path / "sound.gdl").write_text(SOUND)
+    (tmp_path / "broken.gdl").write_text(SOUND + "(legal x)")
+    assert run("check", str(tmp_path / "sound.gdl")).returncode == 0
+    done = run("check", str(tmp_path / "broken.gdl"))
+    assert done.returncode == 1
+    assert "broken.gdl:8:1: error: legal takes 2 arguments, not 1: (legal x)" in done.stdout
+    body = json.loads(run("check", str(tmp_path / "broken.gdl"), "--json").stdout)
+    assert (body["errors"], len(body["defects"])) == (1, 1)
+    (tmp_path / "cut.gdl").write_text("(role")
+    assert "cut.gdl:1:6: found the end of the text" in run("check", str(tmp_path / "cut.gdl")).stderr
