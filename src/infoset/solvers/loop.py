@@ -65,10 +65,11 @@ def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: boo
     """
     n = a.rows.shape[0]
     for t in range(schedule.shape[0]):
+        parameters = schedule[t]
         for step in range(2 * n):
             player, learns = (step // 2, step % 2) if alternating else (step % n, step // n)
             if learns:
-                learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, schedule[t])
+                learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, parameters)
             else:
                 gradient(a, player, s.plan, s.values)
                 expect_up(a, player, s.strategy, s.values, s.worth)
@@ -86,7 +87,7 @@ learn = _learn
 def compiled_loop(local_update: Update) -> Any:
     """The loop around one local update; built-in ones are cached on disk, a user's is compiled once a process."""
     compiled = kernel if local_update.__module__ == updates.__name__ else numba.njit(nogil=True, error_model="numpy")
-    learn = compiled(with_piece(_learn, "update", inline_kernel(local_update)))
+    learn = inline_kernel(with_piece(_learn, "update", inline_kernel(local_update)))
     return compiled(with_piece(_iterate, "learn", learn))
 
 

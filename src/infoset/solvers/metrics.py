@@ -33,14 +33,10 @@ def evaluate(form: SequenceForm, plan: FloatArray) -> Evaluation:
     n = form.num_players
     values, best = np.empty(n), np.empty(n)
     root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
-    gains = np.maximum(best - values, 0.0)  # never negative but for rounding
-    return Evaluation(
-        nash_conv=float(gains.sum()),
-        exploitability=float(gains.sum()) / n,
-        epsilon=float(gains.max()),
-        values=tuple(values.tolist()),
-        best_response_values=tuple(best.tolist()),
-    )
+    expected, attained = tuple(values.tolist()), tuple(best.tolist())
+    gains = [max(b - v, 0.0) for b, v in zip(attained, expected, strict=True)]  # never negative but for rounding
+    total = sum(gains)
+    return Evaluation(total, total / n, max(gains), expected, attained)
 
 
 def exploitability(form: SequenceForm, plan: FloatArray) -> float:

@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, Game, IntArray, LongArray, State, Step, Token
+from infoset.base import Action, FloatArray, Game, IntArray, LongArray, Observed, State, Step, Token
 from infoset.errors import BudgetError, GameRuleError, InfosetError, shorten
 from infoset.names import format_action
 
@@ -262,13 +262,17 @@ class _Explorer:
         return edges
 
     def _tokens(self, step: Step, moves: Sequence[Action | None]) -> tuple[int, ...]:
-        tokens = []
+        number, tokens = self.tokens.number, []
+        plain = type(step) is Observed
+        seen = step.observations if plain else [step.observation(p) for p in range(self.n)]  # type: ignore[attr-defined]
         for player, move in enumerate(moves):
-            observation = step.observation(player)
-            if move is not None:  # whoever moved knows it, also where it sees nothing
-                tokens.append(self.tokens((move, () if observation is None else observation)))
-            else:
-                tokens.append(NO_TOKEN if observation is None else self.tokens((None, observation)))
+            observation = seen[player]
+            if move is None and observation is None:
+                tokens.append(NO_TOKEN)
+                continue
+            if observation is None:
+                observation = ()  # whoever moved knows it, also where it sees nothing
+            tokens.append(number.setdefault((move, observation), len(number)))
         return tuple(tokens)
 
     def _arrays(self, start: tuple[int, ...]) -> GameGraph:
