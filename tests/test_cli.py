@@ -104,7 +104,8 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, how: signal.Sig
     time.sleep(0.5)
     os.kill(process.pid, how)
     process.wait(timeout=60)
-    _, config, saved = RunFolder.open(folder)
+    opened, config, saved = RunFolder.open(folder)
+    opened.close()
     assert config.game == "leduc_poker"
     assert saved is not None
     total = str(int(saved["iteration"]) + 500)

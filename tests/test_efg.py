@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import SMALL_GAMES, form_of
-from infoset import GameTree, SequenceForm, evaluate, load
+from infoset import GameTree, SequenceForm, TabularPolicy, evaluate, load
 from infoset.errors import FormatError, ImperfectRecallError
-from infoset.formats.efg import EfgGame, game_to_efg, parse_efg, read_efg, write_efg
+from infoset.formats.efg import EfgGame, _exact_sum, _fraction, game_to_efg, parse_efg, read_efg, write_efg
 from infoset.testing import check_game
 from infoset.tree.plans import realisation, uniform
 
@@ -182,3 +182,20 @@ def test_deep_trees_need_no_recursion() -> None:
     text = HEAD + "".join(f'p "" 1 {k} "" {{ "x" "y" }} 0 t "" 0\n' for k in range(1, depth)) + 't "" 1 "" { 1, 2 }'
     game = EfgGame(parse_efg(text), "deep")
     assert SequenceForm.of(game).num_infosets == depth - 1
+
+
+def test_integer_moves_keep_their_names(tmp_path) -> None:
+    """A policy of the native game fits the game written as a file and read again."""
+    path = tmp_path / "goof.efg"
+    path.write_text(write_efg(game_to_efg(load("goofspiel(num_cards=3)"))))
+    form, again = form_of("goofspiel(num_cards=3)"), SequenceForm.of(load(str(path)))
+    policy = TabularPolicy.uniform(form)
+    assert evaluate(again, policy.plan(again)).nash_conv == pytest.approx(evaluate(form, policy.plan(form)).nash_conv)
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=7).filter(any))
+def test_chance_sums_to_exactly_one_when_written(weights: list[int]) -> None:
+    total = sum(weights)
+    exact = _exact_sum(tuple(_fraction(w / total) for w in weights))
+    assert sum(exact) == 1
+    assert min(exact) >= 0

@@ -46,6 +46,14 @@ def test_agrees_with_cfr(name: str) -> None:
     assert evaluate(form, solver.average()).values[0] == pytest.approx(exact, abs=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_payoffs_of_any_size(scale: float) -> None:
+    """HiGHS drops coefficients below 1e-9; the program must not."""
+    table = f"[[0,{-scale},{2 * scale}],[{scale},0,{-2 * scale}],[{-2 * scale},{2 * scale},0]]"
+    form = form_of(f"rock_paper_scissors(payoffs={table})")
+    assert linear_program(form)[1:4] == pytest.approx([0.4, 0.4, 0.2], abs=1e-9)
+
+
 def test_scissors_for_double_stakes() -> None:
     """Whoever plays scissors doubles the stakes: rock .4, paper .4, scissors .2."""
     form = form_of("rock_paper_scissors(payoffs=[[0,-1,2],[1,0,-2],[-2,2,0]])")

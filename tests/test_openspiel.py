@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import form_of
-from infoset import SequenceForm, evaluate, linear_program, load, solve
+from infoset import SequenceForm, TabularPolicy, evaluate, export_policy, linear_program, load, solve
 from infoset.errors import ImperfectRecallError, ParameterError, UnknownNameError
 from infoset.testing import check_game
 from infoset.tree.plans import realisation, uniform
@@ -62,3 +62,15 @@ def test_an_unknown_game_is_one_line() -> None:
     with pytest.raises(ParameterError) as error:
         load("openspiel:kuhn_poker(players=99)")
     assert "\n" not in str(error.value)
+
+
+def test_exported_rows_follow_their_moves_names() -> None:
+    """A policy edited by hand may list its moves in any order and leave out those it never plays."""
+    import pyspiel
+    from open_spiel.python.algorithms.exploitability import nash_conv as spiel_nash_conv
+
+    policy = solve(form_of("kuhn_poker"), "lp").policy
+    tables = tuple({k: {m: p for m, p in reversed(row.items()) if p} for k, row in t.items()} for t in policy.tables)
+    shuffled = TabularPolicy("kuhn_poker", policy.players, tables)
+    spiel = pyspiel.load_game("kuhn_poker")
+    assert spiel_nash_conv(spiel, export_policy(shuffled, load("kuhn_poker"), spiel)) == pytest.approx(0, abs=1e-12)

@@ -15,6 +15,9 @@ def test_create_then_open(tmp_path) -> None:
     solver = cfr().solver(form_of(KUHN))
     solver.step(3)
     folder.save_checkpoint(solver, 0.5)
+    with pytest.raises(CheckpointError, match="another process is at this run"):
+        RunFolder.open(tmp_path / "run")
+    folder.close()
     _, config, saved = RunFolder.open(tmp_path / "run")
     assert config == CONFIG
     assert saved is not None
@@ -39,7 +42,9 @@ def test_a_resumed_run_forgets_what_came_after_its_checkpoint(tmp_path) -> None:
     folder.save_checkpoint(solver, 0.1)
     with open(tmp_path / "run" / "metrics.jsonl", "ab") as file:
         file.write(b'{"iteration": 99, "sec\xff')
-    again, _, _ = RunFolder.open(tmp_path / "run")
+    folder.close()
+    again, _, saved = RunFolder.open(tmp_path / "run")
+    again.go_on(saved)
     assert [point.iteration for point in again.points()] == [0, 1, 2, 3, 4, 5, 6, 7]
     again.add_point(solve(form_of(KUHN), "cfr", iterations=8).curve[-1])
     assert [point.iteration for point in again.points()][-2:] == [7, 8]
@@ -55,7 +60,7 @@ def test_a_resumed_run_forgets_what_came_after_its_checkpoint(tmp_path) -> None:
     ],
 )
 def test_broken_folders(tmp_path, name: str, content: bytes, words: str) -> None:
-    RunFolder.create(tmp_path, CONFIG)
+    RunFolder.create(tmp_path, CONFIG).close()
     (tmp_path / name).write_bytes(content)
     with pytest.raises(CheckpointError, match=words):
         RunFolder.open(tmp_path)
@@ -65,9 +70,9 @@ def test_a_fresh_name_each_time(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     paths = [RunFolder.create(None, RunConfig("some/where/a game.efg", "dcfr(alpha=2.0)")).path for _ in range(3)]
     assert [str(p) for p in paths] == [
-        "runs/a_game.efg-dcfr_alpha=2.0",
-        "runs/a_game.efg-dcfr_alpha=2.0-2",
-        "runs/a_game.efg-dcfr_alpha=2.0-3",
+        "runs/a-game.efg-dcfr-alpha=2.0",
+        "runs/a-game.efg-dcfr-alpha=2.0-2",
+        "runs/a-game.efg-dcfr-alpha=2.0-3",
     ]
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from conftest import KUHN, LEDUC, form_of
-from infoset import load, solve
-from infoset.errors import CheckpointError, ParameterError, UnknownNameError
+from infoset import Method, load, solve
+from infoset.errors import CheckpointError, GameRuleError, ParameterError, UnknownNameError
 from infoset.solvers.solve import METHODS, Watcher, next_check
 
 
@@ -108,3 +108,23 @@ def test_evaluation_points_are_the_same_for_every_run() -> None:
     assert points[:5] == [0, 1, 2, 3, 4]
     assert next_check(points[20] - 1) == points[20]
     assert len(points) < 70
+
+
+def forgets_to_normalise(root, parent, first, last, worth, values, strategy, memory, parameters):
+    for q in range(first, last):
+        strategy[q] = max(values[q] - worth, 0.0)
+
+
+def does_not_compile(root, parent, first, last, worth, values, strategy, memory, parameters):
+    strategy[first] = no_such_name  # noqa: F821
+
+
+def test_a_broken_update_is_not_an_equilibrium() -> None:
+    """Off the polytope nobody would have anything to gain; that must not pass for a solution."""
+    ones = lambda t: np.ones((len(t), 1))  # noqa: E731
+    with pytest.raises(GameRuleError, match="does the update normalise"):
+        solve(form_of(KUHN), Method("broken", forgets_to_normalise, ones), iterations=10)
+    with pytest.raises(ParameterError, match=r"the update does not compile: .*no_such_name"):
+        solve(form_of(KUHN), Method("broken", does_not_compile, ones), iterations=10)
+    with pytest.raises(ParameterError, match=r"the schedule gives shape \(1,\)"):
+        solve(form_of(KUHN), Method("broken", forgets_to_normalise, np.ones_like), iterations=10)

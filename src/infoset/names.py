@@ -221,6 +221,12 @@ def _token_text(token: tuple[object, object]) -> str:
     return f"[{format_action(move)}]{seen}"
 
 
+def move_words(menu: tuple[object, ...]) -> tuple[str, ...]:
+    """The moves of one menu as words: texts as they are, unless two moves would then look alike."""
+    words = tuple([move if isinstance(move, str) else format_action(move) for move in menu])
+    return words if len(set(words)) == len(words) else tuple(map(format_action, menu))
+
+
 def format_action(action: object) -> str:
     """A move or observation as one readable word; quoted where it could be misread."""
     if isinstance(action, tuple):

@@ -63,7 +63,7 @@ class TabularPolicy:
     def from_behaviour(
         cls, form: SequenceForm, strategy: FloatArray, made_by: Mapping[str, Any] | None = None
     ) -> TabularPolicy:
-        """From behaviour (S,) on a sequence form; the rows are scaled to sum to one."""
+        """From behaviour (S,) on a sequence form.  Raises ``PolicyError`` for rows that are no distributions."""
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in form.players)
         first, rows = form.arrays.first.tolist(), strategy.tolist()
         owners = form.infoset_player.tolist()

@@ -7,9 +7,11 @@ solver's arrays), ``policy.npz`` (the average profile) and ``convergence.png``.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from dataclasses import asdict
+from itertools import count
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,9 @@ class RunConfig(msgspec.Struct, frozen=True):
     method: str
     start: str = "uniform"
     seed: int = 0
+    iterations: int | None = None
+    target: float | None = None
+    seconds: float | None = None
     schema: int = SCHEMA
 
 
@@ -43,6 +48,7 @@ class RunFolder:
         self.path = path
         self._last_checkpoint = -inf
         self._last_iteration = -1
+        self._held: int | None = None
 
     @classmethod
     def create(cls, path: str | Path | None, config: RunConfig) -> RunFolder:
@@ -50,15 +56,16 @@ class RunFolder:
 
         Raises ``CheckpointError`` where a run stands already: nothing computed is overwritten.
         """
-        folder = cls(_fresh(config) if path is None else Path(path))
-        if (folder.path / "config.json").exists():
-            raise CheckpointError(
-                f"{folder.path} holds a run already; continue it with --resume or choose another --out"
-            )
         try:
-            folder._write("config.json", msgspec.json.format(msgspec.json.encode(config)))
+            folder = cls(_claim_fresh(config) if path is None else Path(path))
+            folder.path.mkdir(parents=True, exist_ok=True)
+            with open(folder.path / "config.json", "xb") as file:
+                file.write(msgspec.json.format(msgspec.json.encode(config)))
+        except FileExistsError:
+            raise CheckpointError(f"{path} holds a run already; go on with --resume or choose another --out") from None
         except OSError as error:
-            raise CheckpointError(f"{folder.path}: cannot be written: {error.strerror}") from None
+            raise CheckpointError(f"{path or 'runs'}: cannot be written: {error.strerror}") from None
+        folder._lock()
         return folder
 
     @classmethod
@@ -73,9 +80,12 @@ class RunFolder:
             raise CheckpointError(f"{folder.path}/config.json: {shorten(str(error), 200)}") from None
         if config.schema != SCHEMA:
             raise CheckpointError(f"{folder.path}: run schema {config.schema}; this version reads {SCHEMA}")
-        saved = folder._load_checkpoint()
-        folder._cut_points(-1 if saved is None else int(saved["iteration"]))
-        return folder, config, saved
+        folder._lock()
+        return folder, config, folder._load_checkpoint()
+
+    def go_on(self, saved: dict[str, Any] | None) -> None:
+        """Drop what the run noted after the checkpoint ``saved``; call it when the run really goes on."""
+        self._cut_points(-1 if saved is None else int(saved["iteration"]))
 
     def add_point(self, point: Point) -> None:
         """Append a point of the curve; a resumed run does not repeat one."""
@@ -124,6 +134,25 @@ class RunFolder:
         self._write("metrics.jsonl", lines.encode())
         self._last_iteration = max((point.iteration for point in kept), default=-1)
 
+    def _lock(self) -> None:
+        """Keep other processes out until ``close`` or the end of this one."""
+        try:
+            import fcntl
+        except ImportError:  # no such locks on this system
+            return
+        self._held = os.open(self.path / "config.json", os.O_RDONLY)
+        try:
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.close()
+            raise CheckpointError(f"{self.path}: another process is at this run") from None
+
+    def close(self) -> None:
+        """Let other processes at the run; the end of this one does so too."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
     def _write(self, name: str, body: bytes) -> None:
         replace_file(self.path / name, lambda file: file.write(body))
 
@@ -141,10 +170,14 @@ class RunFolder:
         return {**saved, "seconds": seconds}
 
 
-def _fresh(config: RunConfig) -> Path:
-    """``runs/GAME-METHOD``, numbered where it exists."""
-    stem = re.sub(r"[^\w.+=-]+", "_", f"{Path(config.game).name}-{config.method}").strip("_")[:100]
-    path, number = Path("runs") / stem, 2
-    while path.exists():
-        path, number = Path("runs") / f"{stem}-{number}", number + 1
-    return path
+def _claim_fresh(config: RunConfig) -> Path:
+    """A new folder ``runs/GAME-METHOD``, numbered where that exists; two processes never get the same."""
+    stem = re.sub(r"[^\w.+=]+", "-", f"{Path(config.game).name}-{config.method}").strip("-")[:100]
+    for number in count(1):
+        path = Path("runs") / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError("unreachable")

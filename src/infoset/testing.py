@@ -53,9 +53,9 @@ class _Checker:
         self.history: list[object] = []
         try:
             return self.play_once()
-        except (TypeError, ValueError, IndexError) as error:
-            if isinstance(error, GameRuleError):
-                raise
+        except GameRuleError:
+            raise
+        except Exception as error:
             raise self._broken(f"{type(error).__name__}: {error}") from error
 
     def play_once(self) -> int:

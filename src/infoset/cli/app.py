@@ -84,11 +84,15 @@ def solve(
     if resume:
         assert out is not None
         folder, config, saved = RunFolder.open(out)
-        for given, own in ((game, config.game), (method, config.method)):
+        for given, own in ((game and _absolute(game), config.game), (method, config.method)):
             if given not in (None, own):
                 raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}, not of {given}")
+        if start != "uniform" or seed:
+            raise CheckpointError("--start and --seed belong to the beginning of a run; they cannot change on --resume")
+        if iterations is None and target is None and seconds is None:
+            iterations, target, seconds = config.iterations, config.target, config.seconds
     else:
-        config = RunConfig(str(game), method or DEFAULT_METHOD, start, seed)
+        config = RunConfig(_absolute(str(game)), method or DEFAULT_METHOD, start, seed, iterations, target, seconds)
     announce_compiling()
     from infoset.solvers.solve import Limits, Watcher, parse_method
     from infoset.solvers.solve import solve as run_solver
@@ -96,9 +100,11 @@ def solve(
 
     Limits(iterations, target, seconds)
     chosen = parse_method(config.method)
-    with SolveProgress(iterations, target) as progress:
+    with SolveProgress(iterations, target, seconds) as progress:
         form = SequenceForm.of(load(config.game), max_histories, progress.building)
-        if not resume:
+        if resume:
+            folder.go_on(saved)
+        else:
             chosen.solver(form)
             folder = RunFolder.create(out, config)
 
@@ -245,6 +251,11 @@ def convert(
             f"cannot convert {source!r} to {target.name!r}; a game goes to .efg, a policy to .npz or .json"
         )
     print(f"{source} -> {target}", file=sys.stderr)
+
+
+def _absolute(game: str) -> str:
+    """A game's file by its whole path, so that a run can be resumed from anywhere; other names as they are."""
+    return str(Path(game).resolve()) if Path(game).suffix else game
 
 
 def _print_json(body: dict[str, Any]) -> None:

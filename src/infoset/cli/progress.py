@@ -22,12 +22,15 @@ def announce_compiling() -> None:
         print(f"infoset: compiling kernels, once on this machine (kept in {cache_folder()}) …", file=sys.stderr)
 
 
+DEFAULT_ITERATIONS = 1000
+
+
 class SolveProgress:
     """A bar for one solve: iterations a second, exploitability, time left where the end is known."""
 
-    def __init__(self, iterations: int | None, target: float | None) -> None:
+    def __init__(self, iterations: int | None, target: float | None, seconds: float | None) -> None:
         self.target = target
-        total = 1000 if iterations is None and target is None else iterations
+        total = DEFAULT_ITERATIONS if (iterations, target, seconds) == (None,) * 3 else iterations
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import FormatError, shorten
 from infoset.games.rules import NativeState
-from infoset.names import format_action
+from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
@@ -32,6 +32,7 @@ MAX_BYTES = 16 << 20
 MAX_PLAYERS = 100
 MAX_DIGITS = 700
 MAX_EXPONENT = 300
+LARGEST = 10**MAX_EXPONENT
 PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 CHANCE_PLAYER = -1
 NO_INFOSET = -1
@@ -170,7 +171,11 @@ class _Reader:
             raise self.fail(f"{what} of at most {MAX_DIGITS} digits and an exponent of at most {MAX_EXPONENT}")
         if match.group(2) and not int(match.group(2)):
             raise self.fail(f"{what} with a denominator that is not zero")
-        return Fraction(self.take().value)
+        value = Fraction(self.token.value)
+        if abs(value) > LARGEST:
+            raise self.fail(f"{what} of at most 1e{MAX_EXPONENT} in size")
+        self.take()
+        return value
 
     def game(self) -> Efg:
         self.word("EFG", "the header 'EFG 2 R'")
@@ -456,7 +461,7 @@ def _from_tree(tree: GameTree) -> Efg:
         if key not in numbers:
             numbers[key] = len(infosets)
             counts[player] += 1
-            menu = tuple(map(format_action, graph.menus[graph.content[position]]))
+            menu = move_words(graph.menus[graph.content[position]])
             edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
             chances = _exact_sum(tuple(map(_fraction, graph.probability[edges].tolist())))
             name = "" if player == CHANCE else tree.key(key[1])
@@ -478,5 +483,7 @@ def _fraction(value: float) -> Fraction:
 
 
 def _exact_sum(probabilities: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """The same probabilities, the rounding of floats taken off the last so that they sum to exactly one."""
-    return (*probabilities[:-1], 1 - sum(probabilities[:-1], Fraction(0)))
+    """The same probabilities, the rounding of floats taken off the largest so that they sum to exactly one."""
+    largest = probabilities.index(max(probabilities))
+    rest = sum(probabilities, Fraction(0)) - probabilities[largest]
+    return (*probabilities[:largest], 1 - rest, *probabilities[largest + 1 :])

@@ -10,6 +10,7 @@ import numpy as np
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import MissingExtraError, ParameterError, PolicyError, UnknownNameError, shorten
 from infoset.games.rules import NativeState
+from infoset.names import move_words
 from infoset.policy import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -152,15 +153,13 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
         if not kind_agrees or len(children) != len(spiel.legal_actions()):
             raise PolicyError(f"{game.name} and OpenSpiel's {spiel_game} differ after {tree.history(node)}")
         if player != CHANCE and len(children) > 1:
-            row = policy.probabilities(player, tree.key(int(tree.infoset[node])))
+            infoset = int(tree.infoset[node])
+            row, words = policy.probabilities(player, tree.key(infoset)), move_words(tree.menu(infoset))
+            if not row.keys() <= set(words):
+                raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
             state = result.policy_for_key(spiel.information_state_string(player))
             state[:] = 0
-            menu = list(row.values()) if len(row) == len(children) else []
-            if not menu:
-                raise PolicyError(
-                    f"the policy has {len(row)} moves after {tree.history(node)}, OpenSpiel {len(children)}"
-                )
-            state[np.array(spiel.legal_actions())] = menu
+            state[np.array(spiel.legal_actions())] = [row.get(word, 0.0) for word in words]
         todo.extend((child, spiel.child(move)) for child, move in zip(children, spiel.legal_actions(), strict=True))
     return result
 

@@ -247,14 +247,14 @@ class _Kif(_Reader):
         if self.token == "(":
             self.advance()
             return self.compound()
-        if self.token in ("", ")", "?"):
+        if self.token in ("", ")", "?", "<="):
             raise self.fail("a term")
         word = self.advance().lower()
         return Variable(word[1:]) if word.startswith("?") and len(word) > 1 else Term(word)
 
     def compound(self) -> Term:
         """What follows an opening parenthesis, up to the closing one."""
-        if self.token in ("", "(", ")") or self.token.startswith("?"):
+        if self.token in ("", "(", ")", "<=") or self.token.startswith("?"):
             raise self.fail("a name")
         self.descend()
         name, arguments = self.advance().lower(), []

@@ -129,7 +129,14 @@ class LoopSolver(Solver):
         super().__init__(form, method.name, self.state._asdict())
         self.method = method
         self._iterate = compiled_loop(method.update)
-        self._run(0)
+        shape = method.schedule(np.ones(1)).shape
+        if len(shape) != 2 or shape[0] != 1:
+            raise ParameterError(f"{method.name}: the schedule gives shape {shape} for one iteration; needed: (1, m)")
+        try:
+            self._run(0)
+        except numba.core.errors.NumbaError as error:
+            what = next((line for line in str(error).splitlines() if "rror" in line), "")
+            raise ParameterError(f"{method.name}: the update does not compile: {what.strip()}") from error
 
     def step(self, iterations: int = 1) -> None:
         self._run(iterations)

@@ -16,16 +16,16 @@ from infoset.errors import ParameterError
 from infoset.names import build, check_choice, check_range, parse_name
 from infoset.policy import TabularPolicy
 from infoset.solvers import cfr, linear_program, replicator
+from infoset.solvers.linear_program import LinearProgramSolver
 from infoset.solvers.metrics import evaluate
 from infoset.solvers.solver import Solver
-from infoset.tree.plans import random_interior
+from infoset.tree.plans import check_plan, random_interior
 from infoset.tree.sequence_form import SequenceForm
 
 CHECK_GROWTH = 1.1
 CHUNK_SECONDS = 0.1
 DEFAULT_ITERATIONS = 1000
 STARTS = ("uniform", "random")
-EXACT = "lp"
 
 
 class AnyMethod(Protocol):
@@ -132,7 +132,7 @@ def solve(
     if resume is not None:
         solver.restore(dict(resume))
     watcher = watcher or Watcher()
-    run = _Run(solver, limits, watcher, float(resume.get("seconds", 0.0)) if resume else 0.0, chosen.name == EXACT)
+    run = _Run(solver, limits, watcher, float(resume.get("seconds", 0.0)) if resume else 0.0)
     stopped = run.until_done()
     watcher.done(solver, run.seconds)
     final = evaluate(form, solver.average())
@@ -162,15 +162,15 @@ def parse_method(text: str) -> AnyMethod:
 class _Run:
     """Steps a solver between the iterations at which it is evaluated."""
 
-    def __init__(self, solver: Solver, limits: Limits, watcher: Watcher, seconds: float, exact: bool) -> None:
-        self.solver, self.watcher, self.seconds, self.exact = solver, watcher, seconds, exact
+    def __init__(self, solver: Solver, limits: Limits, watcher: Watcher, seconds: float) -> None:
+        self.solver, self.watcher, self.seconds = solver, watcher, seconds
         self.limits = limits if limits != Limits() else Limits(DEFAULT_ITERATIONS)
         self.curve: list[Point] = []
         self.chunk = 1
 
     def until_done(self) -> str:
         solver = self.solver
-        if self.exact:
+        if isinstance(self.solver, LinearProgramSolver):
             self._step(1)
             self._look()
             return "exact"
@@ -200,6 +200,7 @@ class _Run:
         solver = self.solver
         if self.curve and self.curve[-1].iteration == solver.iteration:
             return
+        check_plan(solver.form, solver.current(), solver.name)
         average = evaluate(solver.form, solver.average())
         current = evaluate(solver.form, solver.current())
         point = Point(

@@ -9,7 +9,7 @@ import numpy as np
 
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
-from infoset.names import information_key
+from infoset.names import NOTHING_YET, information_key
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, default_max_histories, explore
 
 ROOT = 0
@@ -85,7 +85,7 @@ class GameTree:
         """The readable name of an information set: what the player saw and did, or the map's own label."""
         if self.graph.map_name:
             return self.graph.labels[int(self.graph.label[self.position[self.infoset_node[infoset]]])]
-        return information_key(self.states.state(int(self.infoset_state[infoset])))
+        return self.states.key(int(self.infoset_state[infoset]))
 
     def history(self, node: int) -> list[object]:
         """The moves and nature's answers that lead to ``node``."""
@@ -109,6 +109,21 @@ class InformationStates:
         self.parent: list[int] = [-1] * len(graph.players)
         self.token: list[int] = list(graph.start_tokens)
         self._number: dict[int, int] = {}
+        self._text: dict[int, str] = {-1: ""}
+        self._words = [information_key((token,)) for token in graph.tokens]
+
+    def key(self, number: int) -> str:
+        """The readable key of a state: its parent's and one word more."""
+        path = []
+        while number not in self._text:
+            path.append(number)
+            number = self.parent[number]
+        text = self._text[number]
+        for state in reversed(path):
+            if self.token[state] != NO_TOKEN:
+                text = f"{text} {self._words[self.token[state]]}".lstrip()
+            self._text[state] = text
+        return text or NOTHING_YET
 
     def extend(self, keys: list[int]) -> list[int]:
         """The state behind each key ``parent * number of tokens + token``, created where it is new."""
@@ -191,13 +206,13 @@ class _Unroller:
         state = informed[nodes, player[nodes]]
         keys = self.graph.label[position[nodes]] if self.graph.map_name else state
         unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        numbers = []
-        for key, k in zip(unique.tolist(), first.tolist(), strict=True):
+        for place in np.argsort(first).tolist():
+            key, k = int(unique[place]), int(first[place])
             if key not in self.number:
                 self.number[key] = len(self.infosets)
                 node = nodes[k]
                 self.infosets.append((int(player[node]), begin + int(node), int(state[k])))
-            numbers.append(self.number[key])
+        numbers = [self.number[key] for key in unique.tolist()]
         self.infoset[begin + nodes] = np.array(numbers, dtype=np.int32)[inverse]
 
 

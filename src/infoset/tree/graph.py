@@ -9,11 +9,13 @@ tree, which may be very much larger, is unrolled from these arrays.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -29,10 +31,19 @@ NO_TOKEN = -1
 TOLERANCE = 1e-9
 
 BYTES_PER_POSITION = 1500
-BYTES_PER_HISTORY = 120
+BYTES_PER_HISTORY = 350  # measured: 163 where information states are shared, 344 where every history has its own
+MAX_HISTORIES = 2**31 - 2  # indices are 32 bits
+LOOK_AHEAD_POSITIONS = 50_000
+HOPELESS = 1000
 PROBES = 200
 PROBE_SECONDS = 1.0
 PROBE_DEPTH = 10_000
+
+MEMORY_FILES = (
+    ("/proc/meminfo", r"^MemAvailable:\s*(\d+) kB", 1024),
+    ("/sys/fs/cgroup/memory.max", r"^(\d+)$", 1),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", r"^(\d+)$", 1),
+)
 
 K = TypeVar("K", bound=Hashable)
 
@@ -108,20 +119,21 @@ class GameGraph:
 
 
 def free_memory() -> int:
-    """Bytes of memory that can be taken without swapping; 4 GiB where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as info:
-            for line in info:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 4 << 30
+    """Bytes of memory that can be taken without swapping, within a container's limit; 4 GiB if nothing is known."""
+    found = [4 << 30]
+    for path, pattern, unit in MEMORY_FILES:
+        try:
+            match = re.search(pattern, Path(path).read_text(encoding="ascii"), re.MULTILINE)
+        except OSError:
+            continue
+        if match:
+            found.append(int(match[1]) * unit)
+    return min(found[1:] or found)
 
 
 def default_max_histories() -> int:
     """Half of the free memory, at ``BYTES_PER_HISTORY`` bytes a history."""
-    return free_memory() // 2 // BYTES_PER_HISTORY
+    return min(free_memory() // 2 // BYTES_PER_HISTORY, MAX_HISTORIES)
 
 
 def explore(game: Game, max_histories: int | None = None, progress: Callable[[int], None] | None = None) -> GameGraph:
@@ -135,9 +147,9 @@ def explore(game: Game, max_histories: int | None = None, progress: Callable[[in
     limit = min(limit, free_memory() // 2 // BYTES_PER_POSITION)
     try:
         return _Explorer(game, limit, progress).run()
-    except (TypeError, ValueError, IndexError) as error:
-        if isinstance(error, InfosetError):
-            raise
+    except InfosetError:
+        raise
+    except Exception as error:
         raise GameRuleError(
             f"{game.name} breaks the game model ({type(error).__name__}: {shorten(str(error), 120)}); "
             "infoset.testing.check_game names the history"
@@ -170,10 +182,15 @@ class _Explorer:
         step = self.game.start()
         start = self._tokens(step, (None,) * self.n)
         self._visit(step.state)
+        looked = False
         while self.todo:
             self._expand(self.todo.pop())
             if self.num_edges > self.limit:
                 raise BudgetError(_too_large(self.game, self.limit, len(self.player), self.num_edges))
+            if len(self.player) > LOOK_AHEAD_POSITIONS and not looked:
+                looked = True
+                if estimate_histories(self.game) > HOPELESS * self.limit:
+                    raise BudgetError(_too_large(self.game, self.limit, len(self.player), self.num_edges))
             if self.progress and not len(self.todo) % 1024:
                 self.progress(len(self.player))
         return self._arrays(start)
@@ -294,7 +311,7 @@ class _Explorer:
             tokens=self.tokens.values(),
             labels=[key if isinstance(key, str) else format_action(key) for _, key in self.labels.values()],
             start_tokens=start,
-            map_name="" if self.map is None else str(self.map.name),
+            map_name="" if self.map is None else str(self.map.name) or "unnamed",
         )
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from infoset.base import FloatArray
+from infoset.errors import GameRuleError
 from infoset.tree.kernels import behave, plan_down
 from infoset.tree.sequence_form import SequenceForm
+
+PLAN_TOLERANCE = 1e-6
 
 
 def uniform(form: SequenceForm) -> FloatArray:
@@ -50,3 +53,19 @@ def normalised(form: SequenceForm, weights: FloatArray) -> FloatArray:
     """Sums of realisation weights (S,) scaled so that every empty sequence has weight one."""
     totals = weights[form.arrays.sequences[:-1]]
     return weights / np.repeat(totals, np.diff(form.arrays.sequences))
+
+
+def check_plan(form: SequenceForm, plan: FloatArray, method: str) -> None:
+    """Raise ``GameRuleError`` unless the moves of every set weigh together what leads to the set.
+
+    A local update that forgets to normalise would otherwise pass for a profile that nobody can exploit.
+    """
+    inside = np.flatnonzero(form.infoset_of >= 0)
+    totals = np.bincount(form.infoset_of[inside], plan[inside], minlength=form.num_infosets)
+    wrong = np.flatnonzero(~(np.abs(totals - plan[form.arrays.parent]) <= PLAN_TOLERANCE))
+    if len(wrong):
+        k = int(wrong[0])
+        raise GameRuleError(
+            f"{method}: the moves at {form.players[form.infoset_player[k]]}'s information set {form.keys[k]!r} weigh "
+            f"{totals[k]:g} together, what leads there {plan[form.arrays.parent[k]]:g}; does the update normalise?"
+        )

@@ -11,7 +11,7 @@ import numpy as np
 
 from infoset.base import FloatArray, Game, IndexArray, IntArray
 from infoset.errors import GameRuleError, ImperfectRecallError
-from infoset.names import format_action
+from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
@@ -101,8 +101,9 @@ class SequenceForm:
     def infoset_of(self) -> IntArray:
         """(S,) the information set of each sequence; -1 for the empty ones."""
         owner = np.full(self.num_sequences, -1, dtype=np.int32)
-        for k in range(self.num_infosets):
-            owner[self.arrays.first[k] : self.arrays.first[k] + self.arrays.size[k]] = k
+        sizes = self.arrays.size.astype(np.int64)
+        offset = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        owner[np.repeat(self.arrays.first.astype(np.int64), sizes) + offset] = np.repeat(np.arange(len(sizes)), sizes)
         return owner
 
     def player_sequences(self, player: int) -> slice:
@@ -152,7 +153,7 @@ def _compile(tree: GameTree) -> SequenceForm:
         keys = [tree.key(k) for k in sets]
         if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
             raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
-        return keys, [tuple(map(format_action, tree.menu(k))) for k in sets]
+        return keys, [move_words(tree.menu(k)) for k in sets]
 
     return SequenceForm(
         name=tree.name,

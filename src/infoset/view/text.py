@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from infoset.names import format_action
+from infoset.names import move_words
 from infoset.policy import TabularPolicy
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -66,7 +66,7 @@ def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> 
     if player == TERMINAL:
         return []
     graph = tree.graph
-    moves = [format_action(move) for move in graph.menus[graph.content[position]]]
+    moves = move_words(graph.menus[graph.content[position]])
     if player == CHANCE:
         edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
         return list(zip(moves, graph.probability[edges].tolist(), strict=True))
@@ -97,7 +97,7 @@ def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
             last = player
         probabilities = policy.probabilities(player, key)
         cells = "   ".join(f"{a} {probabilities.get(a, 0.0):.3f} {_bar(probabilities.get(a, 0.0))}" for a in actions)
-        lines.append(f"  {key:<{width}}  {cells}")
+        lines.append(f"  {key:<{width}}  {cells}".rstrip())
     return "\n".join(lines)
 
 

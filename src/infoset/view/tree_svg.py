@@ -9,9 +9,8 @@ from infoset.errors import BudgetError
 from infoset.policy import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.view.text import branch_label, branches, end_payoffs
+from infoset.view.text import MAX_TREE_NODES, branch_label, branches, end_payoffs
 
-MAX_NODES = 400
 COLUMN, ROW, MARGIN = 150, 26, 40
 STEEP = 60
 COLORS = ("#1f5fa8", "#c0392b", "#2e8b57", "#8e44ad", "#b8860b", "#16807a")
@@ -22,10 +21,10 @@ def tree_svg(tree: GameTree, policy: TabularPolicy | None = None) -> str:
     """The tree from left to right; nodes of one information set are joined by a dashed line.
 
     With a policy, the width of an edge is the probability of its move.  Raises ``BudgetError`` beyond
-    ``MAX_NODES`` histories.
+    ``MAX_TREE_NODES`` histories.
     """
-    if len(tree.parent) > MAX_NODES:
-        raise BudgetError(f"{tree.name} has {len(tree.parent):,} histories; a picture holds {MAX_NODES}")
+    if len(tree.parent) > MAX_TREE_NODES:
+        raise BudgetError(f"{tree.name} has {len(tree.parent):,} histories; a picture holds {MAX_TREE_NODES}")
     places = _places(tree)
     width = MARGIN * 2 + COLUMN * (len(tree.levels) - 2) + 90
     height = MARGIN * 2 + ROW * max(int(tree.num_terminals) - 1, 1) + 20
