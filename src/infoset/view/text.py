@@ -12,6 +12,8 @@ from infoset.tree.sequence_form import SequenceForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
+MANY_MOVES = 4
+NEGLIGIBLE = 0.0005
 
 
 def summary_text(tree: GameTree) -> str:
@@ -82,7 +84,10 @@ def branch_label(move: str, probability: float | None) -> str:
 
 
 def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
-    """A strategy as a table: one line an information set, a bar for the probability of each move."""
+    """A strategy as a table: one line an information set, a bar for the probability of each move.
+
+    Where there are many moves, those that are hardly ever played are left out.
+    """
     policy.behaviour(form)
     rows = zip(form.keys, form.actions, form.infoset_player.tolist(), strict=True)
     lines: list[str] = []
@@ -95,8 +100,9 @@ def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
         if player != last:
             lines.append(form.players[player])
             last = player
-        probabilities = policy.probabilities(player, key)
-        cells = "   ".join(f"{a} {probabilities.get(a, 0.0):.3f} {_bar(probabilities.get(a, 0.0))}" for a in actions)
+        row = policy.probabilities(player, key)
+        shown_moves = [a for a in actions if len(actions) <= MANY_MOVES or row.get(a, 0.0) >= NEGLIGIBLE]
+        cells = "   ".join(f"{a} {row.get(a, 0.0):.3f} {_bar(row.get(a, 0.0))}" for a in shown_moves)
         lines.append(f"  {key:<{width}}  {cells}".rstrip())
     return "\n".join(lines)
 
