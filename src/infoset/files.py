@@ -9,7 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from infoset.errors import FormatError
+
 MAX_BYTES = 2 << 30
+MAX_TEXT_BYTES = 16 << 20
 
 BROKEN_ARCHIVE = (
     OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, NotImplementedError, RecursionError,
@@ -31,6 +34,17 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def read_text(path: Path) -> str:
+    """The text of a game's file of at most ``MAX_TEXT_BYTES`` bytes.  Raises ``FormatError``."""
+    try:
+        size = path.stat().st_size
+        if size > MAX_TEXT_BYTES:
+            raise FormatError(f"{size:,} bytes; at most {MAX_TEXT_BYTES:,} are read", str(path))
+        return path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
 
 
 def read_arrays(path: Path) -> dict[str, Any]:

@@ -23,12 +23,12 @@ from typing import NamedTuple
 
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import FormatError, shorten
+from infoset.files import read_text
 from infoset.games.rules import NativeState
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
-MAX_BYTES = 16 << 20
 MAX_PLAYERS = 100
 MAX_DIGITS = 700
 MAX_EXPONENT = 300
@@ -286,16 +286,8 @@ def parse_efg(text: str, file: str = "") -> Efg:
 
 
 def read_efg(path: str | Path) -> EfgGame:
-    """Read an ``.efg`` file of at most ``MAX_BYTES`` bytes as a game.  Raises ``FormatError``."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise FormatError(f"{size:,} bytes; at most {MAX_BYTES:,} are read", str(path))
-        text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
-    return EfgGame(parse_efg(text, str(path)), path.stem)
+    """Read an ``.efg`` file of at most ``files.MAX_TEXT_BYTES`` bytes as a game.  Raises ``FormatError``."""
+    return EfgGame(parse_efg(read_text(Path(path)), str(path)), Path(path).stem)
 
 
 def write_efg(efg: Efg) -> str:

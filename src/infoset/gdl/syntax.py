@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from infoset.errors import FormatError, shorten
+from infoset.files import read_text
 
-MAX_BYTES = 16 << 20
 MAX_DEPTH = 200
 
 
@@ -128,16 +128,8 @@ class Description:
 
 
 def read_gdl(path: str | Path) -> Description:
-    """Read a description of at most ``MAX_BYTES`` bytes.  Raises ``FormatError``."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise FormatError(f"{size:,} bytes; at most {MAX_BYTES:,} are read", str(path))
-        text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
-    except OSError as error:
-        raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
-    return parse_gdl(text, str(path))
+    """Read a description of at most ``files.MAX_TEXT_BYTES`` bytes.  Raises ``FormatError``."""
+    return parse_gdl(read_text(Path(path)), str(path))
 
 
 def parse_gdl(text: str, file: str = "") -> Description:
