@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from infoset import errors, testing
     from infoset.base import (
         Action,
+        Agent,
         Game,
         InformationMap,
         JointMove,
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from infoset.catalog import load
     from infoset.formats.openspiel import export_policy
     from infoset.games.rules import Ended, NativeState
+    from infoset.match.agents import PolicyAgent, load_agent
+    from infoset.match.match import play_match
+    from infoset.match.replay import Match, replay_states
+    from infoset.match.series import Series, play_series
     from infoset.policy import TabularPolicy, compare
     from infoset.solvers.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
     from infoset.solvers.linear_program import linear_program, lp
@@ -48,18 +53,22 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Action": "base",
+    "Agent": "base",
     "Ended": "games.rules",
     "Evaluation": "solvers.metrics",
     "Game": "base",
     "GameTree": "tree.game_tree",
     "InformationMap": "base",
     "JointMove": "base",
+    "Match": "match.replay",
     "Method": "solvers.loop",
     "NativeState": "games.rules",
     "Observation": "base",
     "Observed": "base",
     "Policy": "base",
+    "PolicyAgent": "match.agents",
     "SequenceForm": "tree.sequence_form",
+    "Series": "match.series",
     "Solution": "solvers.solve",
     "State": "base",
     "Step": "base",
@@ -79,12 +88,16 @@ _HOME = {
     "linear_cfr": "solvers.cfr",
     "linear_program": "solvers.linear_program",
     "load": "catalog",
+    "load_agent": "match.agents",
     "lp": "solvers.linear_program",
     "nash_conv": "solvers.metrics",
     "pcfr_plus": "solvers.cfr",
     "pdcfr_plus": "solvers.cfr",
     "performance": "solvers.metrics",
+    "play_match": "match.match",
+    "play_series": "match.series",
     "realisation": "tree.plans",
+    "replay_states": "match.replay",
     "sfrd": "solvers.replicator",
     "sfrd_continuous": "solvers.replicator",
     "solve": "solvers.solve",
@@ -92,18 +105,22 @@ _HOME = {
 
 __all__ = [
     "Action",
+    "Agent",
     "Ended",
     "Evaluation",
     "Game",
     "GameTree",
     "InformationMap",
     "JointMove",
+    "Match",
     "Method",
     "NativeState",
     "Observation",
     "Observed",
     "Policy",
+    "PolicyAgent",
     "SequenceForm",
+    "Series",
     "Solution",
     "State",
     "Step",
@@ -124,12 +141,16 @@ __all__ = [
     "linear_cfr",
     "linear_program",
     "load",
+    "load_agent",
     "lp",
     "nash_conv",
     "pcfr_plus",
     "pdcfr_plus",
     "performance",
+    "play_match",
+    "play_series",
     "realisation",
+    "replay_states",
     "sfrd",
     "sfrd_continuous",
     "solve",

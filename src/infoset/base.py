@@ -1,4 +1,4 @@
-"""The vocabulary of infoset: what a game, a state, a step and a policy are.
+"""The vocabulary of infoset: what a game, a state, a step, a policy and an agent are.
 
 A game is a finite factored-observation stochastic game: everyone who moves moves at once, nature answers
 the joint move, and every step sends each player a private observation.  A turn-based game is the case in
@@ -121,4 +121,39 @@ class Policy(Protocol):
 
     def probabilities(self, player: int, key: str) -> Mapping[str, float]:
         """The distribution at the information set called ``key``; values in [0, 1] that sum to one."""
+        ...
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Who plays: a policy, a search, a network, a person and a remote process are all agents.
+
+    An agent is handed the rules, which everybody knows, and beyond them only what its player may know; never
+    a state.  It is told when a game begins and ends and keeps nothing between the two that would change how
+    it plays, so one object plays game after game; in one game it holds one seat.
+
+    A deadline is a moment of ``time.monotonic``, in seconds; ``None`` means that there is no limit.
+    """
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        """A game begins in the seat ``player``; ``rng`` is this agent's own source of randomness for it.
+
+        Raises ``UnsupportedGameError`` for a game, ``ParameterError`` for a setting, that it cannot play.
+        """
+        ...
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        """One step was played: the own move as it was executed (``None`` without one) and what is seen of it.
+
+        Called for the start, where that shows something, and after every step in which the player moves or
+        observes something: these are the tokens of its information state, in order.
+        """
+        ...
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        """One of the moves ``legal``, at the latest at ``deadline``."""
+        ...
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        """The game is over; ``returns`` holds every player's payoff."""
         ...

@@ -1,15 +1,16 @@
-"""Progress on stderr: what is being compiled, how far a solver is, how good it is by now."""
+"""Progress on stderr: what is being compiled, how far a solver or a series of games is, how good by now."""
 
 from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
+    from infoset.match.series import Series
     from infoset.solvers.solve import Point
     from infoset.solvers.solver import Solver
 
@@ -25,26 +26,24 @@ def announce_compiling() -> None:
 DEFAULT_ITERATIONS = 1000
 
 
-class SolveProgress:
-    """A bar for one solve: iterations a second, exploitability, time left where the end is known."""
+class _Bar:
+    """A bar on stderr, where that is a terminal; gone when the work is done."""
 
-    def __init__(self, iterations: int | None, target: float | None, seconds: float | None) -> None:
-        self.target = target
-        total = DEFAULT_ITERATIONS if (iterations, target, seconds) == (None,) * 3 else iterations
+    def __init__(self, unit: str, description: str, total: int | None) -> None:
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            TextColumn("{task.completed:,.0f} iterations  {task.fields[rate]}"),
-            TextColumn("{task.fields[quality]}"),
+            TextColumn(f"{{task.completed:,.0f}} {unit}  {{task.fields[rate]}}"),
+            TextColumn("{task.fields[quality]}", markup=False),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
             disable=not sys.stderr.isatty(),
         )
-        self.task = self.bar.add_task("building", total=total, rate="", quality="")
+        self.task = self.bar.add_task(description, total=total, rate="", quality="")
 
-    def __enter__(self) -> SolveProgress:
+    def __enter__(self) -> Self:
         self.bar.start()
         return self
 
@@ -52,6 +51,15 @@ class SolveProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.bar.stop()
+
+
+class SolveProgress(_Bar):
+    """A bar for one solve: iterations a second, exploitability, time left where the end is known."""
+
+    def __init__(self, iterations: int | None, target: float | None, seconds: float | None) -> None:
+        self.target = target
+        total = DEFAULT_ITERATIONS if (iterations, target, seconds) == (None,) * 3 else iterations
+        super().__init__("iterations", "building", total)
 
     def building(self, positions: int) -> None:
         """So many positions of the game were expanded."""
@@ -66,3 +74,16 @@ class SolveProgress:
         """The average profile was evaluated."""
         goal = "" if self.target is None else f" (target {self.target:.1e})"
         self.bar.update(self.task, quality=f"exploitability {point.exploitability:.2e}{goal}")
+
+
+class MatchProgress(_Bar):
+    """A bar for a series of games: games a second, mean scores so far, time left."""
+
+    def __init__(self, games: int) -> None:
+        super().__init__("games", "playing", games)
+
+    def advance(self, series: Series) -> None:
+        """The series stands here."""
+        rate = f"{series.games / series.seconds:,.0f}/s" if series.seconds > 0 else ""
+        means = "  ".join(f"{score.agent} {score.mean or 0.0:+.3g}" for score in series.agents)
+        self.bar.update(self.task, completed=series.games, rate=rate, quality=means)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -80,8 +82,8 @@ class NativeState:
         answers = self.chance(moves)
         if not answers:
             return None
-        cumulative = np.cumsum([probability for _, probability in answers])
-        return answers[int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))][0]
+        cumulative = list(accumulate([probability for _, probability in answers]))
+        return answers[bisect_right(cumulative, float(rng.random()) * cumulative[-1])][0]
 
 
 class _Payoffs(NamedTuple):

@@ -1,0 +1,176 @@
+"""Handcrafted agents for two games of the GDL-II literature: Meier and Blind Tic-Tac-Toe.
+
+They are yardsticks for other agents, made as the literature describes them, and not equilibria.  What they
+know of a game's vocabulary stands at the top of each part; any game that speaks it will do.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from infoset.base import Action, Game, Observation
+from infoset.errors import UnsupportedGameError, shorten
+
+# Meier.  A value of two dice is written as one number, 61, or as two arguments, 6 1, in either order.
+NOOP = "noop"
+CLAIM = "claim"  # move (CLAIM, value); percept of the other's: (CLAIM, value) or (DONE, role, (CLAIM, value))
+CALL, ASK = "you_bluff", "ask_roll"
+OWN_DICE = ("dice", "my_dice")  # percept (one of these, value)
+DONE = "does"
+VALUES = (
+    *((high, low) for high in range(3, 7) for low in range(1, high)),
+    *((die, die) for die in range(1, 7)),
+    (2, 1),
+)
+"""What two dice can show, from the lowest to the highest: 31, 32, 41, …, 65, 11, 22, …, 66, 21."""
+RANK: dict[tuple[object, ...], int] = {
+    written: rank
+    for rank, (high, low) in enumerate(VALUES)
+    for written in ((10 * high + low,), (high, low), (low, high))
+}
+
+
+class MeierAgent:
+    """Bluffs in proportion to its own roll and calls in proportion to the claim.
+
+    With the i-th lowest of the 21 values (i from 0) as the claim it calls with probability (i + 1)/21.  A roll
+    that does not beat the last claim becomes any higher claim with equal probability.  Another is claimed as
+    it is with probability (i + 1)/21, and otherwise replaced by any higher value, for which the same holds.
+    """
+
+    name = "meier"
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.role, self.game, self.rng = game.players[player], game.name, rng
+        self.own: int | None = None
+        self.claimed: int | None = None
+        legal = game.start().state.legal(player)
+        if legal != (NOOP,):
+            raise self._unknown(legal)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        for percept in observation if isinstance(observation, tuple) else ():
+            match percept:
+                case (str(name), *value) if name in OWN_DICE:
+                    self.own = RANK.get(tuple(value))
+                case (str(name), *value) if name == CLAIM:
+                    self.claimed = RANK.get(tuple(value))
+                case (str(name), _, (str(move), *value)) if (name, move) == (DONE, CLAIM):
+                    self.claimed = RANK.get(tuple(value))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if legal == (NOOP,):
+            return NOOP
+        if CALL in legal and set(legal) <= {CALL, ASK} and self.claimed is not None:
+            return CALL if ASK not in legal or self._happens(self.claimed) else ASK
+        claims = {RANK[move[1:]]: move for move in legal if _is_claim(move)}  # type: ignore[index]
+        if len(claims) != len(legal) or self.own is None:
+            raise self._unknown(legal)
+        return claims[self._claim(sorted(claims))]
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+    def _claim(self, offered: list[int]) -> int:
+        """One of the values on offer, which are all those above the last claim."""
+        value = self.own
+        if value not in offered:
+            return offered[int(self.rng.integers(len(offered)))]
+        while not self._happens(value):
+            value = int(self.rng.integers(value + 1, len(VALUES)))
+        return value
+
+    def _happens(self, rank: int) -> bool:
+        return float(self.rng.random()) < (rank + 1) / len(VALUES)
+
+    def _unknown(self, legal: tuple[Action, ...]) -> UnsupportedGameError:
+        return _not_made_for(self.name, self.game, self.role, legal, f"{NOOP}, ({CLAIM}, value), {CALL}, {ASK}")
+
+
+def _is_claim(move: Action) -> bool:
+    return isinstance(move, tuple) and move[:1] == (CLAIM,) and move[1:] in RANK
+
+
+# Blind Tic-Tac-Toe: both mark a cell at once and learn only whether it is theirs
+MARK = "mark"  # (MARK, row, column)
+SUCCESS = "ok"  # percept: the cell is mine
+SIDE = (1, 2, 3)
+CELLS = tuple((MARK, m, n) for m in SIDE for n in SIDE)
+CENTRE = (MARK, 2, 2)
+CORNERS = tuple((MARK, m, n) for m in (1, 3) for n in (1, 3))
+
+Cell = tuple[str, int, int]
+
+
+class BlindTicTacToeAgent:
+    """Takes the centre, then a random corner; then the opposite corner if it got both, else a neighbouring one.
+
+    After that it completes a line between two corners that it owns, else tries a random corner, else any cell.
+    Anyone who knows this can exploit it.
+    """
+
+    name = "blind_tic_tac_toe"
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.role, self.game, self.rng = game.players[player], game.name, rng
+        self.tried: list[Cell] = []
+        self.owned: set[Cell] = set()
+        legal = game.start().state.legal(player)
+        if set(legal) != set(CELLS):
+            raise self._unknown(legal)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        if own_move in CELLS:
+            self.tried.append(own_move)
+            if isinstance(observation, tuple) and SUCCESS in observation:
+                self.owned.add(own_move)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if not set(legal) <= set(CELLS):
+            raise self._unknown(legal)
+        for wanted in (self._opening(), self._lines(), CORNERS, CELLS):
+            cells = [cell for cell in wanted if cell in legal]
+            if cells:
+                return cells[int(self.rng.integers(len(cells)))]
+        raise self._unknown(legal)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+    def _opening(self) -> tuple[Cell, ...]:
+        """What the first three moves choose from."""
+        if not self.tried:
+            return (CENTRE,)
+        if len(self.tried) == 1:
+            return CORNERS
+        if len(self.tried) > 2 or self.tried[1] not in CORNERS:
+            return ()
+        corner = self.tried[1]
+        opposite = _mirrored(corner)
+        if {CENTRE, corner} <= self.owned:
+            return (opposite,)
+        return tuple([cell for cell in CORNERS if cell not in (corner, opposite)])
+
+    def _lines(self) -> tuple[Cell, ...]:
+        """The cells between two owned corners."""
+        return tuple([_between(*pair) for pair in combinations(CORNERS, 2) if self.owned.issuperset(pair)])
+
+    def _unknown(self, legal: tuple[Action, ...]) -> UnsupportedGameError:
+        return _not_made_for(self.name, self.game, self.role, legal, f"({MARK}, m, n) with m and n from 1 to 3")
+
+
+def _mirrored(cell: Cell) -> Cell:
+    """The cell on the other side of the centre."""
+    return MARK, 4 - cell[1], 4 - cell[2]
+
+
+def _between(one: Cell, other: Cell) -> Cell:
+    return MARK, (one[1] + other[1]) // 2, (one[2] + other[2]) // 2
+
+
+def _not_made_for(agent: str, game: str, role: str, legal: tuple[Action, ...], known: str) -> UnsupportedGameError:
+    return UnsupportedGameError(
+        f"agent {agent} is not made for {game}: {role} is offered {shorten(repr(legal))}; known moves: {known}"
+    )

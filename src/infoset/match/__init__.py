@@ -1,0 +1,1 @@
+"""Agents and games meet: one game, many games, deadlines, replays."""

@@ -1,0 +1,134 @@
+"""Agents by name, and the two that play every game: at random, and by a saved policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from infoset.base import Action, Agent, Game, Observation, Token
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.gdl.agents import BlindTicTacToeAgent, MeierAgent
+from infoset.names import Name, build, format_action, information_key, move_words, parse_name
+
+if TYPE_CHECKING:
+    from infoset.policy import TabularPolicy
+
+
+class RandomAgent:
+    """Plays every legal move with equal probability."""
+
+    name = "random"
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.rng = rng
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        pass
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return legal[int(self.rng.random() * len(legal))]
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+
+class PolicyAgent:
+    """Plays a policy: follows its own information state and draws from the distribution given there.
+
+    Where the policy has nothing to say, because it knows no such information set or other moves in it, the
+    agent plays every legal move with equal probability; ``unknown`` counts how often.  The keys of a policy
+    for an information map (``.efg`` files, OpenSpiel) are the labels that players observe when they are asked.
+    """
+
+    def __init__(self, policy: TabularPolicy, name: str = "policy") -> None:
+        self.policy, self.name = policy, name
+        self.unknown = 0
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        if len(game.players) != len(self.policy.players):
+            raise UnsupportedGameError(
+                f"{self.name} is for {len(self.policy.players)} players, {game.name} has {len(game.players)}"
+            )
+        information_map = getattr(game, "information_map", None)
+        map_name = "" if information_map is None else information_map.name
+        if map_name != self.policy.map_name:
+            raise UnsupportedGameError(
+                f"{self.name} has the information sets {self.policy.map_name or 'of information states'!r}, "
+                f"{game.name} has {map_name or 'information states'!r}"
+            )
+        self.table, self.rng = self.policy.tables[player], rng
+        self.tokens: list[Token] = []
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        if own_move is not None or observation is not None:
+            self.tokens.append((own_move, () if observation is None else observation))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal) == 1:  # no choice, and policies leave such sets out
+            return legal[0]
+        row = self.table.get(self._key(), {})
+        words = move_words(legal)
+        if not row or not row.keys() <= set(words):
+            self.unknown += 1
+            return legal[int(self.rng.random() * len(legal))]
+        return _draw(legal, [row.get(word, 0.0) for word in words], self.rng)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+    def _key(self) -> str:
+        if not self.policy.map_name:
+            return information_key(tuple(self.tokens))
+        label = self.tokens[-1][1] if self.tokens else ""
+        return label if isinstance(label, str) else format_action(label)
+
+
+def _draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
+    """One of ``moves``; weights are at least 0 and sum to about 1."""
+    left = float(rng.random()) * sum(weights)
+    chosen = moves[0]
+    for move, weight in zip(moves, weights, strict=True):
+        if weight > 0.0:  # rounding may leave a rest; it must not fall to a move that is never played
+            chosen = move
+            left -= weight
+            if left < 0.0:
+                break
+    return chosen
+
+
+def random() -> Agent:
+    """Every legal move with equal probability."""
+    return RandomAgent()
+
+
+def policy(path: str = "") -> Agent:
+    """A saved policy (.npz, .json)."""
+    from infoset.policy import TabularPolicy  # not before it is needed: it brings the compiled kernels
+
+    if not path:
+        raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
+    return PolicyAgent(TabularPolicy.load(path), str(Name("policy", (("path", path),))))
+
+
+AGENTS: dict[str, Callable[..., Agent]] = {
+    "blind_tic_tac_toe": BlindTicTacToeAgent,
+    "meier": MeierAgent,
+    "policy": policy,
+    "random": random,
+}
+"""What makes an agent, by name; the parameters are the maker's."""
+
+
+def load_agent(name: str) -> Agent:
+    """A new agent by name: ``"random"``, ``"policy(path=policy.npz)"``.  Each seat needs one of its own.
+
+    Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
+    """
+    return build("agent", parse_name(name), AGENTS)
+
+
+def agent_name(agent: Agent) -> str:
+    """What an agent is called in results: its ``name`` where it has one, else its class's."""
+    return str(getattr(agent, "name", type(agent).__name__))

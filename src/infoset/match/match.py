@@ -1,0 +1,251 @@
+"""The referee: one game between agents.
+
+It asks, keeps the time, executes and tells everyone what they may know.  What an agent does wrong is a fault
+with a stated consequence and never the end of the game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+from typing import Literal
+
+import numpy as np
+
+from infoset.base import Action, Agent, Game, State, Step
+from infoset.catalog import load as load_game
+from infoset.errors import GameRuleError, ParameterError, UnsupportedGameError, shorten
+from infoset.match.agents import agent_name, load_agent
+from infoset.match.replay import Fault, Match, MatchStep
+from infoset.names import check_range
+
+MAX_STEPS = 10_000
+MAX_SEED = 2**63 - 1
+DETAIL = 200
+FAULTS = (Exception, SystemExit)  # KeyboardInterrupt is the user's
+NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the random streams of one game
+
+Kind = Literal["illegal", "late", "error"]
+
+
+def play_match(
+    game: Game | str,
+    agents: Sequence[Agent | str],
+    *,
+    seed: int = 0,
+    seconds_per_move: float | None = None,
+    seconds_to_begin: float | None = None,
+    max_steps: int = MAX_STEPS,
+) -> Match:
+    """Play one game, ``agents[p]`` in the seat of player ``p``; names are looked up by ``load`` and ``load_agent``.
+
+    Nature, the referee and every agent draw from streams of their own, all made from ``seed``: the same seed
+    gives the same game, and nature's stream does not depend on who plays.  Those who move at once are asked
+    one after the other, each with ``seconds_per_move`` of its own.
+
+    A move that is not legal, comes after its deadline or fails with an exception is a fault.  A legal move is
+    drawn uniformly from the referee's stream and executed instead; the agent hears of it by ``observe``.  An
+    exception in another call is a fault too.  An agent that never returns holds up the game: a deadline cannot
+    interrupt it.
+
+    Raises what ``begin`` raises as ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
+    agents do not fit the players; ``GameRuleError`` where the game is not over after ``max_steps`` steps.
+    """
+    check_range("seed", seed, 0, MAX_SEED)
+    return Table.of(game, agents, seconds_per_move, seconds_to_begin, max_steps).play(seed)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where a game is played: the rules, who sits where, the clocks."""
+
+    game: Game
+    name: str
+    agents: tuple[Agent, ...]
+    labels: tuple[str, ...]
+    """What each agent is called, asked once: an agent's name is its own code too."""
+    seconds_per_move: float | None
+    seconds_to_begin: float | None
+    max_steps: int
+
+    def __post_init__(self) -> None:
+        players = self.game.players
+        if len(self.agents) != len(players):
+            raise ParameterError(
+                f"{self.name} has {len(players)} players ({', '.join(players)}), not {len(self.agents)}: "
+                "name one agent for each"
+            )
+        for agent in self.agents:
+            if isinstance(agent, type) or not isinstance(agent, Agent):
+                raise ParameterError(f"{shorten(repr(agent))} is no agent; it needs begin, observe, act and end")
+        if len(set(map(id, self.agents))) < len(self.agents):
+            raise ParameterError("one agent object sits in two seats; make one for each")
+        for name, value in (("seconds_per_move", self.seconds_per_move), ("seconds_to_begin", self.seconds_to_begin)):
+            if value is not None and not 0 < value < inf:
+                raise ParameterError(f"{name}={value} is out of range; allowed: more than 0, or None")
+
+    @classmethod
+    def of(
+        cls,
+        game: Game | str,
+        agents: Sequence[Agent | str],
+        seconds_per_move: float | None,
+        seconds_to_begin: float | None,
+        max_steps: int,
+    ) -> Table:
+        """Look up names; a game that was named keeps that name, so that its replays are found again."""
+        rules = load_game(game) if isinstance(game, str) else game
+        name = game if isinstance(game, str) else game.name
+        seated = tuple([load_agent(agent) if isinstance(agent, str) else agent for agent in agents])
+        labels = tuple(map(agent_name, seated))
+        return cls(rules, name, seated, labels, seconds_per_move, seconds_to_begin, max_steps)
+
+    def play(self, seed: int, shift: int = 0) -> Match:
+        """One game; agent ``i`` sits in the seat ``i + shift``, counted around the table."""
+        n = len(self.agents)
+        return _Game(self, [(seat - shift) % n for seat in range(n)], seed).run()
+
+
+class _Game:
+    """One game while it is played; ``order[p]`` is the number of the agent in the seat of player ``p``."""
+
+    def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
+        self.table, self.seed = table, seed
+        self.agents = [table.agents[number] for number in order]
+        self.labels = tuple([table.labels[number] for number in order])
+        self.nature = self._stream(NATURE)
+        self.referee: np.random.Generator | None = None
+        self.steps: list[MatchStep] = []
+        self.faults: list[Fault] = []
+
+    def _stream(self, number: int) -> np.random.Generator:
+        """What ``SeedSequence(seed).spawn`` gives, made one by one."""
+        return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(number,))))
+
+    def run(self) -> Match:
+        step = self.table.game.start()
+        for player in range(len(self.agents)):
+            self._begin(player)
+        self._tell((None,) * len(self.agents), step)
+        while not step.state.terminal:
+            step = self._step(step.state)
+        returns = tuple(map(float, step.state.returns()))
+        for player in range(len(self.agents)):
+            self._call(player, "end", returns)
+        return Match(
+            game=self.table.name,
+            players=self.table.game.players,
+            agents=self.labels,
+            seed=self.seed,
+            seconds_per_move=self.table.seconds_per_move,
+            returns=returns,
+            steps=tuple(self.steps),
+            faults=tuple(self.faults),
+        )
+
+    def _begin(self, player: int) -> None:
+        limit, start = self.table.seconds_to_begin, monotonic()
+        deadline = None if limit is None else start + limit
+        try:
+            self.agents[player].begin(self.table.game, player, self._stream(FIRST_AGENT + player), deadline)
+        except (UnsupportedGameError, ParameterError):
+            raise
+        except FAULTS as error:
+            self._note(0, player, "error", f"begin: {_error_text(error)}")
+        if limit is not None and (spent := monotonic() - start) > limit:
+            self._note(0, player, "late", f"begin: {_late_text(spent, limit)}")
+
+    def _step(self, state: State) -> Step:
+        """Ask everyone who moves, and nature; execute; tell."""
+        if len(self.steps) == self.table.max_steps:
+            raise GameRuleError(f"{self.table.name} is not over after {self.table.max_steps:,} steps (max_steps)")
+        moves, seconds = self._ask(state)
+        nature = state.draw(moves, self.nature)
+        if nature is None and all(move is None for move in moves):
+            raise GameRuleError(f"{self.table.name}: nobody can move and nature has no answer, but it is not over")
+        step: Step = getattr(state, "play_unchecked", state.play)(moves, nature)  # what is played here is on offer
+        self.steps.append(MatchStep(moves, nature, seconds))
+        self._tell(moves, step)
+        return step
+
+    def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
+        """The joint move to execute and how long each player took."""
+        moves: list[Action | None] = []
+        seconds: list[float | None] = []
+        for player in range(len(self.agents)):
+            legal = state.legal(player)
+            move, spent = self._ask_one(player, legal) if legal else (None, None)
+            moves.append(move)
+            seconds.append(spent)
+        return tuple(moves), tuple(seconds)
+
+    def _ask_one(self, player: int, legal: tuple[Action, ...]) -> tuple[Action, float]:
+        limit, start = self.table.seconds_per_move, monotonic()
+        deadline = None if limit is None else start + limit
+        answer, failure = None, ""
+        try:
+            answer = self.agents[player].act(legal, deadline)
+        except FAULTS as error:
+            failure = f"act: {_error_text(error)}"
+        spent = monotonic() - start
+        place = _place(answer, legal)
+        if failure:
+            self._note_move(player, "error", failure)
+        elif limit is not None and spent > limit:
+            self._note_move(player, "late", _late_text(spent, limit))
+        elif place is None:
+            self._note_move(player, "illegal", f"{_safe_text(repr, answer)}; legal: {_safe_text(repr, legal)}")
+        else:
+            return legal[place], round(spent, 6)
+        return self._replacement(legal), round(spent, 6)
+
+    def _replacement(self, legal: tuple[Action, ...]) -> Action:
+        if self.referee is None:  # most games need none
+            self.referee = self._stream(REFEREE)
+        return legal[int(self.referee.integers(len(legal)))]
+
+    def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
+        """What everyone did and saw; nothing where that is nothing, for then not even time has passed."""
+        for player, move in enumerate(moves):
+            observation = step.observation(player)
+            if move is not None or observation is not None:
+                self._call(player, "observe", move, observation)
+
+    def _call(self, player: int, what: str, *arguments: object) -> None:
+        try:
+            getattr(self.agents[player], what)(*arguments)
+        except FAULTS as error:
+            self._note(len(self.steps), player, "error", f"{what}: {_error_text(error)}")
+
+    def _note_move(self, player: int, kind: Kind, detail: str) -> None:
+        self._note(len(self.steps) + 1, player, kind, detail)
+
+    def _note(self, step: int, player: int, kind: Kind, detail: str) -> None:
+        self.faults.append(Fault(step, player, kind, shorten(detail, DETAIL)))
+
+
+def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:
+    """Where ``answer`` stands among the legal moves; comparing it may do anything."""
+    try:
+        return legal.index(answer)
+    except FAULTS:
+        return None
+
+
+def _late_text(spent: float, limit: float) -> str:
+    return f"took {spent:.3g} s; allowed: {limit:g} s"
+
+
+def _error_text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_safe_text(str, error)}"
+
+
+def _safe_text(convert: Callable[[object], str], value: object) -> str:
+    """``value`` as one line that can be written anywhere; converting it may do anything."""
+    try:
+        text = shorten(convert(value), DETAIL)
+    except FAULTS:
+        text = "(no text)"
+    return " ".join(text.encode(errors="backslashreplace").decode().split())

@@ -1,0 +1,229 @@
+"""Many games between the same agents, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import sqrt
+from operator import add
+from time import perf_counter
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from infoset.base import Agent, Game
+from infoset.match.match import MAX_SEED, MAX_STEPS, Kind, Table
+from infoset.match.replay import Match
+from infoset.names import check_range
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MAX_GAMES = 10**9
+NORMAL_95 = 1.959964  # 95 % of a normal distribution lie within so many standard deviations
+PROGRESS_SECONDS = 0.1
+SEED_BITS = 53  # every program that reads JSON holds such integers exactly
+
+
+@dataclass(frozen=True)
+class AgentScore:
+    """How one agent did; scores are its returns.
+
+    A game is won with the one highest return and drawn where several share it.  Playing alone nobody wins.
+    """
+
+    agent: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    mean: float | None
+    """Mean score; ``None`` without a game."""
+    interval: float | None
+    """Half the width of the 95 % confidence interval of the mean; ``None`` with fewer than two games."""
+    faults: Mapping[str, int]
+    """How many of each kind: ``illegal``, ``late``, ``error``."""
+    seat_means: tuple[float | None, ...]
+    """(n,) mean score in each player's seat; ``None`` where the agent never sat."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The result of ``play_series``.
+
+    ``moves`` counts the moves of all players, ``seconds`` is the whole time.  ``stopped``: ``games`` (all were
+    played), ``interrupted``, or ``running`` in what ``progress`` is shown.
+    """
+
+    game: str
+    players: tuple[str, ...]
+    seed: int
+    rotate: bool
+    seconds_per_move: float | None
+    games: int
+    agents: tuple[AgentScore, ...]
+    moves: int
+    seconds: float
+    stopped: str
+
+    @property
+    def moves_per_second(self) -> float:
+        return self.moves / self.seconds if self.seconds > 0 else 0.0
+
+
+def play_series(
+    game: Game | str,
+    agents: Sequence[Agent | str],
+    *,
+    games: int,
+    seed: int = 0,
+    rotate: bool = False,
+    seconds_per_move: float | None = None,
+    seconds_to_begin: float | None = None,
+    max_steps: int = MAX_STEPS,
+    progress: Callable[[Series], object] | None = None,
+    keep: Callable[[Match], object] | None = None,
+) -> Series:
+    """Play ``games`` games by the rules of ``play_match``, which also raises what is raised here.
+
+    The seed of each game follows from ``seed`` and its number alone, so a longer series begins with the games
+    of a shorter one.  With ``rotate`` the agents move on by one seat after every game.  ``keep`` gets every
+    game as it was played, ``progress`` now and then the series so far.
+
+    Ctrl-C ends the series with the games that are over; the one that is being played is dropped.
+    """
+    check_range("games", games, 1, MAX_GAMES)
+    check_range("seed", seed, 0, MAX_SEED)
+    table = Table.of(game, agents, seconds_per_move, seconds_to_begin, max_steps)
+    run = _Run(table, seed, rotate)
+    try:
+        for number in range(games):
+            run.play(number, keep)
+            if progress is not None:
+                run.show(progress)
+    except KeyboardInterrupt:
+        return run.result("interrupted")
+    return run.result("games")
+
+
+def game_seed(seed: int, number: int) -> int:
+    """The seed of game ``number`` of a series: ``play_match`` with it plays that game by itself."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(number,))
+    return int(sequence.generate_state(1, np.uint64)[0]) >> 64 - SEED_BITS
+
+
+class _Tally(NamedTuple):
+    """What one agent did in one seat."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    mean: float = 0.0
+    squares: float = 0.0  # sum of the squared deviations from the mean
+    faults: tuple[int, ...] = (0,) * len(KINDS)
+
+    def plus(self, other: _Tally) -> _Tally:
+        """Both together (Chan, Golub & LeVeque 1979): equal scores deviate by exactly 0."""
+        games = self.games + other.games
+        gap = other.mean - self.mean
+        share = other.games / games if games else 0.0
+        return _Tally(
+            games,
+            self.wins + other.wins,
+            self.draws + other.draws,
+            self.losses + other.losses,
+            self.mean + gap * share,
+            self.squares + other.squares + gap * gap * self.games * share,
+            tuple(map(add, self.faults, other.faults)),
+        )
+
+
+NOTHING = _Tally()
+
+
+@dataclass(frozen=True)
+class _Total:
+    """All games so far, replaced whole after each, so that an interrupt finds the old or the new one."""
+
+    tallies: Mapping[tuple[int, int], _Tally]  # by agent and seat
+    games: int = 0
+    moves: int = 0
+
+
+class _Run:
+    """A series while it is played."""
+
+    def __init__(self, table: Table, seed: int, rotate: bool) -> None:
+        self.table, self.seed, self.rotate = table, seed, rotate
+        self.n = len(table.agents)
+        self.total = _Total({})
+        self.begin = self.shown = perf_counter()
+
+    def play(self, number: int, keep: Callable[[Match], object] | None) -> None:
+        shift = number % self.n if self.rotate else 0
+        match = self.table.play(game_seed(self.seed, number), shift)
+        if keep is not None:
+            keep(match)
+        tallies = dict(self.total.tallies)
+        for seat in range(self.n):
+            place = ((seat - shift) % self.n, seat)
+            tallies[place] = tallies.get(place, NOTHING).plus(_tally(match, seat))
+        moves = sum(move is not None for step in match.steps for move in step.moves)
+        self.total = _Total(tallies, self.total.games + 1, self.total.moves + moves)
+
+    def show(self, progress: Callable[[Series], object]) -> None:
+        if perf_counter() - self.shown >= PROGRESS_SECONDS:
+            progress(self.result("running"))
+            self.shown = perf_counter()
+
+    def result(self, stopped: str) -> Series:
+        table, total = self.table, self.total
+        return Series(
+            game=table.name,
+            players=table.game.players,
+            seed=self.seed,
+            rotate=self.rotate,
+            seconds_per_move=table.seconds_per_move,
+            games=total.games,
+            agents=tuple([self._score(number) for number in range(self.n)]),
+            moves=total.moves,
+            seconds=perf_counter() - self.begin,
+            stopped=stopped,
+        )
+
+    def _score(self, number: int) -> AgentScore:
+        seats = [self.total.tallies.get((number, seat), NOTHING) for seat in range(self.n)]
+        whole = reduce(_Tally.plus, seats)
+        return AgentScore(
+            agent=self.table.labels[number],
+            games=whole.games,
+            wins=whole.wins,
+            draws=whole.draws,
+            losses=whole.losses,
+            mean=whole.mean if whole.games else None,
+            interval=_interval(whole),
+            faults=dict(zip(KINDS, whole.faults, strict=True)),
+            seat_means=tuple([seat.mean if seat.games else None for seat in seats]),
+        )
+
+
+def _tally(match: Match, seat: int) -> _Tally:
+    """One game from one seat."""
+    score, best = match.returns[seat], max(match.returns)
+    shared = match.returns.count(best) > 1
+    kinds = [fault.kind for fault in match.faults if fault.player == seat]
+    return _Tally(
+        games=1,
+        wins=int(score == best and not shared and len(match.returns) > 1),
+        draws=int(score == best and shared),
+        losses=int(score < best),
+        mean=score,
+        faults=tuple([kinds.count(kind) for kind in KINDS]),
+    )
+
+
+def _interval(tally: _Tally) -> float | None:
+    """By the normal approximation, on the sample's standard deviation."""
+    if tally.games < 2:
+        return None
+    return NORMAL_95 * sqrt(tally.squares / (tally.games - 1) / tally.games)
