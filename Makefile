@@ -1,7 +1,8 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs
 # make check   lint and types only      make docs   build the pages
-# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes)
+# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then bench-playouts
+# make bench-playouts   random plays a second of described games
 # make papers  regenerate the papers' tables and figures
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check docs bench papers clean
+.PHONY: demo test check docs bench bench-tabular bench-playouts papers clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -45,8 +46,13 @@ check: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: $(VENV)/bench
+bench: bench-tabular bench-playouts
+
+bench-tabular: $(VENV)/bench
 	$(BIN)/python benchmarks/tabular.py
+
+bench-playouts: $(VENV)/demo
+	$(BIN)/python benchmarks/playouts.py
 
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py

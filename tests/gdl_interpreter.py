@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset.gdl.checks import Relation, _reach, variables
+from infoset.gdl.checks import Relation, _readers, may_unify, variables
 from infoset.gdl.syntax import Argument, Clause, Description, Literal, Term, Variable, clauses
 
 Binding = dict[Variable, Term]
@@ -26,9 +26,10 @@ class Interpreter:
 
     def __init__(self, description: Description) -> None:
         self.layers, self.fixed = [], defaultdict(set)  # what no state and no move can change is derived once
-        reach = _reach(clauses(description))
-        for layer in layers(clauses(description)):
-            if {("true", 1), ("does", 2)} & set().union(*(reach[c.head.relation] for c in layer)):
+        every = clauses(description)
+        changing = _readers(every, "true") | _readers(every, "does")
+        for layer in layers(every):
+            if any(literal.atom.relation in changing for clause in layer for literal in clause.body):
                 self.layers.append(layer)
             else:
                 derive(layer, self.fixed)
@@ -74,13 +75,31 @@ class Interpreter:
 
 
 def layers(rules: list[Clause]) -> list[list[Clause]]:
-    """The rules in an order in which each layer needs only itself and earlier layers, and negates only those."""
-    reach = _reach(rules)
-    groups: dict[frozenset[Relation], list[Clause]] = defaultdict(list)
-    for clause in rules:
-        own = clause.head.relation
-        groups[frozenset(r for r in reach[own] if own in reach.get(r, ()))].append(clause)
-    return [groups[group] for group in sorted(groups, key=lambda g: max(len(reach[r]) for r in g))]
+    """The rules in an order in which each layer needs only itself and earlier layers, and negates only those.
+
+    Rules are told apart by the arguments of their heads: ``(goal ?r 0)`` may negate ``(goal ?r 100)``.
+    """
+    facts, rest = [c for c in rules if not c.body], [c for c in rules if c.body]
+    needs = [
+        {k for lit in clause.body for k, other in enumerate(rest) if may_unify(other.head, lit.atom)} for clause in rest
+    ]
+    reach = [closure(k, needs) for k in range(len(rest))]
+    groups: dict[frozenset[int], list[int]] = defaultdict(list)
+    for k in range(len(rest)):
+        groups[frozenset(other for other in reach[k] if k in reach[other]) | {k}].append(k)
+    order = sorted(groups.values(), key=lambda group: max(len(reach[k] | {k}) for k in group))
+    return [facts, *([rest[k] for k in group] for group in order)]
+
+
+def closure(first: int, needs: list[set[int]]) -> set[int]:
+    """Everything that can be reached from one place, itself only around a cycle."""
+    seen: set[int] = set()
+    todo = [first]
+    while todo:
+        fresh = needs[todo.pop()] - seen
+        seen |= fresh
+        todo += fresh
+    return seen
 
 
 def derive(layer: list[Clause], facts: Model) -> None:

@@ -53,8 +53,10 @@ def test_convert(tmp_path: Path) -> None:
 
 def test_games_lists_every_name() -> None:
     from infoset.catalog import GAMES
+    from infoset.gdl.library import library
 
-    assert {game["name"] for game in json.loads(run("games", "--json").stdout)["games"]} == set(GAMES)
+    names = {game["name"] for game in json.loads(run("games", "--json").stdout)["games"]}
+    assert names == {*GAMES, *(f"gdl:{name}" for name in library())}
     assert "kuhn_poker(players=2)" in run("games").stdout
 
 
@@ -127,3 +129,33 @@ def test_an_odd_end_stays_one_line(monkeypatch, capsys) -> None:
         cli.main()
     assert status.value.code == 1
     assert capsys.readouterr().err == "infoset: internal error (RuntimeError: boom); INFOSET_DEBUG=1 shows where\n"
+
+
+def test_check_simulates_random_play() -> None:
+    """Lengths and goals with intervals, the same with the same seed."""
+    arguments = ("check", "gdl:meier", "--simulate", "20000", "--seed", "3", "--json")
+    result = json.loads(run(*arguments).stdout)
+    assert result["errors"] == 0
+    assert result["playouts"]["finished"] == 20000
+    assert result["playouts"]["returns"]["p1"]["value"] == pytest.approx(34.9, abs=1.5)
+    assert json.loads(run(*arguments).stdout) == result
+    assert "p2               mean goal" in run("check", "gdl:meier", "--simulate", "100").stdout
+
+
+def test_described_games_are_solved_and_played_from_files(tmp_path) -> None:
+    from infoset.gdl.library import library
+
+    path = tmp_path / "coins.gdl"
+    path.write_text(library()["scissors_double"].read_text(encoding="utf-8"), encoding="utf-8")
+    solved = json.loads(run("solve", str(path), "--method", "lp", "--out", str(tmp_path / "run"), "--json").stdout)
+    assert solved["values"] == pytest.approx([50, 50])
+    played = json.loads(run("match", str(path), "random", "random", "--games", "20", "--json").stdout)
+    assert played["games"] == 20
+
+
+def test_repairs_are_said_on_the_command_line(tmp_path) -> None:
+    path = tmp_path / "twice.gdl"
+    path.write_text("(role x) (init a) (init a) (legal x go) (<= terminal (true a)) (goal x 7)", encoding="utf-8")
+    result = run("solve", str(path), "--out", str(tmp_path / "run"))
+    assert "the rule stands twice; once is enough" in result.stderr
+    assert "Traceback" not in result.stderr

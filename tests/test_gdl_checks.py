@@ -109,3 +109,10 @@ def test_the_command(tmp_path) -> None:
     assert (body["errors"], len(body["defects"])) == (1, 1)
     (tmp_path / "cut.gdl").write_text("(role")
     assert "cut.gdl:1:6: found the end of the text" in run("check", str(tmp_path / "cut.gdl")).stderr
+
+
+def test_connectives_without_parentheses_are_doubted() -> None:
+    """``(<= terminal not open)`` reads as two facts, neither of which is what was meant."""
+    text = "(role x) (init a) (legal x go) (goal x 0) (<= terminal not open)"
+    (defect,) = check(parse_gdl(text))
+    assert (defect.severity, "'not' stands alone" in defect.message) == (WARNING, True)

@@ -6,7 +6,21 @@ from hypothesis import strategies as st
 
 from conftest import SHARED
 from infoset.errors import FormatError
-from infoset.gdl.syntax import Atom, Description, Not, Or, Place, Rule, Term, Variable, clauses, parse_gdl, read_gdl
+from infoset.gdl.syntax import (
+    Atom,
+    Description,
+    Not,
+    Or,
+    Place,
+    Rule,
+    Term,
+    Variable,
+    clauses,
+    parse_gdl,
+    read_gdl,
+    to_action,
+    to_term,
+)
 
 X, A, B = Variable("x"), Term("a"), Term("b")
 
@@ -133,3 +147,32 @@ def test_any_text_reads_or_fails_cleanly(text: str) -> None:
         assert "\n" not in str(error)
         return
     assert parse_gdl(str(description)) == description
+
+
+@pytest.mark.parametrize(
+    ("text", "action"),
+    [
+        ("noop", "noop"),
+        ("(mark 1 b)", ("mark", 1, "b")),
+        ("(1 01 -7 (f 0) -0 1.0)", ("1", "01", -7, ("f", 0), "-0", "1.0")),
+        ("(f ٣ ² +1 1_000)", ("f", "٣", "²", "+1", "1_000")),
+    ],
+)
+def test_terms_as_actions(text: str, action: object) -> None:
+    """Only canonical integers become numbers, so that a term comes back as it was."""
+    term = parse_gdl(f"(p {text})").rules[0].head.arguments[0]
+    assert isinstance(term, Term)
+    assert to_action(term) == action
+    assert to_term(to_action(term)) == term
+
+
+CONSTANTS = st.sampled_from(["a", "0", "1", "-1", "01", "-0", "1.5", "9" * 99, "9" * 5000]).map(Term)
+GROUND = st.recursive(
+    CONSTANTS, lambda inner: st.builds(Term, st.sampled_from("fg1"), st.lists(inner, min_size=1).map(tuple))
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(GROUND)
+def test_actions_round_trip(term: Term) -> None:
+    assert to_term(to_action(term)) == term

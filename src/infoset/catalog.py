@@ -1,4 +1,4 @@
-"""The one way in: a game by name, by file or from OpenSpiel."""
+"""The one way in: a game by name, by file, from the library of descriptions or from OpenSpiel."""
 
 from __future__ import annotations
 
@@ -26,12 +26,22 @@ GAMES: dict[str, Callable[..., Game]] = {
 }
 
 OPENSPIEL = "openspiel:"
+GDL = "gdl:"
 MAX_PATH = 255
-READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg}
+
+
+def _read_gdl(path: str) -> Game:
+    from infoset.gdl.game import read_gdl_game
+
+    return read_gdl_game(path)
+
+
+READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg, ".gdl": _read_gdl, ".kif": _read_gdl}
 
 
 def load(name: str) -> Game:
-    """A game by name (``"kuhn_poker(players=3)"``), file (``"path/to/game.efg"``) or ``"openspiel:NAME(…)"``.
+    """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``), file (``.efg``, ``.gdl``, ``.kif``) or
+    ``"openspiel:NAME(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
     """
@@ -39,6 +49,10 @@ def load(name: str) -> Game:
         from infoset.formats.openspiel import load_openspiel
 
         return load_openspiel(name.removeprefix(OPENSPIEL))
+    if name.startswith(GDL):
+        from infoset.gdl.library import load_library
+
+        return load_library(name.removeprefix(GDL))
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)

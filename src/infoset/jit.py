@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from llvmlite import ir
+from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,6 +61,30 @@ def inline_kernel(function: F) -> F:
     """A piece of a kernel: pasted into every kernel that calls it."""
     piece: F = numba.njit(inline="always", error_model="numpy")(function)
     return piece
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def lowest_one(typing: Any, word: Any) -> Any:
+    """The index of the lowest bit that is set in a word that is not 0."""
+    del typing
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return word(word), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def count_ones(typing: Any, word: Any) -> Any:
+    """How many bits of a word are set."""
+    del typing
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        return builder.ctpop(arguments[0])
+
+    return word(word), generate
 
 
 def with_piece(function: F, piece: str, replacement: Callable[..., Any]) -> F:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import Any
 
 from infoset.cli.app import app
 from infoset.errors import InfosetError, shorten
@@ -13,6 +15,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """The entry point ``infoset``."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         app()
     except InfosetError as error:
@@ -33,3 +36,7 @@ def main() -> None:
         what = f"{type(error).__name__}: {shorten(str(error), 200)}"
         print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
         sys.exit(1)
+
+
+def _show_warning(message: Warning | str, *_: Any) -> None:
+    print(f"infoset: {message}", file=sys.stderr)

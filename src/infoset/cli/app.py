@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from infoset.gdl.syntax import Description
+    from infoset.gdl.tally import Playouts
     from infoset.match.replay import Match
     from infoset.match.series import Series
     from infoset.runs import RunFolder
@@ -29,7 +31,7 @@ app = typer.Typer(
 
 DEFAULT_METHOD = "pcfr+"
 METHOD_HELP = "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2)."
-GAME_HELP = "A name, an .efg file, or openspiel:NAME(…)."
+GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
 AGENT_HELP = "One for each player, in order: blind_tic_tac_toe, meier, policy(path=FILE), random."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
@@ -42,13 +44,15 @@ def games(json_: AsJson = False) -> None:
     """List the games that are known by name, with their parameters."""
     import inspect
 
-    from infoset.catalog import GAMES, OPENSPIEL
+    from infoset.catalog import GAMES, GDL, OPENSPIEL
+    from infoset.gdl.library import about, library
 
     rows: list[dict[str, Any]] = []
     for name, maker in sorted(GAMES.items()):
         parameters = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
-        about = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
-        rows.append({"name": name, "parameters": parameters, "about": about})
+        text = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
+        rows.append({"name": name, "parameters": parameters, "about": text})
+    rows += [{"name": GDL + name, "parameters": {}, "about": about(name)} for name in library()]
     if json_:
         _print_json({"games": rows})
         return
@@ -56,7 +60,7 @@ def games(json_: AsJson = False) -> None:
 
     for row in rows:
         print(f"{Name(row['name'], tuple(row['parameters'].items()))}\n    {row['about']}")
-    print(f"\nAlso: a path to an .efg file, or {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop').")
+    print(f"\nAlso: a path to an .efg or .gdl file, or {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop').")
 
 
 @app.command()
@@ -230,9 +234,15 @@ def show(
     game: GameName,
     policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="A saved policy to show.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
+    propnet: Annotated[
+        Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
+    ] = None,
     max_histories: MaxHistories = None,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG."""
+    if propnet is not None:
+        _show_propnet(game, propnet, alone=policy is None and svg is None)
+        return
     from infoset.catalog import load
     from infoset.files import replace_file
     from infoset.policy import TabularPolicy
@@ -258,26 +268,83 @@ def show(
     print(f"{summary_text(tree)}\n\n{text}")
 
 
+def _show_propnet(name: str, file: Path, alone: bool) -> None:
+    """Draws the rules of a game; its tree is not needed."""
+    from infoset.catalog import load
+    from infoset.errors import ParameterError, UnsupportedGameError
+    from infoset.files import replace_file
+    from infoset.gdl.game import GdlGame
+    from infoset.view.propnet_svg import propnet_summary, propnet_svg
+
+    if not alone:
+        raise ParameterError("--propnet draws the rules of a game; it goes without POLICY and without --svg")
+    game = load(name)
+    if not isinstance(game, GdlGame):
+        raise UnsupportedGameError(f"{game.name} is not described in GDL; --propnet needs a .gdl file or gdl:NAME")
+    net = game.rules.propnet
+    if net is None:
+        raise UnsupportedGameError(f"the rules of {game.name} are too large to ground, so it has no network to draw")
+    picture = propnet_svg(net, game.name)
+    replace_file(file, lambda out: out.write(picture.encode()))
+    print(f"{game.name}: {propnet_summary(net)}")
+
+
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game description in GDL or GDL-II, KIF or infix.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A game description in GDL or GDL-II, KIF or infix; or gdl:NAME.")
+    ],
+    simulate: Annotated[int, typer.Option(min=0, help="Also play so many games at random and say what they show.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random games.")] = 0,
+    max_steps: Annotated[int, typer.Option(min=1, help="Give up random games that are longer.")] = 10_000,
     json_: AsJson = False,
 ) -> None:
     """Check a game description: every defect with its place; exit status 1 if one is an error."""
+    from infoset.catalog import GDL
     from infoset.gdl.checks import ERROR
     from infoset.gdl.checks import check as find_defects
+    from infoset.gdl.library import description as shipped
     from infoset.gdl.syntax import read_gdl
 
-    defects = find_defects(read_gdl(file))
+    description = shipped(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file)
+    defects = find_defects(description)
     errors = sum(defect.severity == ERROR for defect in defects)
+    body = {"file": file, "errors": errors, "defects": [asdict(defect) for defect in defects]}
+    lines = [*map(str, defects), f"{file}: {errors} errors, {len(defects) - errors} warnings"]
+    if simulate and not errors:
+        played, found = _simulate(description, simulate, seed, max_steps)
+        body |= {"playouts": asdict(played), "findings": found}
+        lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     if json_:
-        _print_json({"file": str(file), "errors": errors, "defects": [asdict(defect) for defect in defects]})
+        _print_json(body)
     else:
-        for defect in defects:
-            print(defect)
-        print(f"{file}: {errors} errors, {len(defects) - errors} warnings")
+        print("\n".join(lines))
     if errors:
         raise typer.Exit(1)
+
+
+def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str]]:
+    import warnings
+
+    from infoset.cli.progress import announce_compiling
+    from infoset.gdl.game import GdlGame, GdlWarning
+    from infoset.gdl.playouts import findings, random_playouts
+
+    announce_compiling()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
+        game = GdlGame(description)
+    played = random_playouts(game, plays, seed, max_steps)
+    return played, findings(game, played)
+
+
+def _playouts_text(played: Playouts) -> str:
+    """The figures of random play, a line a role."""
+    lines = [
+        f"{played.finished:,} random plays: {played.length} steps, from {played.shortest} to {played.longest}",
+        *(f"{role:<16} mean goal {mean}" for role, mean in played.returns.items()),
+    ]
+    return "\n".join(lines)
 
 
 @app.command()

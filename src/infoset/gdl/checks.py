@@ -7,10 +7,14 @@ Playability and termination are matters of play, not checked here.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
+from infoset.errors import shorten
+from infoset.gdl.components import components
 from infoset.gdl.syntax import (
     NOWHERE,
     Argument,
@@ -34,11 +38,13 @@ ARITY = {
     "distinct": 2, "base": 1, "input": 2, "percept": 2,
 }  # fmt: skip
 NEVER_HEADS = ("true", "does", "distinct")
+CONNECTIVES = ("not", "and", "or")
 DECLARATIONS = ("base", "input", "percept")
 REQUIRED = ("role", "init", "legal", "terminal", "goal")
 STATIC = ("role", "init", "base", "input")
 STATELESS = ("true", "does", "next", "legal", "goal", "terminal", "sees")
 MAX_GOAL = 100
+MAX_RULE_TEXT = 2_000  # characters of a rule in a message
 
 
 @dataclass(frozen=True)
@@ -69,8 +75,10 @@ def repair(description: Description) -> Description:
 
 
 def repairs(description: Description) -> list[Defect]:
-    """What ``repair`` changes, as warnings: it adds ``(role ?p)`` for a role that no literal binds, drops rules
-    that stand twice, and drops ``base``, ``input`` and ``percept`` facts with variables, which are only hints.
+    """What ``repair`` changes, and what was hardly meant, as warnings.
+
+    It adds ``(role ?p)`` for a role that no literal binds, drops rules that stand twice, and drops ``base``, ``input``
+    and ``percept`` facts with variables, which are only hints.
     """
     found, seen = [], set()
     for rule in description.rules:
@@ -78,14 +86,23 @@ def repairs(description: Description) -> list[Defect]:
             message = "a declaration with variables is only a hint; it is left out"
         elif rule in seen:
             message = "the rule stands twice; once is enough"
+        elif word := _lone_connective(rule):
+            message = f"the word {word!r} stands alone and is read as a fact; write ({word} …)"
         elif _with_role(rule) != rule:
-            message = f"read as {_with_role(rule)}"
+            message = f"read as {shorten(str(_with_role(rule)), MAX_RULE_TEXT)}"
         else:
             message = ""
         seen.add(rule)
         if message:
-            found.append(Defect(WARNING, message, str(rule), rule.place, description.file))
+            text = shorten(str(rule), MAX_RULE_TEXT)
+            found.append(Defect(WARNING, message, text, rule.place, description.file))
     return found
+
+
+def _lone_connective(rule: Rule) -> str:
+    """The first ``not``, ``and`` or ``or`` that is a formula by itself; "" if there is none."""
+    words = (part.term.functor for part in rule.body if isinstance(part, Atom) and not part.term.arguments)
+    return next((word for word in words if word in CONNECTIVES), "")
 
 
 def _is_loose_declaration(rule: Rule) -> bool:
@@ -129,6 +146,7 @@ class _Checker:
         self.description = description
         self.clauses = clauses(description)
         self.component = _components(self.clauses)
+        self.texts: dict[int, str] = {}
 
     def defects(self) -> Iterator[Defect]:
         yield from repairs(self.description)
@@ -145,7 +163,10 @@ class _Checker:
 
     def _defect(self, message: str, clause: Clause, place: Place) -> Defect:
         where = place if place != NOWHERE else clause.rule.place
-        return Defect(ERROR, message, str(clause.rule), where, self.description.file)
+        text = self.texts.get(id(clause.rule))
+        if text is None:
+            text = self.texts[id(clause.rule)] = shorten(str(clause.rule), MAX_RULE_TEXT)
+        return Defect(ERROR, message, text, where, self.description.file)
 
     def _clause(self, clause: Clause) -> Iterator[tuple[str, Place]]:
         yield from self._arity(clause)
@@ -169,7 +190,7 @@ class _Checker:
         if head.functor == "goal" and len(head.arguments) == ARITY["goal"]:
             value = head.arguments[1]
             if isinstance(value, Term) and not _is_goal(value):
-                yield f"the goal {value} is not a number from 0 to {MAX_GOAL}", place
+                yield f"the goal {shorten(str(value))} is not a number from 0 to {MAX_GOAL}", place
         for literal in clause.body:
             if literal.atom.functor in ("init", "sees"):
                 yield f"{literal.atom.functor} cannot stand in a body", literal.place
@@ -177,13 +198,18 @@ class _Checker:
     def _cycles(self, clause: Clause) -> Iterator[tuple[str, Place]]:
         """Negation inside a cycle, and arguments that could grow without bound around one."""
         own = self.component.get(clause.head.relation)
-        inside = [lit for lit in clause.body if self.component.get(lit.atom.relation) == own and own is not None]
-        outside = {
-            v for lit in clause.body if _is_positive_atom(lit) and lit not in inside for v in variables(lit.atom)
-        }
+        if own is None:
+            return
+        inside: list[Literal] = []
+        outside: set[Variable] = set()
+        for literal in clause.body:
+            if self.component.get(literal.atom.relation) == own:
+                inside.append(literal)
+            elif _is_positive_atom(literal):
+                outside.update(variables(literal.atom))
         for literal in inside:
             if not literal.positive:
-                if self._negates_itself(clause, literal):
+                if self.knots.negates_itself(clause, literal):
                     yield f"not stratified: {clause.head.functor} depends on its own negation", literal.place
                 continue
             for argument in literal.atom.arguments:
@@ -192,35 +218,21 @@ class _Checker:
                     names = ", ".join(map(str, sorted(free)))
                     yield f"recursion without bound: {names} in {literal.atom} may grow around the cycle", literal.place
 
-    def _negates_itself(self, clause: Clause, literal: Literal) -> bool:
-        """Whether some rule for the negated atom can lead back to this rule, arguments considered.
-
-        ``(<= (goal ?r 0) (not (goal ?r 100)))`` is stratified once the two goals are told apart.
-        """
-        todo = [other for other in self.clauses if may_unify(other.head, literal.atom)]
-        seen = {id(other) for other in todo}
-        while todo:
-            current = todo.pop()
-            if current is clause:
-                return True
-            for step in current.body:
-                for other in self.clauses:
-                    if id(other) not in seen and may_unify(other.head, step.atom):
-                        seen.add(id(other))
-                        todo.append(other)
-        return False
+    @cached_property
+    def knots(self) -> _Knots:
+        return _Knots([clause for clause in self.clauses if clause.body and clause.head.relation in self.component])
 
     def _whole(self) -> Iterator[Defect]:
         heads = {clause.head.functor for clause in self.clauses}
         for keyword in REQUIRED:
             if keyword not in heads:
                 yield Defect(ERROR, f"no rule for {keyword}", "", Place(1, 1), self.description.file)
-        reads = _reach(self.clauses)
+        reads = {keyword: _readers(self.clauses, keyword) for keyword in STATELESS}
         for clause in self.clauses:
             head = clause.head.functor
             banned = STATELESS if head in STATIC else ("does",) if head in ("legal", "terminal", "goal") else ()
-            for literal in clause.body:
-                found = sorted({name for name, _ in reads[literal.atom.relation]} & set(banned))
+            for literal in clause.body if banned else ():
+                found = sorted(keyword for keyword in banned if literal.atom.relation in reads[keyword])
                 if found:
                     message = f"{head} must not depend on {', '.join(found)}"
                     yield self._defect(message, clause, literal.place)
@@ -233,26 +245,71 @@ def may_unify(one: Argument, other: Argument) -> bool:
     return one.relation == other.relation and all(map(may_unify, one.arguments, other.arguments))
 
 
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def goal_value(value: Term) -> int | None:
+    """The number that a goal's value stands for; ``None`` where it is none, or one of more than nine digits."""
+    return int(value.functor) if not value.arguments and _NUMBER.fullmatch(value.functor) else None
+
+
 def _is_goal(value: Term) -> bool:
-    return not value.arguments and value.functor.isdigit() and int(value.functor[:9]) <= MAX_GOAL
+    number = goal_value(value)
+    return number is not None and number <= MAX_GOAL
 
 
-def _reach(rules: list[Clause]) -> dict[Relation, set[Relation]]:
-    """Every relation that a relation depends on, itself included."""
-    below: dict[Relation, set[Relation]] = defaultdict(set)
+class _Knots:
+    """Recursive clauses that need each other, the arguments of their heads considered."""
+
+    def __init__(self, rules: list[Clause]) -> None:
+        self.rules = rules
+        self.by_relation: dict[Relation, list[int]] = defaultdict(list)
+        self.by_argument: dict[tuple[Relation, int, Relation | None], list[int]] = defaultdict(list)
+        for k, clause in enumerate(rules):
+            relation = clause.head.relation
+            self.by_relation[relation].append(k)
+            for position, argument in enumerate(clause.head.arguments):
+                inner = argument.relation if isinstance(argument, Term) else None
+                self.by_argument[relation, position, inner].append(k)
+        below = {k: {j for lit in clause.body for j in self._defining(lit.atom)} for k, clause in enumerate(rules)}
+        self.label = {k: number for number, knot in enumerate(components(below)) for k in knot}
+        self.number = {id(clause): k for k, clause in enumerate(rules)}
+
+    def _defining(self, atom: Term) -> list[int]:
+        """The clauses for an atom, found by the argument that the fewest of them share."""
+        relation = atom.relation
+        found = self.by_relation.get(relation, [])
+        for position, argument in enumerate(atom.arguments):
+            if isinstance(argument, Term):
+                fitting = [
+                    *self.by_argument.get((relation, position, argument.relation), ()),
+                    *self.by_argument.get((relation, position, None), ()),
+                ]
+                found = min(found, fitting, key=len)
+        return [k for k in found if may_unify(self.rules[k].head, atom)]
+
+    def negates_itself(self, clause: Clause, literal: Literal) -> bool:
+        """Whether some rule for the negated atom can lead back to this rule.
+
+        ``(<= (goal ?r 0) (not (goal ?r 100)))`` is stratified once the two goals are told apart.
+        """
+        own = self.label[self.number[id(clause)]]
+        return any(self.label[k] == own for k in self._defining(literal.atom))
+
+
+def _readers(rules: list[Clause], keyword: str) -> set[Relation]:
+    """The relations that depend on a keyword, the keyword itself included."""
+    above: dict[Relation, set[Relation]] = defaultdict(set)
     for clause in rules:
-        below[clause.head.relation] |= {lit.atom.relation for lit in clause.body}
-    reach: dict[Relation, set[Relation]] = {}
-    relations = set(below) | {r for found in below.values() for r in found}
-    for relation in relations:
-        seen, todo = {relation}, [relation]
-        while todo:
-            for other in below.get(todo.pop(), ()):
-                if other not in seen:
-                    seen.add(other)
-                    todo.append(other)
-        reach[relation] = seen
-    return reach
+        for literal in clause.body:
+            above[literal.atom.relation].add(clause.head.relation)
+    todo = [relation for relation in above if relation[0] == keyword]
+    seen = set(todo)
+    while todo:
+        fresh = above.get(todo.pop(), set()) - seen
+        seen |= fresh
+        todo += fresh
+    return seen
 
 
 def _components(rules: list[Clause]) -> dict[Relation, int]:

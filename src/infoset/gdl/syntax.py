@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain, product
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
+from infoset.base import Action
 from infoset.errors import FormatError, shorten
 from infoset.files import read_text
 
@@ -100,6 +102,23 @@ class Or:
         return f"({' '.join(['or', *map(str, self.parts)])})"
 
 
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}")
+
+
+def to_action(term: Term) -> Action:
+    """A ground term as a move: ``(mark 1 b)`` is ``("mark", 1, "b")``; ``01`` stays a word, so nothing is lost."""
+    if term.arguments:
+        return (term.functor, *map(to_action, cast("tuple[Term, ...]", term.arguments)))
+    return int(term.functor) if _INTEGER.fullmatch(term.functor) else term.functor
+
+
+def to_term(action: Action) -> Term:
+    """The ground term that a move stands for: the inverse of ``to_action``."""
+    if isinstance(action, tuple):
+        return Term(str(action[0]), tuple(map(to_term, action[1:])))
+    return Term(str(action))
+
+
 Formula: TypeAlias = "Atom | Not | And | Or"
 
 
@@ -134,8 +153,8 @@ def read_gdl(path: str | Path) -> Description:
 
 def parse_gdl(text: str, file: str = "") -> Description:
     """Read KIF or infix text, whichever it is.  Raises ``FormatError`` with line and column."""
-    first = re.search(r"^\s*([^\s;%])", re.sub(r"[;%].*", "", text), re.MULTILINE)
-    reader = _Infix if first and first[1] != "(" and ":-" in text else _Kif
+    first = re.search(r"[^\s]", re.sub(r"[;%].*", "", text))
+    reader = _Infix if first and first[0] != "(" and ":-" in text else _Kif
     return Description(tuple(reader(text, file).rules()), file)
 
 
@@ -257,8 +276,11 @@ class _Kif(_Reader):
         return Term(name, tuple(arguments))
 
 
+_MARKS = (":-", "(", ")", ",", "&", "|", "~", ".", ":", ";", "<=")
+
+
 class _Infix(_Reader):
-    pattern = re.compile(r"(:-|[(),&|~.])|%[^\n]*|([^\s(),&|~.%:]+)")
+    pattern = re.compile(r"(:-|[(),&|~.:;])|%[^\n]*|([^\s(),&|~.%:;]+)")
 
     def rules(self) -> Iterator[Rule]:
         self.anonymous = 0
@@ -308,12 +330,14 @@ class _Infix(_Reader):
             term = self.term("a literal")
             if isinstance(term, Variable):
                 raise self.fail("a relation", place, f"the variable {term}")
+            if term.functor in ("not", "and", "or") and term.arguments:
+                raise self.fail("a relation", place, f"the word {term.functor!r}")
             formula = Atom(term, place)
         self.depth -= 1
         return formula
 
     def term(self, what: str) -> Argument:
-        if self.token in ("", ":-", "(", ")", ",", "&", "|", "~", ".", "?"):
+        if self.token in ("", *_MARKS) or not self.token.lstrip("?"):
             raise self.fail(what)
         word = self.advance()
         if word == "_":
@@ -353,24 +377,44 @@ class Clause(NamedTuple):
     rule: Rule
 
 
-MAX_CLAUSES = 100_000
+MAX_CLAUSES, MAX_LITERALS = 100_000, 5_000_000
 
 
 def clauses(description: Description) -> list[Clause]:
     """Every rule in disjunctive normal form, one clause a disjunct.
 
     ``not`` moves inwards; ``(not (distinct a b))`` stays a negative literal, which means equality.
-    Raises ``FormatError`` where nested disjunctions would give more than ``MAX_CLAUSES`` clauses.
+    Raises ``FormatError`` where disjunctions would give more than ``MAX_CLAUSES`` clauses or ``MAX_LITERALS`` literals.
     """
-    found: list[Clause] = []
+    many = literals = 0
     for rule in description.rules:
-        for body in _disjuncts(And(rule.body, rule.place), True):
-            found.append(Clause(rule.head, body, rule))
-            if len(found) > MAX_CLAUSES:
-                line, column = rule.place
-                message = f"disjunctions unfold to more than {MAX_CLAUSES:,} rules"
-                raise FormatError(message, description.file, line, column)
-    return found
+        count, size = _unfolded(And(rule.body, rule.place), True) if rule.body else (1, 0)
+        if count > 1:
+            many, literals = many + count, literals + size
+        if many > MAX_CLAUSES or literals > MAX_LITERALS:
+            message = f"disjunctions unfold to more than {MAX_CLAUSES:,} rules or {MAX_LITERALS:,} literals"
+            raise FormatError(message, description.file, *rule.place)
+    return [
+        Clause(rule.head, body, rule)
+        for rule in description.rules
+        for body in (_disjuncts(And(rule.body, rule.place), True) if rule.body else [()])
+    ]
+
+
+def _unfolded(formula: Formula, positive: bool) -> tuple[int, int]:
+    """How many disjuncts a formula has, and how many literals in all; beyond the limits roughly."""
+    if isinstance(formula, Atom):
+        return 1, 1
+    if isinstance(formula, Not):
+        return _unfolded(formula.formula, not positive)
+    sizes = [_unfolded(part, positive) for part in formula.parts]
+    if isinstance(formula, Or) == positive:
+        return sum(count for count, _ in sizes), sum(literals for _, literals in sizes)
+    count, literals = 1, 0
+    for more, size in sizes:
+        literals = min(literals * more + count * size, 2 * MAX_LITERALS)
+        count = min(count * more, 2 * MAX_CLAUSES)
+    return count, literals
 
 
 def _disjuncts(formula: Formula, positive: bool) -> Iterator[tuple[Literal, ...]]:
@@ -382,14 +426,5 @@ def _disjuncts(formula: Formula, positive: bool) -> Iterator[tuple[Literal, ...]
         for part in formula.parts:
             yield from _disjuncts(part, positive)
     else:
-        yield from _product(formula.parts, positive)
-
-
-def _product(parts: tuple[Formula, ...], positive: bool) -> Iterator[tuple[Literal, ...]]:
-    """One disjunct of each part, in every combination, without recursion over the parts."""
-    if not parts:
-        yield ()
-        return
-    for first in _disjuncts(parts[0], positive):
-        for rest in _product(parts[1:], positive):
-            yield (*first, *rest)
+        for chosen in product(*(_disjuncts(part, positive) for part in formula.parts)):
+            yield tuple(chain.from_iterable(chosen))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from math import sqrt
 from operator import add
 from time import perf_counter
 from typing import NamedTuple, get_args
@@ -16,10 +15,10 @@ from infoset.base import Agent, Game
 from infoset.match.match import MAX_SEED, MAX_STEPS, Kind, Table
 from infoset.match.replay import Match
 from infoset.names import check_range
+from infoset.statistics import margin
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAX_GAMES = 10**9
-NORMAL_95 = 1.959964  # 95 % of a normal distribution lie within so many standard deviations
 PROGRESS_SECONDS = 0.1
 SEED_BITS = 53  # every program that reads JSON holds such integers exactly
 
@@ -201,7 +200,7 @@ class _Run:
             draws=whole.draws,
             losses=whole.losses,
             mean=whole.mean if whole.games else None,
-            interval=_interval(whole),
+            interval=margin(whole.games, whole.squares),
             faults=dict(zip(KINDS, whole.faults, strict=True)),
             seat_means=tuple([seat.mean if seat.games else None for seat in seats]),
         )
@@ -220,10 +219,3 @@ def _tally(match: Match, seat: int) -> _Tally:
         mean=score,
         faults=tuple([kinds.count(kind) for kind in KINDS]),
     )
-
-
-def _interval(tally: _Tally) -> float | None:
-    """By the normal approximation, on the sample's standard deviation."""
-    if tally.games < 2:
-        return None
-    return NORMAL_95 * sqrt(tally.squares / (tally.games - 1) / tally.games)

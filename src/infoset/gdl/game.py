@@ -1,0 +1,254 @@
+"""A game description as a ``Game``: ``random`` is nature, percepts are observations, every role moves in every step.
+
+What a player observes of a step is the sorted tuple of its percepts.  A description with neither ``sees`` nor
+``random`` is GDL-I: everyone observes the joint move.  Where a role's legal moves turn out to depend on more than
+its own moves and percepts, the moves on offer are observed too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from infoset.base import Action, JointMove, Observation, Observed
+from infoset.errors import BudgetError, FormatError, GameRuleError, shorten
+from infoset.games.rules import NativeState
+from infoset.gdl.checks import ERROR, Defect, check, repair
+from infoset.gdl.grounding import Budget, ground
+from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.propnet import PropNet, compile_propnet
+from infoset.gdl.scalar import ScalarEvaluator
+from infoset.gdl.syntax import Description, Term, read_gdl
+
+RANDOM = "random"
+DEFAULT_BUDGET = Budget()
+TRANSITIONS = 1 << 16
+PROBE_STEPS: dict[type, int] = {ScalarEvaluator: 2000, LazyEvaluator: 200}
+NARROW = 2  # a narrow probe plays only the first moves, so that many histories coincide
+MAX_PROBE_LENGTH = 200
+
+
+class Evaluator(Protocol):
+    """The rules of one description, asked about one state at a time; moves and percepts come sorted by their text.
+
+    Two of a kind: ``ScalarEvaluator`` where the game grounds, ``LazyEvaluator`` where it does not.
+    """
+
+    roles: tuple[str, ...]
+
+    def start(self) -> Any: ...
+    def facts(self, state: Any) -> frozenset[Term]: ...
+    def state(self, facts: frozenset[Term]) -> Any: ...
+    def terminal(self, state: Any) -> bool: ...
+    def legal(self, state: Any, role: int) -> tuple[Action, ...]: ...
+    def goals(self, state: Any, role: int) -> tuple[int, ...]: ...
+    def step(self, state: Any, moves: Sequence[Action]) -> tuple[Any, tuple[tuple[Action, ...], ...]]: ...
+
+
+class GdlWarning(UserWarning):
+    """Something doubtful in a description that was mended when it was read."""
+
+
+class Outcome(NamedTuple):
+    """What nature can do to a joint move: its answer (``None`` where it has no choice), how likely, and the step."""
+
+    answer: Action | None
+    probability: float
+    step: Observed
+
+
+class GdlRules:
+    """What all states of one game share.  Equal descriptions share one such object, see ``rules_of``."""
+
+    def __init__(self, description: Description, budget: Budget, evaluator: Evaluator, propnet: PropNet | None) -> None:
+        self.description, self.budget, self.evaluator, self.propnet = description, budget, evaluator, propnet
+        roles = evaluator.roles
+        self.seats = tuple(k for k, role in enumerate(roles) if role != RANDOM)
+        self.players = tuple(roles[k] for k in self.seats)
+        self.random = roles.index(RANDOM) if RANDOM in roles else None
+        heads = {rule.head.functor for rule in description.rules}
+        self.open = "sees" not in heads and self.random is None
+        self.transitions: Callable[..., tuple[Outcome, ...]] = lru_cache(TRANSITIONS)(self._outcomes)
+        self.offers = (False,) * len(self.players)
+        self.offers = self._leaks(PROBE_STEPS[type(evaluator)])
+
+    def legal(self, key: Hashable, role: int) -> tuple[Action, ...]:
+        """The legal moves of a role; none at the end.  Raises ``GameRuleError`` where it is stuck."""
+        if self.evaluator.terminal(key):
+            return ()
+        menu = self.evaluator.legal(key, role)
+        if not menu:
+            facts = " ".join(sorted(map(str, self.evaluator.facts(key))))
+            raise GameRuleError(
+                f"{self.evaluator.roles[role]} has no legal move, and the game is not over, at {shorten(facts, 400)}"
+            )
+        return menu
+
+    def _outcomes(self, key: Hashable, moves: tuple[Action, ...]) -> tuple[Outcome, ...]:
+        """Nature's answers to a joint move of the players; moves of ``random`` that come to the same are one."""
+        joint: list[Action] = [""] * len(self.evaluator.roles)
+        for seat, move in zip(self.seats, moves, strict=True):
+            joint[seat] = move
+        if self.random is None:
+            return (Outcome(None, 1.0, self._step(key, joint)),)
+        menu = self.legal(key, self.random)
+        weight: dict[Observed, tuple[Action, int]] = {}
+        for answer in menu:
+            joint[self.random] = answer
+            step = self._step(key, joint)
+            first, count = weight.get(step, (answer, 0))
+            weight[step] = first, count + 1
+        if len(weight) == 1:
+            return (Outcome(None, 1.0, next(iter(weight))),)
+        return tuple([Outcome(first, count / len(menu), step) for step, (first, count) in weight.items()])
+
+    def _step(self, key: Hashable, joint: list[Action]) -> Observed:
+        after, percepts = self.evaluator.step(key, joint)
+        if self.open:
+            return Observed(GdlState(self, after), (tuple(joint),) * len(self.players))
+        seen: list[Observation] = [percepts[seat] for seat in self.seats]
+        for player, offered in enumerate(self.offers):
+            if offered and not self.evaluator.terminal(after):
+                menu = self.evaluator.legal(after, self.seats[player])
+                seen[player] = (*percepts[self.seats[player]], ("offered", *menu))
+        return Observed(GdlState(self, after), tuple(seen))
+
+    def _leaks(self, steps: int) -> tuple[bool, ...]:
+        """For each player, whether random plays show two states that it cannot tell apart and that offer different
+        moves.  Every second play is narrow, so that histories coincide often.
+        """
+        rng = np.random.default_rng(0)
+        menus: dict[Hashable, tuple[Action, ...]] = {}
+        leaks = [False] * len(self.players)
+        narrow = False
+        while steps > 0 and not self.open:
+            narrow = not narrow
+            steps -= 1 + self._probe(rng, NARROW if narrow else None, menus, leaks)
+        return tuple(leaks)
+
+    def _probe(
+        self, rng: np.random.Generator, width: int | None, menus: dict[Hashable, tuple[Action, ...]], leaks: list[bool]
+    ) -> int:
+        key, known = self.evaluator.start(), [0] * len(self.players)
+        for length in range(MAX_PROBE_LENGTH):
+            if self.evaluator.terminal(key):
+                return length
+            joint: list[Action] = [""] * len(self.evaluator.roles)
+            for role in range(len(joint)):
+                menu = self.evaluator.legal(key, role)
+                if not menu:
+                    return length  # an error for whoever comes here in play
+                joint[role] = menu[int(rng.integers(len(menu[:width])))]
+                if role in self.seats:
+                    player = self.seats.index(role)
+                    leaks[player] |= menus.setdefault((player, known[player]), menu) != menu
+            key, percepts = self.evaluator.step(key, joint)
+            known = [hash((known[p], joint[seat], percepts[seat])) for p, seat in enumerate(self.seats)]
+        return MAX_PROBE_LENGTH
+
+
+class _Fields(NamedTuple):
+    rules: GdlRules
+    key: Hashable  # what the evaluator calls a state
+
+
+class GdlState(NativeState, _Fields):
+    """One state: the propositions that hold."""
+
+    __slots__ = ()
+
+    @property
+    def terminal(self) -> bool:
+        return self.rules.evaluator.terminal(self.key)
+
+    @property
+    def facts(self) -> frozenset[Term]:
+        """The propositions that hold, as ground terms."""
+        return self.rules.evaluator.facts(self.key)
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        return self.rules.legal(self.key, self.rules.seats[player])
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if self.rules.random is None:
+            return ()
+        outcomes = self.rules.transitions(self.key, tuple(moves))
+        return tuple([(o.answer, o.probability) for o in outcomes if o.answer is not None])
+
+    def returns(self) -> tuple[float, ...]:
+        """The goal values: the first in the order of the rules where several hold, 0 where none does."""
+        goals = [self.rules.evaluator.goals(self.key, seat) for seat in self.rules.seats]
+        return tuple([float(found[0]) if found else 0.0 for found in goals])
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        outcomes = self.rules.transitions(self.key, tuple(moves))
+        return next(o.step for o in outcomes if o.answer == nature)
+
+    def __repr__(self) -> str:
+        return f"{{{' '.join(sorted(map(str, self.facts)))}}}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.rules.description, self.rules.budget, self.facts)
+
+
+def _restore(description: Description, budget: Budget, facts: frozenset[Term]) -> GdlState:
+    rules = rules_of(description, budget)
+    return GdlState(rules, rules.evaluator.state(facts))
+
+
+class GdlGame:
+    """A game described in GDL or GDL-II: a name, the roles other than ``random``, a start."""
+
+    def __init__(self, description: Description, name: str = "", budget: Budget = DEFAULT_BUDGET) -> None:
+        """Raises ``FormatError`` with the first defect of an invalid description."""
+        self.name = name or description.file or "gdl"
+        self.rules = rules_of(sound(description), budget)
+        self.players = self.rules.players
+
+    def start(self) -> Observed:
+        first = GdlState(self.rules, self.rules.evaluator.start())
+        return Observed(first, (None,) * len(self.players))
+
+    def cache_info(self) -> Any:
+        """Hits, misses and size of the cache of transitions."""
+        return self.rules.transitions.cache_info()  # type: ignore[attr-defined]
+
+
+def sound(description: Description) -> Description:
+    """The description repaired, with a ``GdlWarning`` for each repair.  Raises ``FormatError`` where it is invalid."""
+    defects = check(description)
+    errors = [defect for defect in defects if defect.severity == ERROR]
+    if errors:
+        more = f" (and {len(errors) - 1} more; see 'infoset check')" if len(errors) > 1 else ""
+        raise _format_error(errors[0], more)
+    for defect in defects:
+        warnings.warn(str(defect), GdlWarning, stacklevel=3)
+    return repair(description)
+
+
+def _format_error(defect: Defect, more: str) -> FormatError:
+    line, column = defect.place
+    rule = f": {shorten(defect.rule, 200)}" if defect.rule else ""
+    return FormatError(f"{defect.message}{rule}{more}", defect.file, line, column)
+
+
+@lru_cache(maxsize=32)
+def rules_of(description: Description, budget: Budget) -> GdlRules:
+    """The compiled rules of a sound description; a description that does not ground within the budget is evaluated
+    state by state instead, with the same results.
+    """
+    try:
+        net = compile_propnet(description, ground(description, budget))
+    except BudgetError:
+        return GdlRules(description, budget, LazyEvaluator(description), None)
+    return GdlRules(description, budget, ScalarEvaluator(net), net)
+
+
+def read_gdl_game(path: str | Path) -> GdlGame:
+    """The game of a ``.gdl`` or ``.kif`` file.  Raises ``FormatError``."""
+    return GdlGame(read_gdl(path), str(path))

@@ -1,0 +1,64 @@
+"""The grounder's process: ``python -m infoset.gdl.grounder MEMORY RULES`` grounds the program on its input.
+
+It writes a line with the number of integers that follow, these as 32-bit words (for every rule its head, the length
+of its body and the body), then a line for each atom: its number, 0 for a fact, and its text.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from array import array
+from collections.abc import Sequence
+
+import clingo
+
+TOO_MANY = 3
+MAX_CHARACTERS = 1 << 28  # of all atoms together: terms that share their parts can be of astronomic length
+
+
+class _Writer(clingo.Observer):
+    """Keeps ground rules and atoms as they come; gives up beyond ``limit`` of either."""
+
+    def __init__(self, limit: int) -> None:
+        self.words = array("i")
+        self.atoms: list[str] = []
+        self.limit = self.left = limit
+        self.characters = MAX_CHARACTERS
+
+    def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
+        if choice or not head or not body:  # facts come as atoms
+            return
+        self.words.extend((head[0], len(body), *body))
+        self.left -= 1
+        if self.left < 0:
+            os._exit(TOO_MANY)
+
+    def output_atom(self, symbol: clingo.Symbol, atom: int) -> None:
+        text = f"{atom} {symbol}"
+        self.atoms.append(text)
+        self.characters -= len(text)
+        if len(self.atoms) > self.limit or self.characters < 0:
+            os._exit(TOO_MANY)
+
+
+def main(memory: int, limit: int) -> None:
+    """Ground standard input within ``memory`` bytes and ``limit`` rules."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    except ImportError:  # no such limits on this system; the caller's clock still runs
+        pass
+    control, writer = clingo.Control(["--warn=none"], logger=lambda code, text: None), _Writer(limit)
+    control.register_observer(writer)
+    control.add("base", [], sys.stdin.read())
+    control.ground([("base", [])])
+    out = sys.stdout.buffer
+    out.write(f"{len(writer.words)}\n".encode())
+    writer.words.tofile(out)
+    out.write("\n".join(writer.atoms).encode())
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

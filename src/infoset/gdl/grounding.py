@@ -1,0 +1,218 @@
+"""Ground rules of a game: every instance of every rule that play could need, found by clingo's grounder.
+
+What may come to hold is over-approximated by choice rules, ``{true(X)} :- init(X)``, ``{true(X)} :- next(X)`` and
+``{does(R, M)} :- legal(R, M)``: reachability bounds the instances, static relations are evaluated away, and a
+negated atom that is only possible stays in the rule.  The grounder runs in a process of its own under a budget of
+time, memory and rules, because a description can ground for ever.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from infoset.errors import BudgetError
+from infoset.gdl.checks import DECLARATIONS, variables
+from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Description, Literal, Term, Variable, clauses
+
+GROUNDER = "infoset.gdl.grounder"
+MAX_SPLIT = 100  # literals: longer bodies are left whole, as looking for parts takes the cube of their number
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What grounding may take before it gives up."""
+
+    seconds: float = 10.0
+    memory: int = 3 << 30  # bytes
+    rules: int = 1_000_000
+
+
+@dataclass(frozen=True)
+class GroundProgram:
+    """Ground rules over numbered atoms; an atom that always holds is a fact and stands in no rule."""
+
+    facts: frozenset[Term]
+    atoms: dict[int, Term]
+    rules: list[tuple[int, tuple[int, ...]]]  # head, and body: atoms, negated atoms as negative numbers
+
+
+def ground(description: Description, budget: Budget | None = None) -> GroundProgram:
+    """Every ground rule that can matter in some state.  Raises ``BudgetError`` beyond the budget."""
+    budget = budget or Budget()
+    writer = _Writer()
+    text = writer.program(list(needed_clauses(description)))
+    command = [sys.executable, "-m", GROUNDER, str(budget.memory), str(budget.rules)]
+    try:
+        answer = subprocess.run(command, input=text.encode(), capture_output=True, timeout=budget.seconds, check=True)
+    except subprocess.SubprocessError as error:
+        limits = f"{budget.seconds:g} s, {budget.memory >> 20:,} MiB, {budget.rules:,} rules"
+        where = description.file or "<text>"
+        raise BudgetError(f"{where}: does not ground within {limits}{_last_line(error)}") from None
+    return _read(answer.stdout, writer)
+
+
+def _last_line(error: subprocess.SubprocessError) -> str:
+    lines = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
+    return f" ({lines[-1][:100]})" if lines else ""
+
+
+def _read(answer: bytes, writer: _Writer) -> GroundProgram:
+    """What the grounder's process wrote."""
+    count, _, rest = answer.partition(b"\n")
+    words = array("i")
+    end = int(count) * words.itemsize
+    words.frombytes(rest[:end])
+    rules, k = [], 0
+    while k < len(words):
+        body = k + 2
+        end_of_rule = body + words[k + 1]
+        rules.append((words[k], tuple(words[body:end_of_rule])))
+        k = end_of_rule
+    facts: set[Term] = set()
+    atoms: dict[int, Term] = {}
+    for line in rest[end:].decode().splitlines():
+        number, _, name = line.partition(" ")
+        if number == "0":
+            facts.add(writer.read(name))
+        else:
+            atoms[int(number)] = writer.read(name)
+    return GroundProgram(frozenset(facts), atoms, rules)
+
+
+def needed_clauses(description: Description) -> Iterator[Clause]:
+    """The clauses without declarations that nothing reads, long bodies split."""
+    every = clauses(description)
+    read = {literal.atom.functor for clause in every for literal in clause.body}
+    names = (f"part {k}" for k in count(1))  # no relation of a description has a space in its name
+    for clause in every:
+        if clause.head.functor not in DECLARATIONS or clause.head.functor in read:
+            yield from split(clause, names)
+
+
+def split(clause: Clause, names: Iterator[str]) -> Iterator[Clause]:
+    """The clause, with parts of its body moved to relations of their own wherever that leaves fewer variables
+    to join at once: a variable that the head does not need is projected away with the literals that hold it.
+    """
+    body = list(clause.body)
+    kept = set(variables(clause.head))
+    while len(body) <= MAX_SPLIT:
+        part = _cheapest_part(body, kept)
+        if part is None:
+            break
+        inside, shared = part
+        head = Term(next(names), tuple(sorted(shared)))
+        yield Clause(head, tuple(body[k] for k in inside), clause.rule)
+        body = [literal for k, literal in enumerate(body) if k not in inside]
+        body.append(Literal(head, True))
+    yield Clause(clause.head, tuple(body), clause.rule)
+
+
+def _cheapest_part(body: list[Literal], kept: set[Variable]) -> tuple[list[int], set[Variable]] | None:
+    """The literals around one variable that join fewer variables than the whole body; ``None`` if none does."""
+    held = [set(variables(literal.atom)) for literal in body]
+    every = set().union(*held, kept)
+    best: tuple[int, list[int], set[Variable]] | None = None
+    for variable in sorted(set().union(*held) - kept):
+        inside = [k for k, names in enumerate(held) if variable in names]
+        joined = set().union(*(held[k] for k in inside))
+        inside = _with_bound_tests(body, held, inside, joined)
+        bound = set().union(*(held[k] for k in inside if _binds(body[k])), set())
+        if joined - bound or len(joined) >= len(every) or len(inside) == len(body):
+            continue
+        outside = set().union(*(held[k] for k in range(len(body)) if k not in inside), kept)
+        if best is None or len(joined) < best[0]:
+            best = len(joined), inside, joined & outside
+    return None if best is None else best[1:]
+
+
+def _with_bound_tests(
+    body: list[Literal], held: list[set[Variable]], inside: list[int], joined: set[Variable]
+) -> list[int]:
+    """Tests whose variables are all joined here anyway belong to the part: they make it smaller."""
+    extra = [k for k, names in enumerate(held) if names and names <= joined and not _binds(body[k])]
+    return sorted({*inside, *extra})
+
+
+def _binds(literal: Literal) -> bool:
+    return literal.positive and literal.atom.functor != "distinct"
+
+
+@dataclass
+class _Writer:
+    """The grounder's language: every name becomes a letter and a number, so no symbol can confuse it."""
+
+    names: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    origin: dict[str, str] = field(default_factory=dict)
+    terms: dict[str, Term] = field(default_factory=dict)
+
+    def program(self, every: list[Clause]) -> str:
+        lines = [self.clause(clause) for clause in every]
+        true, does = self.name("p", "true", 1), self.name("p", "does", 2)
+        lines += [f"{{{true}(X)}} :- {self.name('p', word, 1)}(X)." for word in ("init", "next")]
+        lines.append(f"{{{does}(R,M)}} :- {self.name('p', 'legal', 2)}(R,M).")
+        return "\n".join(lines) + "\n"
+
+    def name(self, kind: str, text: str, arity: int) -> str:
+        key = (kind, text, arity)
+        if key not in self.names:
+            self.names[key] = short = f"{kind}{len(self.names)}"
+            self.origin[short] = text
+        return self.names[key]
+
+    def clause(self, clause: Clause) -> str:
+        head = self.atom(clause.head)
+        body = ",".join(map(self.literal, clause.body))
+        return f"{head} :- {body}." if body else f"{head}."
+
+    def literal(self, literal: Literal) -> str:
+        if literal.atom.functor == "distinct":
+            one, other = map(self.argument, literal.atom.arguments)
+            return f"{one} {'!=' if literal.positive else '='} {other}"
+        return self.atom(literal.atom) if literal.positive else f"not {self.atom(literal.atom)}"
+
+    def atom(self, term: Term) -> str:
+        name = self.name("p", term.functor, len(term.arguments))
+        return name + self.arguments(term.arguments)
+
+    def argument(self, term: Argument) -> str:
+        if isinstance(term, Variable):
+            return self.name("V", term.name, 0)
+        name = self.name("f" if term.arguments else "c", term.functor, len(term.arguments))
+        return name + self.arguments(term.arguments)
+
+    def arguments(self, terms: Iterable[Argument]) -> str:
+        inside = ",".join(map(self.argument, terms))
+        return f"({inside})" if inside else ""
+
+    def read(self, text: str) -> Term:
+        """The term that the grounder prints as ``text``."""
+        found = self.terms.get(text)
+        if found is None:
+            found = self.terms[text] = self._parse(text)
+        return found
+
+    def _parse(self, text: str) -> Term:
+        stack: list[tuple[str, list[Argument]]] = [("", [])]
+        for word, mark in re.findall(r"(\w+)|([(),])", text):
+            if word:
+                stack.append((word, []))
+                if len(stack) > MAX_DEPTH + 2:  # what handles terms recurs
+                    raise BudgetError(f"terms grow beyond {MAX_DEPTH} levels")
+            elif mark != "(":
+                self._close(stack)
+        while len(stack) > 1:
+            self._close(stack)
+        found = stack[0][1][0]
+        assert isinstance(found, Term)
+        return found
+
+    def _close(self, stack: list[tuple[str, list[Argument]]]) -> None:
+        """The name on top has all its arguments: it becomes an argument of the name below."""
+        word, arguments = stack.pop()
+        stack[-1][1].append(Term(self.origin[word], tuple(arguments)))

@@ -1,0 +1,40 @@
+"""The game descriptions that come with infoset, called ``gdl:NAME``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from infoset.errors import UnknownNameError
+from infoset.gdl.game import GdlGame
+from infoset.gdl.syntax import Description, parse_gdl
+
+PREFIX = "gdl:"
+SUFFIX = ".gdl"
+
+
+@cache
+def library() -> dict[str, Traversable]:
+    """The shipped files by name."""
+    folder = files("infoset.gdl") / "library"
+    found = {file.name.removesuffix(SUFFIX): file for file in folder.iterdir() if file.name.endswith(SUFFIX)}
+    return dict(sorted(found.items()))
+
+
+def description(name: str) -> Description:
+    """A shipped description by name (without the prefix).  Raises ``UnknownNameError``."""
+    if name not in library():
+        raise UnknownNameError("game", PREFIX + name, [PREFIX + known for known in library()])
+    return parse_gdl(library()[name].read_text(encoding="utf-8"), PREFIX + name)
+
+
+def about(name: str) -> str:
+    """The first line of a shipped file's header."""
+    first = library()[name].read_text(encoding="utf-8").splitlines()[0]
+    return first.lstrip("; ").strip()
+
+
+def load_library(name: str) -> GdlGame:
+    """The game of a shipped description.  Raises ``UnknownNameError``."""
+    return GdlGame(description(name), PREFIX + name)

@@ -1,0 +1,412 @@
+"""Sixty-four plays in one machine word: random playouts of a propositional network, bit by bit side by side.
+
+A *row* holds one bit a play for one node; a gate is one word operation an input for 64 plays, and rows are several
+words long so that the processor's vector units are used.  The uniform choice among legal moves is word-wise too:
+the number of legal moves is counted into bit planes, a random number below it is drawn by rejection in all plays at
+once, and the move at which that number has counted down to zero is the one made.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import IntArray
+from infoset.gdl.propnet import AND, GOALS, NEXT, NO_NODE, PLAY, SEES, PropNet
+from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, no_move
+from infoset.jit import count_ones, kernel, lowest_one
+from infoset.randomness import Words, generators, next_row
+
+WORD = 64
+MAX_WORDS = 32  # words in a row: 2048 plays side by side
+CACHE_WORDS = 1 << 17  # rows of all nodes together: 1 MiB, what a second-level cache holds
+NEVER = np.iinfo(np.int64).max
+ONE, FULL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class Net(NamedTuple):
+    """What the kernels read: see ``PropNet`` for the arrays of the same names."""
+
+    kind: npt.NDArray[np.uint8]
+    first_input: IntArray
+    inputs: IntArray
+    loops: IntArray
+    stage_begin: IntArray
+    initial: npt.NDArray[np.bool_]
+    following: IntArray
+    first_move: IntArray
+    does: IntArray
+    legal: IntArray
+    terminal: int
+    first_goal: IntArray
+    goals: IntArray
+
+    @classmethod
+    def of(cls, net: PropNet) -> Net:
+        return cls(*(getattr(net, name) for name in cls._fields))
+
+
+@kernel
+def _mask(literal):
+    """All ones for a negated literal."""
+    return np.uint64(0) - np.uint64(literal & 1)
+
+
+@kernel
+def _gate(kind, first_input, inputs, rows, node):
+    """Work out the row of one gate."""
+    begin, end = first_input[node], first_input[node + 1]
+    target, mask, source = rows[node], _mask(inputs[begin]), rows[inputs[begin] >> 1]
+    for w in range(len(target)):
+        target[w] = source[w] ^ mask
+    for k in range(begin + 1, end):
+        mask, source = _mask(inputs[k]), rows[inputs[k] >> 1]
+        if kind[node] == AND:
+            for w in range(len(target)):
+                target[w] &= source[w] ^ mask
+        else:
+            for w in range(len(target)):
+                target[w] |= source[w] ^ mask
+
+
+@kernel
+def _evaluate(kind, first_input, inputs, loops, rows, begin, end):
+    """Work out the rows of the gates from ``begin`` to ``end``; loops rise from all false to their least fixpoint."""
+    node, loop = begin, 0
+    while node < end:
+        while loop < len(loops) and loops[loop, 0] < node:
+            loop += 1
+        if loop == len(loops) or loops[loop, 0] != node:
+            _gate(kind, first_input, inputs, rows, node)
+            node += 1
+            continue
+        node = loops[loop, 1]
+        _rise(kind, first_input, inputs, rows, loops[loop, 0], node)
+
+
+@kernel
+def _rise(kind, first_input, inputs, rows, begin, end):
+    """The least fixpoint of a loop: all false at first, raised until nothing changes."""
+    for node in range(begin, end):
+        for w in range(rows.shape[1]):
+            rows[node, w] = 0
+    before = np.zeros(rows.shape[1], np.uint64)
+    grown = True
+    while grown:
+        grown = False
+        for node in range(begin, end):
+            for w in range(len(before)):
+                before[w] = rows[node, w]
+            _gate(kind, first_input, inputs, rows, node)
+            for w in range(len(before)):
+                grown |= rows[node, w] != before[w]
+
+
+@kernel
+def _count(legal, rows, planes, carry):
+    """How many moves are legal in each play, as bit planes, the lowest first."""
+    planes[:] = 0
+    for k in range(len(legal)):
+        mask, source = _mask(legal[k]), rows[legal[k] >> 1]
+        for w in range(len(carry)):
+            carry[w] = source[w] ^ mask
+        p = 0
+        while (1 << p) <= k + 1:  # so many planes hold a count of k + 1
+            plane = planes[p]
+            for w in range(len(carry)):
+                kept = plane[w]
+                plane[w] = kept ^ carry[w]
+                carry[w] &= kept
+            p += 1
+
+
+@kernel
+def _bound(planes, limit, masks, none):
+    """The largest number allowed, one below the count; all ones up to its highest bit; plays whose count is zero."""
+    none[:] = FULL
+    for p in range(len(planes)):
+        for w in range(len(none)):
+            limit[p, w] = planes[p, w] ^ none[w]
+            none[w] &= ~planes[p, w]
+    for p in range(len(planes) - 1, -1, -1):
+        for w in range(len(none)):
+            masks[p, w] = limit[p, w] | (masks[p + 1, w] if p + 1 < len(planes) else np.uint64(0))
+
+
+@kernel
+def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator):
+    """A uniform number up to ``limit`` for every pending play, as bit planes, by rejection.
+
+    Each trial has as many bits as ``limit``, so more than every second one is accepted.
+    """
+    some = True
+    while some:
+        greater[:] = 0
+        equal[:] = FULL
+        for p in range(len(limit) - 1, -1, -1):
+            next_row(generator, noise)
+            for w in range(len(noise)):
+                bit, bound = noise[w] & masks[p, w], limit[p, w]
+                trial[p, w] = bit
+                greater[w] |= equal[w] & bit & ~bound
+                equal[w] &= ~(bit ^ bound)
+        for p in range(len(limit)):
+            for w in range(len(noise)):
+                drawn[p, w] ^= (drawn[p, w] ^ trial[p, w]) & pending[w]
+        left = np.uint64(0)
+        for w in range(len(noise)):
+            pending[w] &= greater[w]
+            left |= pending[w]
+        some = left != 0
+
+
+@kernel
+def _take(legal, does, rows, active, drawn, line):
+    """Make the legal move at which the drawn number has counted down to zero."""
+    for k in range(len(legal)):
+        mask, source = _mask(legal[k]), rows[legal[k] >> 1]
+        line[:] = 0
+        for p in range(len(drawn)):
+            for w in range(len(line)):
+                line[w] |= drawn[p, w]
+        if does[k] != NO_NODE:
+            target = rows[does[k]]
+            for w in range(len(line)):
+                target[w] = (source[w] ^ mask) & ~line[w] & active[w]
+        for w in range(len(line)):
+            line[w] = source[w] ^ mask
+        for p in range(len(drawn)):
+            plane = drawn[p]
+            for w in range(len(line)):
+                kept = plane[w]
+                plane[w] = kept ^ line[w]
+                line[w] &= ~kept
+
+
+@kernel
+def _choose(legal, does, rows, active, planes, lines, generator):
+    """A uniform legal move of one role in every active play; ``lines[0]`` gets the active plays without one."""
+    stuck, pending = lines[0], lines[1]
+    count, limit, masks, trial, drawn = planes[0], planes[1], planes[2], planes[3], planes[4]
+    _count(legal, rows, count, pending)
+    _bound(count, limit, masks, stuck)
+    left = np.uint64(0)
+    for w in range(len(active)):
+        stuck[w] &= active[w]
+        pending[w] = active[w]
+        left |= stuck[w]
+    if left:
+        return False
+    _draw(limit, masks, drawn, trial, pending, lines[2], lines[3], lines[4], generator)
+    _take(legal, does, rows, active, drawn, lines[2])
+    return True
+
+
+@kernel
+def _score(first_goal, goals, rows, done, lines, tally):
+    """Count the goal values of the plays that are done; of several, the first."""
+    found, again = lines[0], lines[1]
+    for role in range(len(tally.none)):
+        found[:] = 0
+        again[:] = 0
+        for k in range(first_goal[role], first_goal[role + 1]):
+            mask, source = _mask(goals[k]), rows[goals[k] >> 1]
+            for w in range(len(done)):
+                hit = (source[w] ^ mask) & done[w]
+                again[w] |= hit & found[w]
+                tally.goals[k] += np.int64(count_ones(hit & ~found[w]))
+                found[w] |= hit
+        for w in range(len(done)):
+            tally.none[role] += np.int64(count_ones(done[w] & ~found[w]))
+            tally.several[role] += np.int64(count_ones(again[w]))
+
+
+@kernel
+def _measure(done, began, step, tally):
+    """Note the lengths of the plays that are done."""
+    for w in range(len(done)):
+        bits = done[w]
+        while bits:
+            add_length(tally, step - began[w * 64 + np.int64(lowest_one(bits))])
+            bits &= bits - ONE
+
+
+@kernel
+def _restart(done, running, left, began, step):
+    """Begin new plays in place of those that are done while some are left to begin: ``done`` keeps the bits of those
+    begun, ``running`` loses the others.  Returns how many are left.
+    """
+    for w in range(len(done)):
+        bits = done[w]
+        while bits:
+            lane = np.int64(lowest_one(bits))
+            if left:
+                left -= 1
+                began[w * 64 + lane] = step + 1
+            else:
+                done[w] ^= ONE << np.uint64(lane)
+                running[w] ^= ONE << np.uint64(lane)
+            bits &= bits - ONE
+    return left
+
+
+@kernel
+def _give_up(active, done, began, latest, tally):
+    """Plays that began at ``latest`` or before, and go on, are done.  Returns when the oldest of the others began."""
+    oldest = np.int64(NEVER)
+    for lane in range(len(began)):
+        w, bit = lane >> 6, ONE << np.uint64(lane & 63)
+        if active[w] & bit:
+            if began[lane] <= latest:
+                active[w] ^= bit
+                done[w] |= bit
+                tally.lengths[UNFINISHED] += 1
+            else:
+                oldest = min(oldest, began[lane])
+    return oldest
+
+
+@kernel
+def _empty(row):
+    """Whether no bit of a row is set."""
+    found = np.uint64(0)
+    for w in range(len(row)):
+        found |= row[w]
+    return found == 0
+
+
+@kernel
+def _playouts(net, rows, count, max_steps, generator, tally):
+    """Random plays, many side by side; a play that ends makes room for the next until ``count`` were begun.
+
+    Returns the role that was stuck and one play, as its bit's index, in which it was; (-1, -1) if none ever is.
+    """
+    kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
+    words, size = rows.shape[1], len(net.following)
+    running, active, done = np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+    lines, after = np.zeros((5, words), np.uint64), np.zeros((size, words), np.uint64)
+    most = 0
+    for role in range(len(net.first_move) - 1):
+        most = max(most, net.first_move[role + 1] - net.first_move[role])
+    planes = np.zeros((5, _num_planes(most), words), np.uint64)
+    began = np.zeros(words * 64, dtype=np.int64)
+    left = count
+    for lane in range(min(count, words * 64)):
+        running[lane >> 6] |= ONE << np.uint64(lane & 63)
+        left -= 1
+    for k in range(size):
+        for w in range(words):
+            rows[1 + k, w] = FULL if net.initial[k] else np.uint64(0)
+    step, oldest = 0, 0
+    while not _empty(running):
+        _evaluate(kind, first_input, inputs, loops, rows, stage[PLAY], stage[GOALS])
+        mask, terminal = _mask(net.terminal), rows[net.terminal >> 1]
+        for w in range(words):
+            done[w] = (terminal[w] ^ mask) & running[w]
+            active[w] = running[w] & ~done[w]
+        if not _empty(done):
+            _evaluate(kind, first_input, inputs, loops, rows, stage[GOALS], stage[NEXT])
+            _score(net.first_goal, net.goals, rows, done, lines, tally)
+            _measure(done, began, step, tally)
+        if step - oldest >= max_steps:
+            oldest = min(step, _give_up(active, done, began, step - max_steps, tally))
+        left = _restart(done, running, left, began, step)
+        for role in range(len(net.first_move) - 1):
+            begin, end = net.first_move[role], net.first_move[role + 1]
+            own = planes[:, : _num_planes(end - begin)]
+            if not _choose(net.legal[begin:end], net.does[begin:end], rows, active, own, lines, generator):
+                return role, _first(lines[0])
+        _evaluate(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
+        _latch(net.following, net.initial, rows, active, done, after)
+        step += 1
+    return -1, -1
+
+
+@kernel
+def _num_planes(number):
+    """How many bits a number has; at least one."""
+    bits = 1
+    while (1 << bits) <= number:
+        bits += 1
+    return bits
+
+
+@kernel
+def _first(row):
+    """The index of the first bit of a row that is set."""
+    for w in range(len(row)):
+        if row[w]:
+            return w * 64 + np.int64(lowest_one(row[w]))
+    return -1
+
+
+@kernel
+def _latch(following, initial, rows, active, fresh, after):
+    """The next state in active plays, the first state in fresh ones, nothing elsewhere."""
+    for k in range(len(following)):
+        mask, source, target = _mask(following[k]), rows[following[k] >> 1], after[k]
+        begin = FULL if initial[k] else np.uint64(0)
+        for w in range(len(active)):
+            target[w] = (source[w] ^ mask) & active[w] | begin & fresh[w]
+    for k in range(len(following)):
+        for w in range(len(active)):
+            rows[1 + k, w] = after[k, w]
+
+
+def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
+    """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures.
+
+    Raises ``GameRuleError`` where a role has no legal move.
+    """
+    words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-count // WORD)))
+    rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals))
+    role, play = _playouts(Net.of(net), rows, count, max_steps, generators(seed, words), tally)
+    if role >= 0:
+        bits = (rows[1 : 1 + len(net.base), play // WORD] >> np.uint64(play % WORD)) & ONE
+        raise no_move(net, role, bits.astype(np.bool_))
+    return Playouts.of_net(net, tally, seed)
+
+
+def all_false(net: PropNet, words: int) -> Words:
+    """(N, words) rows in which only node 0 holds."""
+    rows = np.zeros((len(net), words), dtype=np.uint64)
+    rows[0] = FULL
+    return rows
+
+
+class Batch(NamedTuple):
+    """What holds in ``k`` states and follows from a joint move in each: arrays of truth values."""
+
+    terminal: npt.NDArray[np.bool_]  # (k,)
+    legal: npt.NDArray[np.bool_]  # (k, M)
+    goals: npt.NDArray[np.bool_]  # (k, G)
+    following: npt.NDArray[np.bool_]  # (k, B)
+    sees: npt.NDArray[np.bool_]  # (k, P)
+
+
+def evaluate_batch(net: PropNet, states: npt.NDArray[np.bool_], moves: npt.NDArray[np.bool_]) -> Batch:
+    """Evaluate ``states`` (k, B) with the joint moves ``moves`` (k, M) side by side."""
+    count = len(states)
+    rows = all_false(net, -(-count // WORD))
+    rows[1 : 1 + len(net.base)] = _to_rows(states)
+    read = net.does != NO_NODE
+    rows[net.does[read]] = _to_rows(moves[:, read])
+    arrays = Net.of(net)
+    _evaluate(arrays.kind, arrays.first_input, arrays.inputs, arrays.loops, rows, int(net.stage_begin[0]), len(net))
+    bits = np.unpackbits(rows.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)
+
+    def read_off(literals: IntArray) -> npt.NDArray[np.bool_]:
+        held: npt.NDArray[np.bool_] = bits[literals >> 1] ^ (literals & 1).astype(np.bool_)[:, None]
+        return held.T
+
+    terminal = read_off(np.array([net.terminal], dtype=np.int32))[:, 0]
+    return Batch(terminal, read_off(net.legal), read_off(net.goals), read_off(net.following), read_off(net.sees))
+
+
+def _to_rows(bits: npt.NDArray[np.bool_]) -> Words:
+    """(columns, words) one row for each column of ``bits``."""
+    padded = np.zeros((bits.shape[1], -(-len(bits) // WORD) * WORD), dtype=np.uint8)
+    padded[:, : len(bits)] = bits.T
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)

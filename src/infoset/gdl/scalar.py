@@ -1,0 +1,402 @@
+"""One state at a time: a propositional network that is kept settled while propositions flip.
+
+Every gate counts its inputs that hold; a flipped proposition changes the counts of its readers, and only gates whose
+value changes pass it on, in topological order.  A step of a game flips few propositions, so most of the network is
+never touched.  A loop is worked out anew, from all false, whenever something that it reads has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, IndexArray, IntArray
+from infoset.gdl.propnet import AND, NO_NODE, SEES, PropNet
+from infoset.gdl.syntax import Term, to_action
+from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, no_move
+from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.randomness import Words, below, streams
+
+WORD = 64
+
+
+ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)  # indices without a sign need no check in kernels
+
+
+class Net(NamedTuple):
+    """What the kernels read: see ``PropNet`` for the arrays of the same names."""
+
+    first_fanout: IndexArray
+    fanout: IndexArray
+    loop_begin: IntArray  # (N,) first gate of the loop of each gate, or -1; empty where there is no loop
+    loop_end: IntArray
+    following: IndexArray
+    first_move: IndexArray
+    does: IntArray
+    legal: IndexArray
+    terminal: np.uint32
+    first_goal: IndexArray
+    goals: IndexArray
+    sees: IndexArray
+    initial: Words
+
+
+class Run(NamedTuple):
+    """What the kernels write."""
+
+    value: npt.NDArray[np.uint8]  # (N,)
+    slack: IntArray  # (N,) inputs that hold, less those that a gate needs: it holds from 0 on
+    pending: Words  # (N / 64,) gates whose value no longer fits, and the first gate of every loop to be worked out
+    current: Words  # (B / 64,) the state
+    moves: IntArray  # (roles,) the joint move, -1 where there is none
+    menu: IntArray  # (M,) legal moves of the roles, one after the other
+    menu_size: IntArray  # (roles,)
+    next: Words  # (B / 64,) the state after the joint move
+    seen: npt.NDArray[np.uint8]  # (P,)
+
+
+# Helpers take single arrays: taking an array out of a tuple inside a loop costs a reference count each time.
+
+
+@inline_kernel
+def _flip(first_fanout, fanout, loop_begin, value, slack, pending, node):
+    """Turn a node over and tell its readers; one whose slack crosses zero changes whether it is pending."""
+    value[node] ^= np.uint8(1)
+    now = np.uint64(value[node])
+    for k in range(first_fanout[node], first_fanout[node + ONE]):
+        entry = np.uint64(fanout[k])
+        reader = entry >> ONE
+        falls = np.int32((entry & ONE) == now)
+        left = slack[reader] + np.int32(1) - falls - falls
+        slack[reader] = left
+        if len(loop_begin) > 0 and loop_begin[reader] >= 0:
+            begin = np.uint64(loop_begin[reader])
+            pending[begin >> SIX] |= ONE << (begin & LOW)
+        else:
+            pending[reader >> SIX] ^= np.uint64(left + falls == 0) << (reader & LOW)
+
+
+@inline_kernel
+def _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending):
+    """Bring every gate in line with its inputs."""
+    for word in range(np.uint64(len(pending))):
+        while pending[word]:
+            node = (np.uint64(word) << SIX) + np.uint64(lowest_one(pending[word]))
+            pending[word] &= pending[word] - ONE
+            if len(loop_begin) > 0 and loop_begin[node] >= 0:
+                _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, loop_begin[node], loop_end[node])
+            else:
+                _flip(first_fanout, fanout, loop_begin, value, slack, pending, node)
+
+
+@kernel
+def _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, begin, end):
+    """The least fixpoint of a loop; only its differences from before go on to gates outside."""
+    before = value[begin:end].copy()
+    for node in range(begin, end):
+        if value[node]:
+            _tell_loop(first_fanout, fanout, slack, node, begin, end, -1)
+            value[node] = 0
+    grown = True
+    while grown:
+        grown = False
+        for node in range(begin, end):
+            if not value[node] and slack[node] >= 0:
+                value[node] = 1
+                _tell_loop(first_fanout, fanout, slack, node, begin, end, 1)
+                grown = True
+    for node in range(begin, end):
+        if value[node] != before[node - begin]:
+            _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end)
+
+
+@kernel
+def _tell_loop(first_fanout, fanout, slack, node, begin, end, change):
+    for k in range(first_fanout[node], first_fanout[node + 1]):
+        reader = np.int64(fanout[k] >> 1)
+        if begin <= reader < end:
+            slack[reader] += change
+
+
+@kernel
+def _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end):
+    """What ``_flip`` does, for the readers outside the loop of a gate that has changed."""
+    for k in range(first_fanout[node], first_fanout[node + 1]):
+        entry = np.int64(fanout[k])
+        reader = entry >> 1
+        if begin <= reader < end:
+            continue
+        falls = np.int64((entry & 1) == value[node])
+        slack[reader] += 1 - 2 * falls
+        if loop_begin[reader] >= 0:
+            first = loop_begin[reader]
+            pending[first >> 6] |= ONE << np.uint64(first & 63)
+        else:
+            pending[reader >> 6] ^= np.uint64(slack[reader] + falls == 0) << np.uint64(reader & 63)
+
+
+@inline_kernel
+def _holds(value, literal):
+    wide = np.uint64(literal)
+    return np.uint64(value[wide >> ONE]) ^ (wide & ONE)
+
+
+@inline_kernel
+def _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, current, state):
+    """Make ``state`` the current one."""
+    for word in range(np.uint64(len(state))):
+        changed = state[word] ^ current[word]
+        current[word] = state[word]
+        while changed:
+            node = ONE + (np.uint64(word) << SIX) + np.uint64(lowest_one(changed))
+            _flip(first_fanout, fanout, loop_begin, value, slack, pending, node)
+            changed &= changed - ONE
+    _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending)
+
+
+@inline_kernel
+def _find_legal(first_move, legal, value, menu, menu_size):
+    """The legal moves of every role, from where its moves begin in ``menu``."""
+    for role in range(np.uint64(len(menu_size))):
+        begin, size = np.uint64(first_move[role]), np.uint64(0)
+        for move in range(begin, np.uint64(first_move[role + ONE])):
+            menu[begin + size] = move
+            size += _holds(value, legal[move])
+        menu_size[role] = size
+
+
+@inline_kernel
+def _follow(following, value, after):
+    """The next state into ``after``, once the joint move is made and settled."""
+    size = np.uint64(len(following))
+    for word in range(np.uint64(len(after))):
+        bits, begin = np.uint64(0), np.uint64(word) << SIX
+        for k in range(begin, min(begin + np.uint64(64), size)):
+            bits |= _holds(value, following[k]) << (np.uint64(k) & LOW)
+        after[word] = bits
+
+
+@inline_kernel
+def _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves, role, move):
+    """Let ``role`` do ``move`` instead of what it did before; -1 for nothing."""
+    before = moves[role]
+    if before != move:
+        moves[role] = move
+        if before >= 0 and does[before] >= 0:
+            _flip(first_fanout, fanout, loop_begin, value, slack, pending, np.uint64(does[before]))
+        if move >= 0 and does[move] >= 0:
+            _flip(first_fanout, fanout, loop_begin, value, slack, pending, np.uint64(does[move]))
+
+
+@kernel
+def _look(net, run, state, goals):
+    """Whether ``state`` is terminal; its legal moves into ``run.menu``, which goals hold into ``goals``."""
+    first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
+    value, slack, pending = run.value, run.slack, run.pending
+    _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, run.current, state)
+    _find_legal(net.first_move, net.legal, value, run.menu, run.menu_size)
+    for k in range(len(net.goals)):
+        goals[k] = _holds(value, net.goals[k])
+    return _holds(value, net.terminal)
+
+
+@kernel
+def _step(net, run, state, moves):
+    """The next state into ``run.next``, the percepts of the step into ``run.seen``."""
+    first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
+    value, slack, pending, does, before = run.value, run.slack, run.pending, net.does, run.moves
+    _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, run.current, state)
+    for role in range(len(moves)):
+        _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, before, role, moves[role])
+    _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending)
+    _follow(net.following, value, run.next)
+    for k in range(len(net.sees)):
+        run.seen[k] = _holds(value, net.sees[k])
+
+
+@inline_kernel
+def _score(first_goal, goals, value, counts, none, several):
+    """Count the goal values that hold; of several, the first."""
+    for role in range(len(none)):
+        found = 0
+        for k in range(first_goal[role], first_goal[role + 1]):
+            if _holds(value, goals[k]):
+                counts[k] += found == 0
+                found += 1
+        none[role] += found == 0
+        several[role] += found > 1
+
+
+@kernel
+def _playouts(net, run, count, max_steps, stream, tally):
+    """Random plays from the start; returns the role that was stuck, or -1."""
+    first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
+    following, first_move, does, legal, initial = net.following, net.first_move, net.does, net.legal, net.initial
+    value, slack, pending, current, after = run.value, run.slack, run.pending, run.current, run.next
+    moves, menu, menu_size = run.moves, run.menu, run.menu_size
+    for _ in range(count):
+        _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, current, initial)
+        length = 0
+        while not _holds(value, net.terminal) and length < max_steps:
+            _find_legal(first_move, legal, value, menu, menu_size)
+            for role in range(np.uint64(len(moves))):
+                if menu_size[role] == 0:
+                    return np.int64(role)
+                move = menu[np.uint64(first_move[role]) + np.uint64(below(stream, menu_size[role]))]
+                _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves, role, move)
+            _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending)
+            _follow(following, value, after)
+            _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, current, after)
+            length += 1
+        if _holds(value, net.terminal):
+            add_length(tally, length)
+            _score(net.first_goal, net.goals, value, tally.goals, tally.none, tally.several)
+        else:
+            tally.lengths[UNFINISHED] += 1
+    return np.int64(-1)
+
+
+def compile_net(net: PropNet, percepts: bool = True) -> Net:
+    """The arrays of ``Net``; gates that only percepts need are cut off unless ``percepts``."""
+    size = len(net) if percepts else int(net.stage_begin[SEES])
+    loop_begin, loop_end = np.full((2, size if len(net.loops) else 0), -1, dtype=np.int32)
+    for begin, end in net.loops:
+        loop_begin[begin:end], loop_end[begin:end] = begin, end
+    first_fanout, fanout = net.fanout
+    kept = fanout >> 1 < size
+    first_fanout = np.concatenate([[0], np.cumsum(kept)])[first_fanout[: size + 1]]
+    return Net(
+        first_fanout.astype(np.uint32), fanout[kept].astype(np.uint32), loop_begin, loop_end,
+        net.following.astype(np.uint32), net.first_move.astype(np.uint32), net.does, net.legal.astype(np.uint32),
+        np.uint32(net.terminal), net.first_goal.astype(np.uint32), net.goals.astype(np.uint32),
+        (net.sees if percepts else net.sees[:0]).astype(np.uint32), pack(net.initial),
+    )  # fmt: skip
+
+
+def pack(bits: npt.NDArray[np.bool_]) -> Words:
+    """Bits as words, the lowest first."""
+    padded = np.zeros(-(-len(bits) // WORD) * WORD or WORD, dtype=np.uint8)
+    padded[: len(bits)] = bits
+    return np.packbits(padded, bitorder="little").view(np.uint64)
+
+
+def unpack(words: Words, size: int) -> npt.NDArray[np.bool_]:
+    """The first ``size`` bits of words: the inverse of ``pack``."""
+    return np.unpackbits(words.view(np.uint8), count=size, bitorder="little").astype(np.bool_)
+
+
+def fresh_run(propnet: PropNet, net: Net) -> Run:
+    """No proposition holds, no move is made, and every gate is as that says."""
+    size, words, roles = len(net.first_fanout) - 1, len(net.initial), len(propnet.roles)
+    run = Run(
+        value=np.zeros(size, dtype=np.uint8),
+        slack=-np.where(propnet.kind == AND, np.diff(propnet.first_input), 1)[:size].astype(np.int32),
+        pending=np.zeros(-(-size // WORD), dtype=np.uint64),
+        current=np.zeros(words, dtype=np.uint64),
+        moves=np.full(roles, NO_NODE, dtype=np.int32),
+        menu=np.zeros(len(net.legal) + 1, dtype=np.int32),
+        menu_size=np.zeros(roles, dtype=np.int32),
+        next=np.zeros(words, dtype=np.uint64),
+        seen=np.zeros(len(net.sees), dtype=np.uint8),
+    )
+    run.slack[0] = 0  # node 0 always holds
+    _wake(net, run)
+    return run
+
+
+@kernel
+def _wake(net, run):
+    """Count the negated inputs of gates that read what does not hold, then settle."""
+    for node in range(len(run.value)):
+        for k in range(net.first_fanout[node], net.first_fanout[node + 1]):
+            run.slack[net.fanout[k] >> 1] += np.int64(net.fanout[k] & 1)
+    for node in range(len(run.value)):
+        if len(net.loop_begin) > 0 and net.loop_begin[node] >= 0:
+            first = net.loop_begin[node]
+            run.pending[first >> 6] |= ONE << np.uint64(first & 63)
+        elif run.slack[node] >= 0:
+            run.pending[node >> 6] |= ONE << np.uint64(node & 63)
+    _settle(net.first_fanout, net.fanout, net.loop_begin, net.loop_end, run.value, run.slack, run.pending)
+
+
+class ScalarEvaluator:
+    """A game's rules answered from its network; moves are numbered, states are bytes.
+
+    States are hashable values.  The evaluator remembers where it stands, so questions about one state, or about
+    states near each other, cost little.
+    """
+
+    def __init__(self, net: PropNet) -> None:
+        self.propnet = net
+        self.roles = net.roles
+        self.net = compile_net(net)
+        self.run = fresh_run(net, self.net)
+        self.actions = tuple(map(to_action, net.moves))
+        self.percepts = tuple(map(to_action, net.percepts))
+        first = net.first_move
+        self.number = [
+            {self.actions[k]: k for k in range(first[r], first[r + 1])} for r in range(len(self.roles))
+        ]  # fmt: skip
+        self.menus: dict[bytes, tuple[Action, ...]] = {}
+        self.holding = np.zeros(len(net.goals), dtype=np.uint8)
+        self.looked: bytes | None = None
+
+    def start(self) -> bytes:
+        return self.net.initial.tobytes()
+
+    def facts(self, state: bytes) -> frozenset[Term]:
+        bits = unpack(np.frombuffer(state, dtype=np.uint64), len(self.propnet.base))
+        return frozenset(self.propnet.base[k] for k in np.flatnonzero(bits))
+
+    def state(self, facts: frozenset[Term]) -> bytes:
+        return pack(np.array([term in facts for term in self.propnet.base], dtype=np.bool_)).tobytes()
+
+    def _look(self, state: bytes) -> None:
+        if self.looked != state:
+            self.is_terminal = bool(_look(self.net, self.run, np.frombuffer(state, dtype=np.uint64), self.holding))
+            self.looked = state
+
+    def terminal(self, state: bytes) -> bool:
+        self._look(state)
+        return self.is_terminal
+
+    def legal(self, state: bytes, role: int) -> tuple[Action, ...]:
+        self._look(state)
+        begin = self.net.first_move[role]
+        numbers = self.run.menu[begin : begin + self.run.menu_size[role]]
+        key = numbers.tobytes()
+        menu = self.menus.get(key)
+        if menu is None:
+            menu = self.menus[key] = tuple([self.actions[k] for k in numbers])
+        return menu
+
+    def goals(self, state: bytes, role: int) -> tuple[int, ...]:
+        self._look(state)
+        first = self.net.first_goal
+        return tuple([int(self.propnet.goal_values[k]) for k in range(first[role], first[role + 1]) if self.holding[k]])
+
+    def step(self, state: bytes, moves: Sequence[Action]) -> tuple[bytes, tuple[tuple[Action, ...], ...]]:
+        self.looked = None
+        numbers = np.array([self.number[r].get(m, NO_NODE) for r, m in enumerate(moves)], dtype=np.int32)
+        _step(self.net, self.run, np.frombuffer(state, dtype=np.uint64), numbers)
+        seen, first = np.flatnonzero(self.run.seen), self.propnet.first_percept
+        percepts: list[list[Action]] = [[] for _ in self.roles]
+        role = 0
+        for k in seen:
+            while k >= first[role + 1]:
+                role += 1
+            percepts[role].append(self.percepts[k])
+        return self.run.next.tobytes(), tuple(map(tuple, percepts))
+
+
+def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
+    """Random plays, one after the other.  Raises ``GameRuleError`` where a role has no legal move."""
+    small = compile_net(net, percepts=False)
+    run, tally = fresh_run(net, small), Tally.empty(len(net.roles), len(net.goals))
+    stuck = _playouts(small, run, count, max_steps, streams(seed, 1), tally)
+    if stuck >= 0:
+        raise no_move(net, stuck, unpack(run.current, len(net.base)))
+    return Playouts.of_net(net, tally, seed)

@@ -1,0 +1,37 @@
+"""Means with their 95 % intervals, by the normal approximation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
+
+
+def margin(count: int, deviations: float) -> float | None:
+    """Half the width of the 95 % interval of a mean of ``count`` figures, from the sum of their squared deviations
+    from it; ``None`` with fewer than two figures.
+    """
+    if count < 2:
+        return None
+    return NORMAL_95 * sqrt(max(deviations, 0.0) / (count - 1) / count)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with half the width of its 95 % interval; ``None`` where there are too few figures for either."""
+
+    value: float | None
+    margin: float | None
+
+    @classmethod
+    def of(cls, count: int, total: float, squares: float) -> Mean:
+        """From the sum and the sum of squares of ``count`` figures."""
+        if not count:
+            return cls(None, None)
+        return cls(total / count, margin(count, squares - total * total / count))
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "unknown"
+        return f"{self.value:.4g}" + ("" if self.margin is None else f" ± {self.margin:.2g}")

@@ -1,0 +1,203 @@
+"""Layered drawings: an order of each column that crosses few links, then heights that keep links short.
+
+After Sugiyama, Tagawa and Toda (1981): barycentre sweeps for the order; for the heights, repeated least squares under
+the least distances (isotonic regression).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, groupby, pairwise
+from statistics import fmean
+
+EVERYWHERE = -1  # the lane of cells that may stand at any height
+SWEEPS, SETTLINGS = 24, 40
+TAUT = 6.0  # how much more it matters that a rope is level
+BETWEEN, HEADING, FRAME = 5.0, 20.0, 12.0
+LANE_TOP, LANE_BOTTOM = 30.0, 12.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One thing in a column.  Lanes stay apart at every height; in a column, the groups of a lane stand in order."""
+
+    column: int
+    height: float
+    lane: int = EVERYWHERE
+    group: int = 0
+    block: int = 0  # cells of one block other than 0 stay together, in a frame
+    rope: int = 0  # cells of one rope other than 0, one a column, are best level
+
+
+@dataclass(frozen=True)
+class Link:
+    """From a cell to one in the next column; ``start`` and ``end`` are its heights below their centres."""
+
+    source: int
+    target: int
+    start: float = 0.0
+    end: float = 0.0
+
+
+def arrange(cells: Sequence[Cell], links: Sequence[Link]) -> list[list[int]]:
+    """The cells of each column from top to bottom: the best of a few sweeps of the barycentre heuristic."""
+    columns: list[list[int]] = [[] for _ in range(1 + max(cell.column for cell in cells))]
+    for number in sorted(range(len(cells)), key=lambda k: (cells[k].lane, cells[k].group, cells[k].block)):
+        columns[cells[number].column].append(number)
+    before, after = _neighbours(len(cells), links)
+    best, fewest = columns, crossings(columns, links)
+    for sweep in range(SWEEPS):
+        columns = [list(column) for column in columns]
+        rank = _ranks(columns, len(cells))
+        forward = sweep % 2 == 0
+        for column in columns if forward else reversed(columns):
+            _sort(column, cells, before if forward else after, rank)
+        count = crossings(columns, links)
+        if count < fewest:
+            best, fewest = columns, count
+    return best
+
+
+def crossings(columns: Sequence[Sequence[int]], links: Sequence[Link]) -> int:
+    """How many pairs of links cross."""
+    rank = _ranks(columns, sum(map(len, columns)))
+    column_of = {cell: number for number, column in enumerate(columns) for cell in column}
+    ends = sorted((column_of[link.source], rank[link.source], rank[link.target]) for link in links)
+    count = 0
+    for _, group in groupby(ends, key=lambda end: end[0]):
+        seen: list[float] = []
+        for _, _, target in group:
+            count += len(seen) - bisect_left(seen, target + 1e-9)
+            insort(seen, target)
+    return count
+
+
+def _neighbours(size: int, links: Sequence[Link]) -> tuple[list[list[int]], list[list[int]]]:
+    before: list[list[int]] = [[] for _ in range(size)]
+    after: list[list[int]] = [[] for _ in range(size)]
+    for link in links:
+        before[link.target].append(link.source)
+        after[link.source].append(link.target)
+    return before, after
+
+
+def _ranks(columns: Sequence[Sequence[int]], size: int) -> list[float]:
+    """Where each cell stands in its column, from 0 to 1."""
+    rank = [0.0] * size
+    for column in columns:
+        for place, cell in enumerate(column):
+            rank[cell] = (place + 0.5) / len(column)
+    return rank
+
+
+def _sort(column: list[int], cells: Sequence[Cell], near: Sequence[Sequence[int]], rank: list[float]) -> None:
+    """Sorts a column by the mean ranks of its cells' neighbours; a block goes by the mean of its members."""
+    mean = {cell: fmean(rank[k] for k in near[cell]) if near[cell] else rank[cell] for cell in column}
+    blocks: dict[int, list[int]] = {}
+    for cell in column:
+        blocks.setdefault(cells[cell].block or -1 - cell, []).append(cell)
+    middle = {cell: fmean(mean[k] for k in block) for block in blocks.values() for cell in block}
+    column.sort(key=lambda k: (cells[k].lane, cells[k].group, middle[k], cells[k].block, mean[k]))
+    for place, cell in enumerate(column):
+        rank[cell] = (place + 0.5) / len(column)
+
+
+def place(
+    cells: Sequence[Cell], links: Sequence[Link], columns: Sequence[Sequence[int]]
+) -> tuple[list[float], dict[int, tuple[float, float]]]:
+    """The centre of every cell, from 0 down, and the top and bottom of every lane."""
+    stacks = [list(stack) for column in columns for _, stack in groupby(column, key=lambda k: cells[k].lane)]
+    bands = _bands(cells, stacks)
+    y = [0.0] * len(cells)
+    for stack in stacks:
+        top, bottom = bands[cells[stack[0]].lane]
+        reach = _reach(cells, stack)
+        for cell, below in zip(stack, reach, strict=True):
+            y[cell] = (top + bottom - reach[-1]) / 2 + below
+    ends = _ends(cells, links)
+    for round_ in range(SETTLINGS):
+        for stack in stacks if round_ % 2 == 0 else reversed(stacks):
+            wanted = [_wanted(ends[cell], y[cell], TAUT if cells[cell].rope else 1.0, y) for cell in stack]
+            _settle(cells, stack, wanted, bands[cells[stack[0]].lane], y)
+    return y, bands
+
+
+def _ends(cells: Sequence[Cell], links: Sequence[Link]) -> list[list[tuple[int, float]]]:
+    """For each cell, the cells that it should be level with and how far below them.
+
+    A rope is level with where it comes from, or else (from a cell that stands anywhere) with where it goes.
+    """
+    ends: list[list[tuple[int, float]]] = [[] for _ in cells]
+    origin: dict[int, list[tuple[int, float]]] = {}
+    goals: dict[int, list[tuple[int, float]]] = {}
+    for link in links:
+        one, two = cells[link.source], cells[link.target]
+        back, forth = (link.source, link.start - link.end), (link.target, link.end - link.start)
+        ends[link.target].append(back)
+        ends[link.source].append(forth)
+        if two.rope and one.rope != two.rope and one.lane == two.lane:
+            origin[two.rope] = [back]
+        if one.rope and one.rope != two.rope:
+            goals.setdefault(one.rope, []).append(forth)
+    best = {**goals, **origin}
+    return [best[cell.rope] if cell.rope else own for cell, own in zip(cells, ends, strict=True)]
+
+
+def _bands(cells: Sequence[Cell], stacks: Sequence[Sequence[int]]) -> dict[int, tuple[float, float]]:
+    """Lanes below each other, each as high as its highest stack; stretched where a free stack is higher."""
+    need: dict[int, float] = {}
+    for stack in stacks:
+        ends = (cells[stack[0]].height + cells[stack[-1]].height) / 2
+        size = _reach(cells, stack)[-1] + ends + LANE_TOP + LANE_BOTTOM
+        lane = cells[stack[0]].lane
+        need[lane] = max(need.get(lane, 0.0), size)
+    lanes = sorted(lane for lane in need if lane != EVERYWHERE)
+    stretch = max(1.0, need.get(EVERYWHERE, 0.0) / (sum(need[lane] for lane in lanes) or 1.0))
+    edges = list(accumulate((need[lane] * stretch for lane in lanes), initial=0.0))
+    bands = dict(zip(lanes, pairwise(edges), strict=True))
+    return {**bands, EVERYWHERE: (0.0, max(edges[-1], need.get(EVERYWHERE, 0.0)))}
+
+
+def _reach(cells: Sequence[Cell], stack: Sequence[int]) -> list[float]:
+    """How far each centre is below the first one's when the cells stand as close as they may."""
+    gaps = (
+        (cells[one].height + cells[two].height) / 2
+        + BETWEEN
+        + HEADING * (cells[one].group != cells[two].group)
+        + FRAME * (cells[one].block != cells[two].block)
+        for one, two in pairwise(stack)
+    )
+    return list(accumulate(gaps, initial=0.0))
+
+
+def _wanted(ends: Sequence[tuple[int, float]], now: float, weight: float, y: list[float]) -> tuple[float, float]:
+    """Where a cell would be level with its ends on average, and how much that matters."""
+    if not ends:
+        return now, 0.01
+    return fmean(y[other] + shift for other, shift in ends), weight * len(ends)
+
+
+def _settle(
+    cells: Sequence[Cell],
+    stack: Sequence[int],
+    wanted: Sequence[tuple[float, float]],
+    band: tuple[float, float],
+    y: list[float],
+) -> None:
+    """Puts a stack as near to the wanted heights as order, distances and lane allow (pool adjacent violators)."""
+    reach = _reach(cells, stack)
+    pools: list[tuple[float, float, int]] = []  # mean, weight, members
+    for (height, weight), below in zip(wanted, reach, strict=True):
+        pool = (height - below, weight, 1)
+        while pools and pools[-1][0] > pool[0]:
+            mean, heavy, members = pools.pop()
+            both = heavy + pool[1]
+            pool = ((mean * heavy + pool[0] * pool[1]) / both, both, members + pool[2])
+        pools.append(pool)
+    free = [mean for mean, _, members in pools for _ in range(members)]
+    low = band[0] + LANE_TOP + cells[stack[0]].height / 2
+    high = band[1] - LANE_BOTTOM - cells[stack[-1]].height / 2 - reach[-1]
+    for cell, mean, below in zip(stack, free, reach, strict=True):
+        y[cell] = min(max(mean, low), max(high, low)) + below
