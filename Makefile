@@ -1,5 +1,5 @@
 # make demo    solve two games from end to end and leave run folders with pictures
-# make test    all checks and tests; what CI runs
+# make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
 # make check   lint and types only      make docs   build the pages
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then bench-playouts
 # make bench-playouts   random plays a second of described games
@@ -10,7 +10,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check docs bench bench-tabular bench-playouts papers clean
+.PHONY: demo test test-all check docs bench bench-tabular bench-playouts papers clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,9 @@ demo: $(VENV)/demo
 test: check $(VENV)/test
 	$(BIN)/python -m pytest
 	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
+
+test-all: test
+	$(BIN)/python -m pytest -m slow
 
 check: $(VENV)/test
 	$(BIN)/ruff check .

@@ -115,9 +115,23 @@ class _Checker:
         if len({a for a, _ in answers}) < len(answers):
             raise self._broken(f"nature's answers {answers!r} are not distinct")
         answer = state.draw(moves, self.rng)
-        if answers and answer not in [a for a, _ in answers]:
-            raise self._broken(f"draw gave {answer!r}, which chance does not list")
+        if (
+            answers
+            and answer not in [a for a, _ in answers]
+            and not self._comes_to_a_listed(state, moves, answers, answer)
+        ):
+            raise self._broken(f"draw gave {answer!r}, which chance does not list, nor does it come to one listed")
         return moves, answer
+
+    def _comes_to_a_listed(
+        self, state: State, moves: JointMove, answers: tuple[tuple[Action, float], ...], answer: Action | None
+    ) -> bool:
+        """Where answers are many, one may be drawn that the list holds under another name."""
+        drawn = state.play(moves, answer)
+        return any(self._same(drawn, state.play(moves, listed)) for listed, _ in answers)
+
+    def _same(self, one: Step, other: Step) -> bool:
+        return one.state == other.state and all(one.observation(p) == other.observation(p) for p in range(self.n))
 
     def _check_menu(self, player: int, known: InformationState, legal: tuple[Action, ...], state: State) -> None:
         information_map = getattr(self.game, "information_map", None)
@@ -133,7 +147,7 @@ class _Checker:
     def _play(self, state: State, moves: JointMove, answer: Action | None) -> Step:
         before = hash(state)
         step, again = state.play(moves, answer), state.play(moves, answer)
-        if step.state != again.state or any(step.observation(p) != again.observation(p) for p in range(self.n)):
+        if not self._same(step, again):
             raise self._broken(f"playing {moves!r} twice gives different steps")
         if hash(state) != before:
             raise self._broken(f"playing {moves!r} changed the state that it was played from")

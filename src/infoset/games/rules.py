@@ -31,8 +31,8 @@ def seats(count: int) -> tuple[str, ...]:
     return tuple(f"P{k + 1}" for k in range(count))
 
 
-def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
-    """Raise ``IllegalMoveError`` unless the joint move and nature's answer are on offer at ``state``."""
+def check_moves(state: State, moves: JointMove) -> None:
+    """Raise ``IllegalMoveError`` unless the joint move is on offer at ``state``."""
     if state.terminal:
         raise IllegalMoveError(f"the game is over at {state!r}; no move is legal")
     players = len(state.returns())
@@ -42,6 +42,11 @@ def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
         legal: tuple[Action | None, ...] = state.legal(player) or (None,)
         if move not in legal:
             raise IllegalMoveError(f"player {player} cannot play {move!r}; legal: {legal!r}")
+
+
+def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
+    """Raise ``IllegalMoveError`` unless the joint move and nature's answer are on offer at ``state``."""
+    check_moves(state, moves)
     answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance(moves)) or (None,)
     if nature not in answers:
         raise IllegalMoveError(f"nature cannot answer {nature!r}; possible: {answers[:20]!r}")

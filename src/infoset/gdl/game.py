@@ -16,21 +16,24 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from infoset.base import Action, JointMove, Observation, Observed
-from infoset.errors import BudgetError, FormatError, GameRuleError, shorten
-from infoset.games.rules import NativeState
+from infoset.errors import BudgetError, FormatError, shorten
+from infoset.games.rules import NativeState, check_moves, check_play
 from infoset.gdl.checks import ERROR, Defect, check, repair
-from infoset.gdl.grounding import Budget, ground
+from infoset.gdl.grounding import DEFAULT_BUDGET, Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, read_gdl
+from infoset.gdl.tally import no_move
 
 RANDOM = "random"
-DEFAULT_BUDGET = Budget()
+
 TRANSITIONS = 1 << 16
+MANY = 256  # moves of nature beyond which one is drawn without working out what each comes to
 PROBE_STEPS: dict[type, int] = {ScalarEvaluator: 2000, LazyEvaluator: 200}
 NARROW = 2  # a narrow probe plays only the first moves, so that many histories coincide
 MAX_PROBE_LENGTH = 200
+PROBE_SIZE = 500  # facts and moves in one state that make it cost as much as another step
 
 
 class Evaluator(Protocol):
@@ -83,31 +86,35 @@ class GdlRules:
             return ()
         menu = self.evaluator.legal(key, role)
         if not menu:
-            facts = " ".join(sorted(map(str, self.evaluator.facts(key))))
-            raise GameRuleError(
-                f"{self.evaluator.roles[role]} has no legal move, and the game is not over, at {shorten(facts, 400)}"
-            )
+            raise no_move(self.description.file, self.evaluator.roles[role], self.evaluator.facts(key))
         return menu
+
+    def nature(self, key: Hashable) -> tuple[Action, ...]:
+        """The legal moves of ``random``; ``()`` where the game has no such role or it has no choice."""
+        menu = () if self.random is None else self.legal(key, self.random)
+        return menu if len(menu) > 1 else ()
 
     def _outcomes(self, key: Hashable, moves: tuple[Action, ...]) -> tuple[Outcome, ...]:
         """Nature's answers to a joint move of the players; moves of ``random`` that come to the same are one."""
-        joint: list[Action] = [""] * len(self.evaluator.roles)
-        for seat, move in zip(self.seats, moves, strict=True):
-            joint[seat] = move
-        if self.random is None:
-            return (Outcome(None, 1.0, self._step(key, joint)),)
-        menu = self.legal(key, self.random)
+        menu = self.nature(key)
+        if not menu:
+            return (Outcome(None, 1.0, self.step(key, moves, None)),)
         weight: dict[Observed, tuple[Action, int]] = {}
         for answer in menu:
-            joint[self.random] = answer
-            step = self._step(key, joint)
+            step = self.step(key, moves, answer)
             first, count = weight.get(step, (answer, 0))
             weight[step] = first, count + 1
         if len(weight) == 1:
             return (Outcome(None, 1.0, next(iter(weight))),)
         return tuple([Outcome(first, count / len(menu), step) for step, (first, count) in weight.items()])
 
-    def _step(self, key: Hashable, joint: list[Action]) -> Observed:
+    def step(self, key: Hashable, moves: JointMove, answer: Action | None) -> Observed:
+        """The step of a joint move and a move of ``random``, ``None`` for its only one."""
+        joint: list[Action] = [""] * len(self.evaluator.roles)
+        for seat, move in zip(self.seats, moves, strict=True):
+            joint[seat] = move  # type: ignore[assignment]
+        if self.random is not None:
+            joint[self.random] = self.legal(key, self.random)[0] if answer is None else answer
         after, percepts = self.evaluator.step(key, joint)
         if self.open:
             return Observed(GdlState(self, after), (tuple(joint),) * len(self.players))
@@ -128,28 +135,40 @@ class GdlRules:
         narrow = False
         while steps > 0 and not self.open:
             narrow = not narrow
-            steps -= 1 + self._probe(rng, NARROW if narrow else None, menus, leaks)
+            try:
+                steps -= 1 + self._probe(rng, NARROW if narrow else None, steps, menus, leaks)
+            except BudgetError:  # met again by whoever comes there in play
+                break
         return tuple(leaks)
 
     def _probe(
-        self, rng: np.random.Generator, width: int | None, menus: dict[Hashable, tuple[Action, ...]], leaks: list[bool]
+        self,
+        rng: np.random.Generator,
+        width: int | None,
+        steps: int,
+        menus: dict[Hashable, tuple[Action, ...]],
+        leaks: list[bool],
     ) -> int:
-        key, known = self.evaluator.start(), [0] * len(self.players)
-        for length in range(MAX_PROBE_LENGTH):
-            if self.evaluator.terminal(key):
-                return length
+        """One random play; returns its length in steps, those in large states counted more often than once."""
+        key, known, cost = self.evaluator.start(), [0] * len(self.players), 0
+        for _ in range(MAX_PROBE_LENGTH):
+            if cost > steps or self.evaluator.terminal(key):
+                break
+            size = len(key)
             joint: list[Action] = [""] * len(self.evaluator.roles)
             for role in range(len(joint)):
                 menu = self.evaluator.legal(key, role)
+                size += len(menu)
                 if not menu:
-                    return length  # an error for whoever comes here in play
+                    return cost  # an error for whoever comes here in play
                 joint[role] = menu[int(rng.integers(len(menu[:width])))]
                 if role in self.seats:
                     player = self.seats.index(role)
                     leaks[player] |= menus.setdefault((player, known[player]), menu) != menu
             key, percepts = self.evaluator.step(key, joint)
             known = [hash((known[p], joint[seat], percepts[seat])) for p, seat in enumerate(self.seats)]
-        return MAX_PROBE_LENGTH
+            cost += 1 + size // PROBE_SIZE
+        return cost
 
 
 class _Fields(NamedTuple):
@@ -175,10 +194,24 @@ class GdlState(NativeState, _Fields):
         return self.rules.legal(self.key, self.rules.seats[player])
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        if self.rules.random is None:
+        if not self.rules.nature(self.key):
             return ()
         outcomes = self.rules.transitions(self.key, tuple(moves))
         return tuple([(o.answer, o.probability) for o in outcomes if o.answer is not None])
+
+    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+        """One of nature's answers; where ``random`` has many moves one of these, which ``play`` takes as well."""
+        menu = self.rules.nature(self.key)
+        if len(menu) <= MANY:
+            return super().draw(moves, rng)
+        return menu[int(rng.integers(len(menu)))]
+
+    def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if nature in self.rules.nature(self.key):
+            check_moves(self, moves)
+        else:
+            check_play(self, moves, nature)
+        return self.play_unchecked(moves, nature)
 
     def returns(self) -> tuple[float, ...]:
         """The goal values: the first in the order of the rules where several hold, 0 where none does."""
@@ -186,8 +219,11 @@ class GdlState(NativeState, _Fields):
         return tuple([float(found[0]) if found else 0.0 for found in goals])
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        outcomes = self.rules.transitions(self.key, tuple(moves))
-        return next(o.step for o in outcomes if o.answer == nature)
+        if len(self.rules.nature(self.key)) <= MANY:
+            for outcome in self.rules.transitions(self.key, tuple(moves)):
+                if outcome.answer == nature:
+                    return outcome.step
+        return self.rules.step(self.key, moves, nature)
 
     def __repr__(self) -> str:
         return f"{{{' '.join(sorted(map(str, self.facts)))}}}"

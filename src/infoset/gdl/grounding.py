@@ -33,6 +33,9 @@ class Budget:
     rules: int = 1_000_000
 
 
+DEFAULT_BUDGET = Budget()
+
+
 @dataclass(frozen=True)
 class GroundProgram:
     """Ground rules over numbered atoms; an atom that always holds is a fact and stands in no rule."""
@@ -42,9 +45,8 @@ class GroundProgram:
     rules: list[tuple[int, tuple[int, ...]]]  # head, and body: atoms, negated atoms as negative numbers
 
 
-def ground(description: Description, budget: Budget | None = None) -> GroundProgram:
+def ground(description: Description, budget: Budget = DEFAULT_BUDGET) -> GroundProgram:
     """Every ground rule that can matter in some state.  Raises ``BudgetError`` beyond the budget."""
-    budget = budget or Budget()
     writer = _Writer()
     text = writer.program(list(needed_clauses(description)))
     command = [sys.executable, "-m", GROUNDER, str(budget.memory), str(budget.rules)]

@@ -263,7 +263,9 @@ class LazyEvaluator:
         """The values of a role's goals that hold, in the order of the rules that may give them."""
         answers = self._answers[state]
         if answers.goals is None:
-            rows = sorted(self._derived(state, GOAL)[self._number[GOAL]].rows, key=self._rank.__getitem__)
+            rows = sorted(
+                filter(self._is_number, self._derived(state, GOAL)[self._number[GOAL]].rows), key=self._rank.__getitem__
+            )
             found = [[self._rank[row][1] for row in rows if row[0] == number] for number in self._role_numbers]
             answers.goals = tuple(tuple(dict.fromkeys(values)) for values in found)
             self._answers.settle(answers)
@@ -325,7 +327,8 @@ class LazyEvaluator:
         """Where a goal stands in the order of goals: the first rule that may give it, then its value."""
         atom = Term("goal", tuple(self._terms.term[number] for number in row))
         first = next(k for k, head in enumerate(self._goal_heads) if may_unify(head, atom))
-        value = goal_value(self._terms.term[row[1]])
-        if value is None:
-            raise GameRuleError(f"a goal must be a number, not {shorten(str(atom))}")
-        return first, value
+        return first, goal_value(self._terms.term[row[1]]) or 0
+
+    def _is_number(self, row: Row) -> bool:
+        """Whether a goal counts; one that is no number is as good as none."""
+        return goal_value(self._terms.term[row[1]]) is not None

@@ -365,7 +365,7 @@ def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS
     role, play = _playouts(Net.of(net), rows, count, max_steps, generators(seed, words), tally)
     if role >= 0:
         bits = (rows[1 : 1 + len(net.base), play // WORD] >> np.uint64(play % WORD)) & ONE
-        raise no_move(net, role, bits.astype(np.bool_))
+        raise no_move("", net.roles[role], [net.base[k] for k in np.flatnonzero(bits)])
     return Playouts.of_net(net, tally, seed)
 
 

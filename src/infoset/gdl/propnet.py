@@ -52,7 +52,7 @@ class PropNet:
     legal: IntArray  # (M,) literals
     terminal: int  # literal
     first_goal: IntArray  # (roles + 1,)
-    goal_values: IntArray  # (G,) 0 to 100
+    goal_values: IntArray  # (G,) from 0
     goals: IntArray  # (G,) literals
     percepts: tuple[Term, ...]  # (P,)
     first_percept: IntArray  # (roles + 1,)

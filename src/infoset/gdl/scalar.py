@@ -398,5 +398,5 @@ def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS
     run, tally = fresh_run(net, small), Tally.empty(len(net.roles), len(net.goals))
     stuck = _playouts(small, run, count, max_steps, streams(seed, 1), tally)
     if stuck >= 0:
-        raise no_move(net, stuck, unpack(run.current, len(net.base)))
+        raise no_move("", net.roles[stuck], [net.base[k] for k in np.flatnonzero(unpack(run.current, len(net.base)))])
     return Playouts.of_net(net, tally, seed)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from infoset.base import LongArray
 from infoset.errors import GameRuleError, shorten
 from infoset.gdl.propnet import PropNet
+from infoset.gdl.syntax import Term
 from infoset.jit import kernel
 from infoset.statistics import Mean
 
@@ -89,7 +90,8 @@ class Playouts:
         return cls.of(net.roles, goals, tally, seed)
 
 
-def no_move(net: PropNet, role: int, state: npt.NDArray[np.bool_]) -> GameRuleError:
-    """The error of a state (B,) that is not terminal and in which ``role`` has no legal move."""
-    facts = " ".join(str(net.base[k]) for k in np.flatnonzero(state))
-    return GameRuleError(f"{net.roles[role]} has no legal move, and the game is not over, at {shorten(facts, 400)}")
+def no_move(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
+    """The error of a state that is not terminal and in which a role has no legal move."""
+    where = f"{file}: " if file else ""
+    text = shorten(" ".join(sorted(map(str, facts))), 400)
+    return GameRuleError(f"{where}{role} has no legal move, and the game is not over, at {text}")

@@ -1,0 +1,162 @@
+"""Boards and hidden items as the reference generates them, from a stream of random words."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.errors import ParameterError
+from infoset.jit import kernel
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.rules import OFF_BOARD
+from infoset.pommerman.state import (
+    AGENT,
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOMBS,
+    CAN_KICK,
+    CELL,
+    EXTRA_BOMB,
+    KICK,
+    PASSAGE,
+    RIGHT,
+    RIGID,
+    UP,
+    WOOD,
+    board_at,
+)  # fmt: skip
+from infoset.randomness import below
+
+MAX_TRIES = 100_000
+MAX_UNREACHED = 4  # passages that may be walled in; a board with more is thrown away
+BREATHING = (2, 3)  # cells so far along the edge from a start corner stay free
+ITEM_KINDS = KICK - EXTRA_BOMB + 1
+
+
+class Plan(NamedTuple):
+    """What all boards of one kind have in common."""
+
+    board: npt.NDArray[np.int16]  # (cells,) agents and the corridors' wood on empty ground
+    pairs: npt.NDArray[np.int16]  # (pairs,) cells above the diagonal that may become walls with their mirror images
+    mirror: npt.NDArray[np.int16]  # (cells,)
+    starts: npt.NDArray[np.int16]  # (agents,)
+    rigid_pairs: int
+    wood_pairs: int
+    items: int
+
+
+@cache
+def plan(config: Config) -> Plan:
+    """Where walls may stand.  Raises ``ParameterError`` where there is no room for those asked for."""
+    size, last = config.size, config.size - 2
+    four = config.num_agents == MAX_AGENTS
+    starts = [(1, 1), (last, 1), (last, last), (1, last)] if four else [(1, 1), (last, last)]
+    board, taken = np.zeros((size, size), dtype=np.int16), np.eye(size, dtype=bool)
+    for i in BREATHING:
+        for r, c in [(1, i), (last, last + 1 - i), *([(1, last + 1 - i), (i, last)] if four else [])]:
+            taken[r, c] = taken[c, r] = True
+    wood = config.wood
+    for i in range(4, size - 4) if four else ():
+        for r, c in [(1, i), (last + 1 - i, 1), (last, last + 1 - i), (last + 1 - i, last)]:
+            board[r, c], taken[r, c] = WOOD, True
+            wood -= 1
+    for k, (r, c) in enumerate(starts):
+        board[r, c], taken[r, c] = AGENT + k, True
+    cells = np.arange(size * size).reshape(size, size)
+    pairs = cells[np.triu(~taken, 1)]
+    if wood < 0 or config.rigid + wood > 2 * len(pairs):
+        raise ParameterError(
+            f"rigid={config.rigid} and wood={config.wood} do not fit on a board of size {size}: "
+            f"allowed: wood from {config.wood - wood}, both together up to {2 * len(pairs) + config.wood - wood}"
+        )
+    return Plan(
+        board.ravel(), pairs.astype(np.int16), cells.T.ravel().astype(np.int16),
+        np.array([r * size + c for r, c in starts], dtype=np.int16), config.rigid // 2, wood // 2, config.items,
+    )  # fmt: skip
+
+
+@kernel
+def new_game(row, size, near, template, pairs, mirror, starts, counts, ammo, blast, can_kick, stream):
+    """A fresh position in place: nothing burns, everyone stands in a corner.  ``counts`` are pairs of rigid and of
+    wooden walls, and items.  Returns whether a board was found on which almost every passage can be reached.
+    """
+    for k in range(BOMBS):
+        row[k] = 0
+    board = board_at(size)
+    cells = size * size
+    free, seen = np.empty(cells, np.int16), np.empty(cells, np.int16)
+    tries = 0
+    draw_walls(row, board, template, pairs, mirror, counts, free, stream)
+    while unreached(row, board, near, starts[-1 if len(starts) == 2 else 2], free, seen, cells) > MAX_UNREACHED:
+        tries += 1
+        if tries == MAX_TRIES:
+            return False
+        draw_walls(row, board, template, pairs, mirror, counts, free, stream)
+    hide_items(row, board, board + cells, counts[2], free, cells, stream)
+    for k in range(len(starts)):
+        agent = AGENTS + k * AGENT_FIELDS
+        row[agent + ALIVE], row[agent + CELL], row[agent + AMMO] = 1, starts[k], ammo
+        row[agent + BLAST], row[agent + CAN_KICK] = blast, can_kick
+    return True
+
+
+@kernel
+def draw_walls(row, board, template, pairs, mirror, counts, free, stream):
+    """Walls in pairs that mirror each other in the main diagonal, which stays free."""
+    for cell in range(len(template)):
+        row[board + cell] = template[cell]
+    left = len(pairs)
+    for k in range(left):
+        free[k] = pairs[k]
+    for kind in range(2):
+        for _ in range(counts[kind]):
+            k = below(stream, left)
+            cell = free[k]
+            row[board + cell] = RIGID + kind
+            row[board + mirror[cell]] = RIGID + kind
+            left -= 1
+            free[k] = free[left]
+
+
+@kernel
+def unreached(row, board, near, start, queue, seen, cells):
+    """How many passages cannot be reached from a cell, through anything but rigid walls."""
+    missing = 0
+    for cell in range(cells):
+        seen[cell] = row[board + cell] == RIGID
+        missing += row[board + cell] == PASSAGE
+    queue[0], seen[start] = start, 1
+    head, tail = 0, 1
+    while head < tail:
+        cell = queue[head]
+        missing -= row[board + cell] == PASSAGE
+        head += 1
+        for direction in range(UP, RIGHT + 1):
+            other = near[direction * cells + cell]
+            if other != OFF_BOARD and not seen[other]:
+                seen[other] = 1
+                queue[tail] = other
+                tail += 1
+    return missing
+
+
+@kernel
+def hide_items(row, board, hidden, items, free, cells, stream):
+    """Items of three kinds under distinct wooden walls."""
+    count = 0
+    for cell in range(cells):
+        row[hidden + cell] = PASSAGE
+        if row[board + cell] == WOOD:
+            free[count] = cell
+            count += 1
+    for _ in range(items):
+        k = below(stream, count)
+        row[hidden + free[k]] = EXTRA_BOMB + below(stream, ITEM_KINDS)
+        count -= 1
+        free[k] = free[count]

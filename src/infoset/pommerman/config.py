@@ -1,0 +1,114 @@
+"""Every variant of the game as one frozen configuration, and the reference's names for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from infoset.errors import ParameterError, UnknownNameError
+from infoset.names import check_range
+
+MAX_AGENTS = 4
+MAX_SIZE = 32
+FULL_BLAST = 10  # the ceiling of the blast strength where agents see the whole board
+RINGS = 4
+
+
+class GameType(IntEnum):
+    """Who plays against whom."""
+
+    FFA = 1
+    TEAM = 2
+    TEAM_RADIO = 3
+    ONE_VS_ONE = 4
+
+
+@dataclass(frozen=True)
+class Config:
+    """The parameters of a game.
+
+    ``view`` is how many cells an agent sees in each direction (``None``: all); it is also the ceiling of the blast
+    strength, as in the reference.  ``collapses`` are the steps after which the rings of the board become walls, the
+    outermost first.
+    """
+
+    game_type: GameType = GameType.FFA
+    size: int = 11
+    rigid: int = 36
+    wood: int = 36
+    items: int = 20
+    view: int | None = None
+    max_steps: int = 800
+    collapses: tuple[int, ...] = ()
+    fuse: int = 9
+    flame_life: int = 2
+    start_ammo: int = 1
+    start_blast: int = 2
+    start_kick: bool = False
+    vocabulary: int = 8
+    words: int = 2
+    entry: str = "pommerman.envs.v0:Pomme"
+
+    def __post_init__(self) -> None:
+        check_range("size", self.size, 6, MAX_SIZE)
+        check_range("max_steps", self.max_steps, 1, 30_000)
+        check_range("fuse", self.fuse, 1, 1000)
+        check_range("flame_life", self.flame_life, 0, 1000)
+        check_range("start_ammo", self.start_ammo, 0, 10)
+        check_range("start_blast", self.start_blast, 1, 10)
+        if self.view is not None:
+            check_range("view", self.view, 1, MAX_SIZE)
+        for name in ("rigid", "wood"):
+            count = getattr(self, name)
+            if count < 0 or count % 2:
+                raise ParameterError(f"{name}={count}: walls come in mirrored pairs; allowed: even numbers from 0")
+        check_range("items", self.items, 0, self.wood)
+
+    @property
+    def num_agents(self) -> int:
+        return 2 if self.game_type == GameType.ONE_VS_ONE else 4
+
+    @property
+    def teams(self) -> bool:
+        return self.game_type in (GameType.TEAM, GameType.TEAM_RADIO)
+
+    @property
+    def blast_cap(self) -> int:
+        return FULL_BLAST if self.view is None else self.view
+
+
+def collapse_steps(first: int, max_steps: int) -> tuple[int, ...]:
+    """The reference's schedule: from ``first`` on in quarters of the time that is left."""
+    return tuple(range(first, max_steps, max(1, (max_steps - first) // RINGS)))
+
+
+def _collapsing(config: Config) -> Config:
+    return replace(config, collapses=collapse_steps(500, config.max_steps), entry="pommerman.envs.v1:Pomme")
+
+
+_FFA = Config()
+_TEAM = Config(GameType.TEAM)
+_PARTIAL = replace(_TEAM, view=4)
+_RADIO = replace(_PARTIAL, game_type=GameType.TEAM_RADIO, entry="pommerman.envs.v2:Pomme")
+
+CONFIGS: dict[str, Config] = {
+    "PommeFFACompetition-v0": _FFA,
+    "PommeFFACompetitionFast-v0": _FFA,
+    "PommeFFAFast-v0": _FFA,
+    "PommeFFA-v1": _collapsing(_FFA),
+    "OneVsOne-v0": Config(GameType.ONE_VS_ONE, size=8, rigid=16, wood=16, items=10),
+    "PommeTeamCompetition-v0": _PARTIAL,
+    "PommeTeamCompetitionFast-v0": _PARTIAL,
+    "PommeTeamCompetition-v1": _collapsing(_PARTIAL),
+    "PommeTeam-v0": _TEAM,
+    "PommeTeamFast-v0": _TEAM,
+    "PommeRadio-v2": _RADIO,
+    "PommeRadioCompetition-v2": _RADIO,
+}
+
+
+def config(name: str) -> Config:
+    """A variant by the reference's name.  Raises ``UnknownNameError``."""
+    if name not in CONFIGS:
+        raise UnknownNameError("Pommerman variant", name, CONFIGS)
+    return CONFIGS[name]
