@@ -26,8 +26,11 @@ def config_of(game: dict[str, Any]) -> Config:
     """The configuration that a recorded game was played with."""
     from dataclasses import replace
 
+    named = config(game["env"])
+    if named.size != int(game["board_size"]):  # a start state comes with the game, so no board is drawn
+        named = replace(named, rigid=0, wood=0, items=0)
     return replace(
-        config(game["env"]),
+        named,
         game_type=GameType(int(game["game_type"])),
         size=int(game["board_size"]),
         max_steps=int(game["max_steps"]),

@@ -10,12 +10,12 @@ import pytest
 
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
+from infoset.pommerman.engine import advance, close_in, engine
 from infoset.pommerman.observation import observations
-from infoset.pommerman.outcome import RUNNING, outcome
-from infoset.pommerman.rules import collapse, neighbours, scratch, step
+from infoset.pommerman.rules import scratch
 from pommerman_golden import DIGITS, KINDS, config_of, games, to_compact, to_row
 
-RESULT = {1: 0, 2: 2}  # what the reference calls a win and a tie
+RESULT = {st.WIN: 0, st.TIE: 2}  # what the reference calls a win and a tie
 COUNTS = {
     "ffa": 67,
     "onevsone": 67,
@@ -40,23 +40,22 @@ def test_recorded_games_replay_without_a_difference(kind: str, shared: Path) -> 
 def replay(game: dict[str, Any]) -> None:
     config = config_of(game)
     agents, size = config.num_agents, config.size
-    row, work, rewards = to_row(game["s0"], size), scratch(size), np.zeros(4, np.int16)
+    row, work, arrays = to_row(game["s0"], size), scratch(size), engine(config)
     if "obs0" in game:
         assert compact(observations(row, config), config) == game["obs0"]
     for number, played in enumerate(game["steps"]):
         where = (game["label"], game["seed"], game["env"], number)
         moves, words = joint(played["act"])
-        step(row, work, neighbours(size), size, agents, moves, words, config.fuse, config.flame_life, config.blast_cap)
-        result = outcome(row, int(config.game_type), agents, config.max_steps, rewards)
-        assert (rewards[:agents].tolist(), result != RUNNING) == (played["r"], played["d"]), where
+        advance(row, work, arrays.settings, arrays.near, moves, words)
+        result, rewards = row[st.RESULT], row[st.REWARDS :][:agents]
+        assert (rewards.tolist(), result != st.RUNNING) == (played["r"], played["d"]), where
         if played["d"]:
             info = played["info"]
-            assert RESULT[result] == info["result"], where
+            assert RESULT[int(result)] == info["result"], where
             assert np.flatnonzero(rewards == 1).tolist() == info.get("winners", []), where
         if "obs" in played:
             assert compact(observations(row, config), config) == played["obs"], where
-        if row[st.STEP] in config.collapses:
-            collapse(row, size, agents, config.collapses.index(int(row[st.STEP])))
+        close_in(row, arrays.settings, arrays.collapses)
         found = to_compact(row, size, agents)
         assert found == {key: played["s"][key] for key in found}, where
         if "m" in played["s"]:

@@ -2,55 +2,58 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from infoset.jit import kernel
 from infoset.pommerman.config import GameType
-from infoset.pommerman.state import AGENT_FIELDS, AGENTS, STEP
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    RESULT,
+    REWARDS,
+    RUNNING,
+    STEP,
+    TIE,
+    WIN,
+)  # fmt: skip
 
 ONE_VS_ONE = int(GameType.ONE_VS_ONE)
 TEAMS = (int(GameType.TEAM), int(GameType.TEAM_RADIO))
-RUNNING, WIN, TIE = range(3)
 
 
 @kernel
-def outcome(row, game_type, num_agents, max_steps, rewards):
-    """RUNNING, WIN or TIE; the reward of every agent, -1, 0 or 1, into ``rewards``.
+def judge(row, game_type, num_agents, max_steps):
+    """Write the result and the rewards, -1, 0 or 1, into the row.
 
     A dead agent of a free-for-all gets -1 in every later step.  Both dead together in a duel get 0.
     """
-    alive = 0
-    team = np.zeros(2, np.int64)
+    alive, even = 0, 0
     for k in range(num_agents):
-        if row[AGENTS + k * AGENT_FIELDS]:
+        if row[AGENTS + k * AGENT_FIELDS + ALIVE]:
             alive += 1
-            team[k & 1] += 1
+            even += 1 - (k & 1)
     late = row[STEP] >= max_steps
     if game_type in TEAMS:
-        return _team_outcome(team, late, num_agents, rewards)
+        judge_teams(row, even, alive - even, late, num_agents)
+        return
+    row[RESULT] = WIN if alive == 1 else TIE if late or alive == 0 else RUNNING
     for k in range(num_agents):
-        lives = row[AGENTS + k * AGENT_FIELDS] != 0
+        lives = row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0
         if alive == 1:
-            rewards[k] = 1 if lives else -1
+            row[REWARDS + k] = 1 if lives else -1
         elif late:
-            rewards[k] = -1
+            row[REWARDS + k] = -1
         else:
-            rewards[k] = 0 if lives or game_type == ONE_VS_ONE else -1
-    if alive == 1:
-        return WIN
-    return TIE if late or alive == 0 else RUNNING
+            row[REWARDS + k] = 0 if lives or game_type == ONE_VS_ONE else -1
 
 
 @kernel
-def _team_outcome(team, late, num_agents, rewards):
+def judge_teams(row, even, odd, late, num_agents):
     """A team whose members alone are alive wins, the dead ones too."""
-    won = team[0] > 0 and team[1] == 0, team[1] > 0 and team[0] == 0
-    over = late or team[0] + team[1] == 0
+    decided = (even > 0) != (odd > 0)
+    over = late or even + odd == 0
+    row[RESULT] = WIN if decided else TIE if over else RUNNING
     for k in range(num_agents):
-        if won[0] or won[1]:
-            rewards[k] = 1 if won[k & 1] else -1
+        if decided:
+            row[REWARDS + k] = 1 if (k & 1) == (even == 0) else -1
         else:
-            rewards[k] = -1 if over else 0
-    if won[0] or won[1]:
-        return WIN
-    return TIE if over else RUNNING
+            row[REWARDS + k] = -1 if over else 0

@@ -1,6 +1,7 @@
 """A position as one row of 16-bit integers, so that copying it is one small copy.
 
-The row holds, one after the other: the step, the numbers of bombs and flames; for each of four agents whether it is
+The row holds, one after the other: the step, the numbers of bombs and flames, the result and every agent's reward as
+they were before the walls of this step collapsed; for each of four agents whether it is
 alive, its cell, ammo, blast strength and whether it can kick; two words each; bombs and flames as lists in the order
 that the rules need; the board; the items hidden under wood or flames.  A cell is ``row * size + column``.
 """
@@ -20,8 +21,9 @@ Row: TypeAlias = npt.NDArray[np.int16]
 PASSAGE, RIGID, WOOD, BOMB, FLAMES, FOG, EXTRA_BOMB, INCR_RANGE, KICK, DUMMY, AGENT = range(11)  # Agent0 is 10
 STOP, UP, DOWN, LEFT, RIGHT, LAY = range(6)
 
-STEP, NUM_BOMBS, NUM_FLAMES = range(3)
-AGENTS = 4
+STEP, NUM_BOMBS, NUM_FLAMES, RESULT, REWARDS = range(5)
+RUNNING, WIN, TIE = range(3)  # results
+AGENTS = REWARDS + MAX_AGENTS
 ALIVE, CELL, AMMO, BLAST, CAN_KICK = range(5)
 AGENT_FIELDS = 5
 MESSAGES = AGENTS + MAX_AGENTS * AGENT_FIELDS

@@ -1,0 +1,77 @@
+"""Everything that one game needs to go on, and one step of it: rules, judgement, walls."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.jit import kernel
+from infoset.pommerman.board import new_game, plan
+from infoset.pommerman.config import Config
+from infoset.pommerman.outcome import judge
+from infoset.pommerman.rules import collapse, neighbours, step
+from infoset.pommerman.state import STEP
+
+(
+    SIZE, NUM_AGENTS, GAME_TYPE, MAX_STEPS, FUSE, FLAME_LIFE_AT_START, BLAST_CAP, RIGID_PAIRS, WOOD_PAIRS, ITEMS,
+    START_AMMO, START_BLAST, START_KICK, SETTINGS,
+) = range(14)  # fmt: skip
+
+
+class Engine(NamedTuple):
+    """A configuration as arrays: what the kernels read."""
+
+    settings: npt.NDArray[np.int64]  # (SETTINGS,) see the names above
+    collapses: npt.NDArray[np.int64]  # steps after which the rings become walls
+    near: npt.NDArray[np.int16]
+    template: npt.NDArray[np.int16]
+    pairs: npt.NDArray[np.int16]
+    mirror: npt.NDArray[np.int16]
+    starts: npt.NDArray[np.int16]
+
+
+@cache
+def engine(config: Config) -> Engine:
+    """The arrays of a configuration.  Raises ``ParameterError`` where no board fits it."""
+    layout = plan(config)
+    settings = [
+        config.size, config.num_agents, int(config.game_type), config.max_steps, config.fuse, config.flame_life,
+        config.blast_cap, layout.rigid_pairs, layout.wood_pairs, layout.items, config.start_ammo, config.start_blast,
+        int(config.start_kick),
+    ]  # fmt: skip
+    return Engine(
+        np.array(settings), np.array(config.collapses, dtype=np.int64), neighbours(config.size), layout.board,
+        layout.pairs, layout.mirror, layout.starts,
+    )  # fmt: skip
+
+
+@kernel
+def advance(row, work, settings, near, moves, words):
+    """One step in place, judged; what agents observe of it is what the row shows now."""
+    size, agents = settings[SIZE], settings[NUM_AGENTS]
+    fuse, flame_life, blast_cap = settings[FUSE], settings[FLAME_LIFE_AT_START], settings[BLAST_CAP]
+    step(row, work, near, size, agents, moves, words, fuse, flame_life, blast_cap)
+    judge(row, settings[GAME_TYPE], agents, settings[MAX_STEPS])
+
+
+@kernel
+def close_in(row, settings, collapses):
+    """After the step was judged and observed: a ring becomes walls if it is time.  Returns whether one did."""
+    fell = False
+    for ring in range(len(collapses)):
+        if row[STEP] == collapses[ring]:
+            collapse(row, settings[SIZE], settings[NUM_AGENTS], ring)
+            fell = True
+    return fell
+
+
+@kernel
+def begin(row, settings, near, template, pairs, mirror, starts, stream):
+    """A new game in place; whether there is a board for it."""
+    return new_game(
+        row, settings[SIZE], near, template, pairs, mirror, starts, settings[RIGID_PAIRS : ITEMS + 1],
+        settings[START_AMMO], settings[START_BLAST], settings[START_KICK], stream,
+    )  # fmt: skip
