@@ -61,7 +61,10 @@ class State(Protocol):
         ...
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Nature's answers to a joint move with their probabilities; ``()`` when none is needed."""
+        """Nature's answers to a joint move with their probabilities; ``()`` when none is needed.
+
+        Raises ``UnsupportedGameError`` where they are too many to list; ``draw`` still gives one.
+        """
         ...
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:

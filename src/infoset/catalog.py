@@ -27,6 +27,7 @@ GAMES: dict[str, Callable[..., Game]] = {
 
 OPENSPIEL = "openspiel:"
 GDL = "gdl:"
+POMMERMAN = "pommerman:"
 MAX_PATH = 255
 
 
@@ -40,8 +41,8 @@ READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg, ".gdl": _read_gdl
 
 
 def load(name: str) -> Game:
-    """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``), file (``.efg``, ``.gdl``, ``.kif``) or
-    ``"openspiel:NAME(…)"``.
+    """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
+    (``.efg``, ``.gdl``, ``.kif``) or ``"openspiel:NAME(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
     """
@@ -53,6 +54,10 @@ def load(name: str) -> Game:
         from infoset.gdl.library import load_library
 
         return load_library(name.removeprefix(GDL))
+    if name.startswith(POMMERMAN):
+        from infoset.pommerman.game import VARIANTS
+
+        return build("Pommerman variant", parse_name(name.removeprefix(POMMERMAN)), VARIANTS)
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)

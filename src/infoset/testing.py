@@ -10,7 +10,7 @@ from math import isfinite
 import numpy as np
 
 from infoset.base import Action, Game, InformationState, JointMove, State, Step
-from infoset.errors import GameRuleError, IllegalMoveError
+from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
 
 TOLERANCE = 1e-9
 NO_SUCH_MOVE = ("no", "such", "move")
@@ -106,7 +106,10 @@ class _Checker:
                 raise self._broken(f"player {player}'s moves {legal!r} are not a tuple of distinct moves")
             self._check_menu(player, known[player], legal, state)
             moves.append(legal[int(self.rng.integers(len(legal)))] if legal else None)
-        answers = state.chance(moves)
+        try:
+            answers = state.chance(moves)
+        except UnsupportedGameError:  # too many to list; one can still be drawn
+            return moves, state.draw(moves, self.rng)
         if not answers and all(move is None for move in moves):
             raise self._broken("nobody can move and nature has no answer, but the game is not over")
         total = sum(p for _, p in answers)

@@ -1,0 +1,271 @@
+"""Pommerman as a ``Game``: agents move at once, nature draws the board, everyone observes its window.
+
+An observation is a tuple that a key can hold; ``read_observation`` makes the reference's dictionary of it.  A dead
+agent does not move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from infoset.base import Action, JointMove, Observation
+from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.games.rules import check_moves, check_play
+from infoset.names import full_name
+from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config
+from infoset.pommerman.engine import Engine, advance, begin, close_in, engine
+from infoset.pommerman.observation import MAPS, enemies, maps, see, teammate
+from infoset.pommerman.rules import scratch
+from infoset.pommerman.state import (
+    AGENT,
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    CAN_KICK,
+    CELL,
+    LAY,
+    MESSAGES,
+    RESULT,
+    REWARDS,
+    RUNNING,
+    STEP,
+    STOP,
+    WORDS,
+    Row,
+    empty_rows,
+)  # fmt: skip
+
+PREFIX = "pommerman:"
+MOVES: tuple[Action, ...] = tuple(range(STOP, LAY + 1))
+TICK = "tick"
+MAX_SEED = 2**53  # boards are drawn from seeds that every program reads exactly
+SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
+
+
+class Seen(NamedTuple):
+    """What an agent observes of one step; boards and maps as texts with one character a cell."""
+
+    alive: tuple[int, ...]
+    board: str
+    bomb_blast_strength: str
+    bomb_life: str
+    bomb_moving_direction: str
+    flame_life: str
+    position: tuple[int, int]
+    blast_strength: int
+    can_kick: int
+    ammo: int
+    step_count: int
+    message: tuple[int, ...]
+
+
+class Pommerman:
+    """The rules of one variant; ``seed`` fixes the board, which nature draws otherwise."""
+
+    def __init__(self, name: str, rules: Config, seed: int | None = None) -> None:
+        """Raises ``ParameterError`` where no board fits the configuration."""
+        self.name, self.config, self.seed = name, rules, seed
+        self.engine: Engine = engine(rules)
+        self.work = scratch(rules.size)
+        self.players = tuple(f"Agent{k}" for k in range(rules.num_agents))
+        words = range(rules.vocabulary)
+        talk = [(move, a, b) for move in MOVES for a in words for b in words]
+        self.moves = tuple(talk) if rules.game_type == GameType.TEAM_RADIO else MOVES
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pommerman) and self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __reduce__(self) -> tuple[type[Pommerman], tuple[Any, ...]]:
+        return Pommerman, self._value
+
+    @property
+    def _value(self) -> tuple[str, Config, int | None]:
+        return self.name, self.config, self.seed
+
+    def start(self) -> PommermanStep:
+        return PommermanStep(Undealt(self), None) if self.seed is None else self.deal(self.seed)
+
+    def deal(self, seed: int) -> PommermanStep:
+        """The first position on the board of a seed.  Raises ``GameRuleError`` where no board can be found."""
+        row, arrays = empty_rows(1, self.config.size)[0], self.engine
+        stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        if not begin(
+            row, arrays.settings, arrays.near, arrays.template, arrays.pairs, arrays.mirror, arrays.starts, stream
+        ):
+            raise GameRuleError(f"{self.name}: no board with {self.config.rigid} rigid walls leaves the way open")
+        return PommermanStep(PommermanState(self, row), row)
+
+
+class PommermanStep:
+    """The next state and, made when asked for, what each agent observes of the step."""
+
+    __slots__ = ("shown", "state")
+
+    def __init__(self, state: PommermanState | Undealt, shown: Row | None) -> None:
+        self.state, self.shown = state, shown
+
+    def observation(self, player: int) -> Observation:
+        """Before the board is drawn there is nothing to see.  Walls that close in are seen a step later."""
+        return None if self.shown is None else observe(self.shown, self.state.game.config, player)
+
+
+class Undealt(NamedTuple):
+    """Before the board: nature answers with the seed of one."""
+
+    game: Pommerman
+
+    @property
+    def terminal(self) -> bool:
+        return False
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        del player
+        return ()
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        """Raises ``UnsupportedGameError``: ``draw`` one of them."""
+        del moves
+        raise UnsupportedGameError(f"{self.game.name}: boards are too many to list; give one: {PREFIX}NAME(seed=1)")
+
+    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action:
+        del moves
+        return int(rng.integers(MAX_SEED))
+
+    def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
+        check_moves(self, moves)
+        if isinstance(nature, bool) or not isinstance(nature, int) or not 0 <= nature < MAX_SEED:
+            raise IllegalMoveError(f"nature cannot answer {nature!r}; possible: the seed of a board, below 2**53")
+        return self.game.deal(nature)
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0,) * len(self.game.players)
+
+
+class PommermanState:
+    """One position: a row of integers that nobody writes to any more."""
+
+    def __init__(self, game: Pommerman, row: Row) -> None:
+        self.game, self.row = game, row
+
+    @cached_property
+    def key(self) -> bytes:
+        return self.row.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PommermanState) and (self.game.config, self.key) == (other.game.config, other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __reduce__(self) -> tuple[Callable[..., PommermanState], tuple[Any, ...]]:
+        return restore, (self.game, self.key)
+
+    @property
+    def terminal(self) -> bool:
+        return bool(self.row[RESULT] != RUNNING)
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        lives = self.row[RESULT] == RUNNING and self.row[AGENTS + player * AGENT_FIELDS + ALIVE]
+        return self.game.moves if lives else ()
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        """Nothing, but for a tick where walls have killed everyone: the game ends a step later."""
+        del moves
+        agents = range(self.game.config.num_agents)
+        return () if self.terminal or any(map(self.legal, agents)) else ((TICK, 1.0),)
+
+    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+        del rng
+        return TICK if self.chance(moves) else None
+
+    def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
+        check_play(self, moves, nature)
+        return self.play_unchecked(moves)
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
+        del nature
+        game, row = self.game, self.row.copy()
+        if game.moves is MOVES:
+            acts, words = np.array([move or STOP for move in moves], dtype=np.int16), SILENT
+        else:
+            said = np.array([move or (STOP, 0, 0) for move in moves], dtype=np.int16)
+            acts, words = said[:, 0].copy(), said[:, 1:].copy()
+        advance(row, game.work, game.engine.settings, game.engine.near, acts, words)
+        shown = row
+        if row[STEP] in game.config.collapses:
+            row = row.copy()
+            close_in(row, game.engine.settings, game.engine.collapses)
+        return PommermanStep(PommermanState(game, row), shown)
+
+    def returns(self) -> tuple[float, ...]:
+        return tuple(map(float, self.row[REWARDS : REWARDS + self.game.config.num_agents]))
+
+    def __repr__(self) -> str:
+        return f"{self.game.name} after {self.row[STEP]} steps"
+
+
+def restore(game: Pommerman, key: bytes) -> PommermanState:
+    """A state from what ``pickle`` holds of it."""
+    return PommermanState(game, np.frombuffer(key, dtype=np.int16).copy())
+
+
+def observe(row: Row, rules: Config, k: int) -> Seen:
+    """What agent ``k`` sees of a position."""
+    size, agent = rules.size, row[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS].tolist()
+    view = size if rules.view is None else rules.view
+    whole = np.empty((len(MAPS), size * size), dtype=np.int16)
+    board, planes = np.empty(size * size, dtype=np.int16), np.empty_like(whole)
+    maps(row, size, whole)
+    see(row, size, view, agent[CELL], whole, board, planes)
+    alive = [AGENT + n for n in range(rules.num_agents) if row[AGENTS + n * AGENT_FIELDS + ALIVE]]
+    at = MESSAGES + (k + 2) % MAX_AGENTS * WORDS
+    message = row[at : at + rules.words].tolist() if rules.game_type == GameType.TEAM_RADIO else []
+    blasts, lives, directions, flames = map(text, planes)
+    return Seen(
+        tuple(alive), text(board), blasts, lives, directions, flames, divmod(agent[CELL], size), agent[BLAST],
+        agent[CAN_KICK], agent[AMMO], int(row[STEP]), tuple(message),
+    )  # fmt: skip
+
+
+def text(plane: Row) -> str:
+    """Small numbers as characters, one a cell."""
+    return plane.astype("<u4").tobytes().decode("utf-32-le")
+
+
+def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
+    """The reference's dictionary of what ``player`` observed, with its keys, types and values."""
+    shape = rules.size, rules.size
+
+    def plane(name: str, dtype: str) -> Any:
+        return np.array([ord(c) for c in getattr(seen, name)], dtype=dtype).reshape(shape)
+
+    found: dict[str, Any] = {"alive": list(seen.alive), "board": plane("board", "uint8")}
+    found |= {name: plane(name, "float64") for name in MAPS}
+    found |= {
+        "game_type": int(rules.game_type), "game_env": rules.entry, "position": seen.position,
+        "blast_strength": seen.blast_strength, "can_kick": bool(seen.can_kick), "teammate": teammate(rules, player),
+        "ammo": seen.ammo, "enemies": enemies(rules, player), "step_count": seen.step_count,
+    }  # fmt: skip
+    if rules.game_type == GameType.TEAM_RADIO:
+        found["message"] = seen.message
+    return found
+
+
+def _maker(variant: str) -> Callable[..., Pommerman]:
+    def make(seed: int | None = None) -> Pommerman:
+        return Pommerman(PREFIX + full_name(variant, make, seed=seed), config(variant), seed)
+
+    return make
+
+
+VARIANTS: dict[str, Callable[..., Pommerman]] = {variant: _maker(variant) for variant in CONFIGS}
+"""Makers by the reference's names."""

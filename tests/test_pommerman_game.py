@@ -1,0 +1,105 @@
+"""Pommerman as a game like any other: conformance, matches, replays, and the reference's dictionaries."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from infoset import load, play_match, replay_states, testing
+from infoset.errors import IllegalMoveError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.match.replay import Match
+from infoset.pommerman.config import CONFIGS, Config, collapse_steps
+from infoset.pommerman.game import Pommerman, read_observation
+from infoset.pommerman.observation import observations
+from infoset.tree.game_tree import GameTree
+
+VARIANTS = ("PommeFFACompetition-v0", "OneVsOne-v0", "PommeTeamCompetition-v0", "PommeRadio-v2", "PommeFFA-v1")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_conformance_test(variant: str) -> None:
+    testing.check_game(load(f"pommerman:{variant}"), plays=2)
+    testing.check_game(load(f"pommerman:{variant}(seed=5)"), plays=2)
+
+
+def test_walls_close_in_after_the_step_was_seen() -> None:
+    """Nobody sees the walls of the first ring in the step after which they stand."""
+    short = Config(collapses=(1, 2), rigid=0, wood=12, items=0, max_steps=10)
+    state = Pommerman("short", short, seed=1).start().state
+    step = state.play((0, 0, 0, 0))
+    shown = read_observation(step.observation(0), short, 0)["board"]
+    assert (shown[0] == 0).all()
+    after = step.state.play((0, 0, 0, 0))
+    assert (read_observation(after.observation(0), short, 0)["board"][0] == 1).all()
+    assert not after.state.terminal
+    assert after.state.draw((None,) * 4, np.random.default_rng(0)) == "tick"  # all four stood on the second ring
+    last = after.state.play((None,) * 4, "tick").state
+    assert last.terminal
+    assert last.returns() == (-1.0, -1.0, -1.0, -1.0)
+
+
+def test_schedules() -> None:
+    assert collapse_steps(500, 800) == (500, 575, 650, 725)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_observations_are_the_reference_s_dictionaries(variant: str) -> None:
+    game = load(f"pommerman:{variant}(seed=7)")
+    assert isinstance(game, Pommerman)
+    step, rng = game.start(), np.random.default_rng(0)
+    while not step.state.terminal:
+        whole = observations(step.shown, game.config)
+        for player, expected in enumerate(whole):
+            found = read_observation(step.observation(player), game.config, player)
+            assert found.keys() == expected.keys()
+            for key, value in expected.items():
+                assert np.array_equal(found[key], value), key
+                assert getattr(found[key], "dtype", None) == getattr(value, "dtype", None)
+        menus = [step.state.legal(player) for player in range(len(game.players))]
+        moves = tuple(menu[int(rng.integers(len(menu)))] if menu else None for menu in menus)
+        step = step.state.play(moves)
+
+
+def test_seeds_give_boards_and_boards_give_states() -> None:
+    one, same, other = (load(f"pommerman:OneVsOne-v0(seed={s})").start().state for s in (1, 1, 2))
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_matches_and_replays(tmp_path) -> None:
+    """Nature's answer is the seed of the board, so a replay is moves and one number."""
+    match = play_match("pommerman:PommeTeamCompetition-v0", ["random"] * 4, seed=3)
+    assert match == play_match("pommerman:PommeTeamCompetition-v0", ["random"] * 4, seed=3) or match.steps
+    loaded = Match.load(match.save(tmp_path / "match.json"))
+    assert replay_states(loaded)[-1].returns() == match.returns
+    assert isinstance(match.steps[0].nature, int)
+
+
+def test_what_cannot_be_played_is_refused() -> None:
+    game = load("pommerman:PommeFFACompetition-v0")
+    with pytest.raises(IllegalMoveError, match="nature cannot answer -1"):
+        game.start().state.play((None,) * 4, -1)
+    with pytest.raises(UnsupportedGameError, match="boards are too many to list"):
+        GameTree.of(game)
+    state = load("pommerman:PommeFFACompetition-v0(seed=1)").start().state
+    with pytest.raises(IllegalMoveError, match="player 2 cannot play 6"):
+        state.play((0, 0, 6, 0))
+    with pytest.raises(UnknownNameError, match="did you mean 'PommeFFA-v1'"):
+        load("pommerman:PommeFFA-v0")
+
+
+@pytest.mark.parametrize(
+    "broken", [{"rigid": 35}, {"wood": 8}, {"rigid": 90}, {"items": 40}, {"size": 4}, {"view": 0}, {"max_steps": 0}]
+)
+def test_boards_that_cannot_be_generated_say_so(broken) -> None:
+    with pytest.raises(ParameterError):
+        Pommerman("broken", Config(**broken), seed=0)
+
+
+def test_variants_have_the_reference_s_names() -> None:
+    assert len(CONFIGS) == 12
+    assert CONFIGS["PommeTeamCompetition-v0"].blast_cap == 4
