@@ -54,9 +54,10 @@ def test_convert(tmp_path: Path) -> None:
 def test_games_lists_every_name() -> None:
     from infoset.catalog import GAMES
     from infoset.gdl.library import library
+    from infoset.pommerman.config import CONFIGS
 
     names = {game["name"] for game in json.loads(run("games", "--json").stdout)["games"]}
-    assert names == {*GAMES, *(f"gdl:{name}" for name in library())}
+    assert names == {*GAMES, *(f"gdl:{name}" for name in library()), *(f"pommerman:{name}" for name in CONFIGS)}
     assert "kuhn_poker(players=2)" in run("games").stdout
 
 

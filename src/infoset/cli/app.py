@@ -44,8 +44,9 @@ def games(json_: AsJson = False) -> None:
     """List the games that are known by name, with their parameters."""
     import inspect
 
-    from infoset.catalog import GAMES, GDL, OPENSPIEL
+    from infoset.catalog import GAMES, GDL, OPENSPIEL, POMMERMAN
     from infoset.gdl.library import about, library
+    from infoset.pommerman.config import CONFIGS
 
     rows: list[dict[str, Any]] = []
     for name, maker in sorted(GAMES.items()):
@@ -53,6 +54,10 @@ def games(json_: AsJson = False) -> None:
         text = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
         rows.append({"name": name, "parameters": parameters, "about": text})
     rows += [{"name": GDL + name, "parameters": {}, "about": about(name)} for name in library()]
+    rows += [
+        {"name": POMMERMAN + name, "parameters": {"seed": None}, "about": f"Pommerman: {rules.about}."}
+        for name, rules in CONFIGS.items()
+    ]
     if json_:
         _print_json({"games": rows})
         return

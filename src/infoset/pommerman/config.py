@@ -73,6 +73,18 @@ class Config:
         return self.game_type in (GameType.TEAM, GameType.TEAM_RADIO)
 
     @property
+    def about(self) -> str:
+        """One line: who plays, what they see, whether the walls close in."""
+        who = {
+            GameType.FFA: "everyone for themselves",
+            GameType.TEAM: "two teams of two",
+            GameType.TEAM_RADIO: "two teams of two with radio",
+            GameType.ONE_VS_ONE: "one against one",
+        }[self.game_type]
+        sight = "all in view" if self.view is None else f"a view of {2 * self.view + 1} by {2 * self.view + 1} cells"
+        return f"{who}, {sight}" + (", the walls close in" if self.collapses else "")
+
+    @property
     def blast_cap(self) -> int:
         return FULL_BLAST if self.view is None else self.view
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import kernel
+from infoset.jit import inline_kernel, kernel
 from infoset.pommerman.board import new_game, plan
 from infoset.pommerman.config import Config
 from infoset.pommerman.outcome import judge
@@ -51,9 +51,15 @@ def engine(config: Config) -> Engine:
 @kernel
 def advance(row, work, settings, near, moves, words):
     """One step in place, judged; what agents observe of it is what the row shows now."""
+    advance_piece(row, work, settings, near, moves, words)
+
+
+@inline_kernel
+def advance_piece(row, work, settings, near, moves, words):
+    """``advance`` for use in kernels: a call would cost as much as the step."""
     size, agents = settings[SIZE], settings[NUM_AGENTS]
     fuse, flame_life, blast_cap = settings[FUSE], settings[FLAME_LIFE_AT_START], settings[BLAST_CAP]
-    step(row, work, near, size, agents, moves, words, fuse, flame_life, blast_cap)
+    step(row, work, near, size, moves, words, fuse, flame_life, blast_cap)
     judge(row, settings[GAME_TYPE], agents, settings[MAX_STEPS])
 
 
@@ -63,7 +69,7 @@ def close_in(row, settings, collapses):
     fell = False
     for ring in range(len(collapses)):
         if row[STEP] == collapses[ring]:
-            collapse(row, settings[SIZE], settings[NUM_AGENTS], ring)
+            collapse(row, settings[SIZE], ring)
             fell = True
     return fell
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infoset.jit import kernel
+from infoset.jit import inline_kernel
 from infoset.pommerman.config import GameType
 from infoset.pommerman.state import (
     AGENT_FIELDS,
@@ -20,7 +20,7 @@ ONE_VS_ONE = int(GameType.ONE_VS_ONE)
 TEAMS = (int(GameType.TEAM), int(GameType.TEAM_RADIO))
 
 
-@kernel
+@inline_kernel
 def judge(row, game_type, num_agents, max_steps):
     """Write the result and the rewards, -1, 0 or 1, into the row.
 
@@ -34,7 +34,13 @@ def judge(row, game_type, num_agents, max_steps):
     late = row[STEP] >= max_steps
     if game_type in TEAMS:
         judge_teams(row, even, alive - even, late, num_agents)
-        return
+    else:
+        judge_single(row, alive, late, game_type == ONE_VS_ONE, num_agents)
+
+
+@inline_kernel
+def judge_single(row, alive, late, duel, num_agents):
+    """The only one alive wins."""
     row[RESULT] = WIN if alive == 1 else TIE if late or alive == 0 else RUNNING
     for k in range(num_agents):
         lives = row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0
@@ -43,10 +49,10 @@ def judge(row, game_type, num_agents, max_steps):
         elif late:
             row[REWARDS + k] = -1
         else:
-            row[REWARDS + k] = 0 if lives or game_type == ONE_VS_ONE else -1
+            row[REWARDS + k] = 0 if lives or duel else -1
 
 
-@kernel
+@inline_kernel
 def judge_teams(row, even, odd, late, num_agents):
     """A team whose members alone are alive wins, the dead ones too."""
     decided = (even > 0) != (odd > 0)

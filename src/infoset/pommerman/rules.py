@@ -93,10 +93,11 @@ def neighbours(size: int) -> npt.NDArray[np.int16]:
 
 
 @kernel
-def step(row, work, near, size, num_agents, moves, words, fuse, flame_life, blast_cap):
+def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
     """Play one step in place.
 
-    ``moves`` (agents,) and ``words`` (agents, 2) are those of all agents; the dead do not move and say 0, 0.  ``work``
+    ``moves`` (agents,) and ``words`` (agents, 2) are those of all agents; the dead do not move and say 0, 0.  Loops
+    run over four agents, which compilers like; seats that nobody takes hold nobody alive.  ``work``
     is scratch, ``near`` what ``neighbours`` gives.
     """
     cells = size * size
@@ -105,21 +106,21 @@ def step(row, work, near, size, num_agents, moves, words, fuse, flame_life, blas
     marked = bombs_here + cells
     for k in range(AGENTS_HERE, marked):
         work[k] = 0
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         for w in range(WORDS):
             row[MESSAGES + k * WORDS + w] = words[k, w] if row[AGENTS + k * AGENT_FIELDS + ALIVE] else 0
     burn_down(row, board, hidden)
-    intend(row, work, near, board, cells, num_agents, moves, fuse)
+    intend(row, work, near, board, cells, moves, fuse)
     bombs_intend(row, work, near, board, cells)
-    cross_edges(row, work, num_agents)
-    collide(row, work, num_agents, bombs_here)
-    if kick(row, work, near, board, num_agents, moves, bombs_here, cells):
-        collide_again(row, work, num_agents, bombs_here)
-    commit(row, work, board, num_agents, blast_cap)
-    if explode(row, work, near, board, num_agents, marked, cells):
+    cross_edges(row, work)
+    collide(row, work, bombs_here)
+    if kick(row, work, near, board, moves, bombs_here, cells):
+        collide_again(row, work, bombs_here)
+    commit(row, work, board, blast_cap)
+    if explode(row, work, near, board, marked, cells):
         add_flames(row, work, marked, cells, flame_life)
     redraw(row, board)
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
         if row[agent + ALIVE]:
             cell = board + row[agent + CELL]
@@ -130,7 +131,7 @@ def step(row, work, near, size, num_agents, moves, words, fuse, flame_life, blas
     row[STEP] += 1
 
 
-@kernel
+@inline_kernel
 def burn_down(row, board, hidden):
     """Flames without life leave, showing what was hidden; the others stay drawn."""
     left = FLAMES_AT
@@ -148,10 +149,10 @@ def burn_down(row, board, hidden):
     row[NUM_FLAMES] = (left - FLAMES_AT) // FLAME_FIELDS
 
 
-@kernel
-def intend(row, work, near, board, cells, num_agents, moves, fuse):
+@inline_kernel
+def intend(row, work, near, board, cells, moves, fuse):
     """What each agent wants; bombs are laid at once."""
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
         if not row[agent + ALIVE]:
             continue
@@ -180,7 +181,7 @@ def bomb_on(row, cell):
     return found
 
 
-@kernel
+@inline_kernel
 def bombs_intend(row, work, near, board, cells):
     """A rolling bomb wants the next cell, unless a wall or an item is there."""
     for k in range(row[NUM_BOMBS]):
@@ -199,11 +200,11 @@ def blocks_bomb(value):
     return value in (RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)
 
 
-@kernel
-def cross_edges(row, work, num_agents):
+@inline_kernel
+def cross_edges(row, work):
     """Two that would change places stay; a bomb gives way to an agent.  The first on an edge keeps it registered."""
     end = EDGES
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         cell = row[AGENTS + k * AGENT_FIELDS + CELL]
         if row[AGENTS + k * AGENT_FIELDS + ALIVE] and work[AGENT_WANT + k] != cell:
             edge, end = edge_of(work, end, cell, work[AGENT_WANT + k], k)
@@ -221,7 +222,7 @@ def cross_edges(row, work, num_agents):
                     work[BOMB_WANT + first] = row[BOMBS + first * BOMB_FIELDS + BOMB_CELL]
 
 
-@kernel
+@inline_kernel
 def edge_of(work, end, one, other, mover):
     """Where the edge between two cells is registered, for ``mover`` if it is new; and where the edges end now."""
     low, high = min(one, other), max(one, other)
@@ -234,10 +235,10 @@ def edge_of(work, end, one, other, mover):
     return edge, end
 
 
-@kernel
-def collide(row, work, num_agents, bombs_here):
+@inline_kernel
+def collide(row, work, bombs_here):
     """Whoever wants a cell that another of its kind, or too many of the other kind, wants stays where it is."""
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         if row[AGENTS + k * AGENT_FIELDS + ALIVE]:
             work[AGENTS_HERE + work[AGENT_WANT + k]] += 1
     for k in range(row[NUM_BOMBS]):
@@ -245,7 +246,7 @@ def collide(row, work, num_agents, bombs_here):
     changed = True
     while changed:
         changed = False
-        for k in range(num_agents):
+        for k in range(MAX_AGENTS):
             want, cell = work[AGENT_WANT + k], row[AGENTS + k * AGENT_FIELDS + CELL]
             contested = work[AGENTS_HERE + want] > 1 or work[bombs_here + want] > 1
             if row[AGENTS + k * AGENT_FIELDS + ALIVE] and want != cell and contested:
@@ -260,10 +261,10 @@ def collide(row, work, num_agents, bombs_here):
                 changed = True
 
 
-@kernel
-def kick(row, work, near, board, num_agents, moves, bombs_here, cells):
+@inline_kernel
+def kick(row, work, near, board, moves, bombs_here, cells):
     """Agents that move onto a bomb kick it or turn back.  Returns whether anything was delayed."""
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         work[KICKED + k] = NOBODY
     bomb_end, agent_end = BOMB_LATER, AGENT_LATER
     for k in range(row[NUM_BOMBS]):
@@ -271,7 +272,7 @@ def kick(row, work, near, board, num_agents, moves, bombs_here, cells):
         want, own = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
         if work[AGENTS_HERE + want] == 0:
             continue
-        agent = wanted_by(row, work, num_agents, want)
+        agent = wanted_by(row, work, want)
         if agent == NOBODY:
             continue
         target, stands = own, row[AGENTS + agent * AGENT_FIELDS + CELL]
@@ -302,10 +303,10 @@ def kick(row, work, near, board, num_agents, moves, bombs_here, cells):
 
 
 @inline_kernel
-def wanted_by(row, work, num_agents, cell):
+def wanted_by(row, work, cell):
     """The alive agent that wants a cell, or NOBODY."""
     found = NOBODY
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         if row[AGENTS + k * AGENT_FIELDS + ALIVE] and work[AGENT_WANT + k] == cell:
             found = k
     return found
@@ -317,13 +318,13 @@ def can_roll(row, work, board, bombs_here, cell):
     return work[AGENTS_HERE + cell] == 0 and work[bombs_here + cell] == 0 and not blocks_bomb(row[board + cell])
 
 
-@kernel
-def collide_again(row, work, num_agents, bombs_here):
+@inline_kernel
+def collide_again(row, work, bombs_here):
     """After kicks: whoever cannot have its cell stays, and a kicker stays with the bomb that it kicked."""
     changed = True
     while changed:
         changed = False
-        for k in range(num_agents):
+        for k in range(MAX_AGENTS):
             want, cell = work[AGENT_WANT + k], row[AGENTS + k * AGENT_FIELDS + CELL]
             if not row[AGENTS + k * AGENT_FIELDS + ALIVE] or want == cell:
                 continue
@@ -353,8 +354,8 @@ def collide_again(row, work, num_agents, bombs_here):
                 changed = True
 
 
-@kernel
-def commit(row, work, board, num_agents, blast_cap):
+@inline_kernel
+def commit(row, work, board, blast_cap):
     """Everyone goes where it wants; a bomb that stays stops for good; items are picked up."""
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
@@ -362,7 +363,7 @@ def commit(row, work, board, num_agents, blast_cap):
             row[bomb + DIRECTION] = STOP
         else:
             row[bomb + BOMB_CELL] = work[BOMB_WANT + k]
-    for k in range(num_agents):
+    for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
         if row[agent + ALIVE] and work[AGENT_WANT + k] != row[agent + CELL]:
             row[agent + CELL] = work[AGENT_WANT + k]
@@ -375,8 +376,8 @@ def commit(row, work, board, num_agents, blast_cap):
                 row[agent + CAN_KICK] = 1
 
 
-@kernel
-def explode(row, work, near, board, num_agents, marked, cells):
+@inline_kernel
+def explode(row, work, near, board, marked, cells):
     """Tick all bombs; those that must go off, and those that their blasts reach; blasts are marked.
 
     Returns whether any went off.  ``KICKER`` serves for who goes off.
@@ -399,7 +400,7 @@ def explode(row, work, near, board, num_agents, marked, cells):
         for k in range(row[NUM_BOMBS]):
             bomb = BOMBS + k * BOMB_FIELDS
             if work[KICKER + k]:
-                give_back(row, row[bomb + OWNER], num_agents)
+                give_back(row, row[bomb + OWNER])
                 blast(row, work, near, board, marked, row[bomb + BOMB_CELL], row[bomb + STRENGTH], cells)
             else:
                 move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
@@ -413,9 +414,9 @@ def explode(row, work, near, board, num_agents, marked, cells):
 
 
 @inline_kernel
-def give_back(row, owner, num_agents):
+def give_back(row, owner):
     """A bomb's owner, dead or alive, has it back."""
-    if 0 <= owner < num_agents:
+    if 0 <= owner < MAX_AGENTS:
         ammo = AGENTS + owner * AGENT_FIELDS + AMMO
         row[ammo] = min(row[ammo] + 1, FULL_BLAST)
 
@@ -427,7 +428,7 @@ def move_bomb(row, source, target):
             row[target + f] = row[source + f]
 
 
-@kernel
+@inline_kernel
 def blast(row, work, near, board, marked, cell, strength, cells):
     """Mark what one bomb burns: up to ``strength - 1`` cells each way, wood being the last."""
     if strength == 0:
@@ -444,7 +445,7 @@ def blast(row, work, near, board, marked, cell, strength, cells):
                 break
 
 
-@kernel
+@inline_kernel
 def add_flames(row, work, marked, cells, flame_life):
     """One new flame a marked cell, in row-major order."""
     end = FLAMES_AT + row[NUM_FLAMES] * FLAME_FIELDS
@@ -456,7 +457,7 @@ def add_flames(row, work, marked, cells, flame_life):
     row[NUM_FLAMES] = (end - FLAMES_AT) // FLAME_FIELDS
 
 
-@kernel
+@inline_kernel
 def redraw(row, board):
     """Bombs, then flames over them."""
     for k in range(row[NUM_BOMBS]):
@@ -466,14 +467,14 @@ def redraw(row, board):
 
 
 @kernel
-def collapse(row, size, num_agents, ring):
+def collapse(row, size, ring):
     """The ring becomes walls: agents drawn there die, bombs go back to their owners, flames and items vanish."""
     board = board_at(size)
     left = 0
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         if on_ring(row[bomb + BOMB_CELL], size, ring):
-            give_back(row, row[bomb + OWNER], num_agents)
+            give_back(row, row[bomb + OWNER])
         else:
             move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
             left += 1

@@ -1,0 +1,171 @@
+"""Thousands of boards in one call: stepping, judging and starting anew, without Python for each board.
+
+Every board has a stream of random words of its own, so the games do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.errors import GameRuleError, ParameterError
+from infoset.jit import kernel
+from infoset.names import check_range
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.engine import NUM_AGENTS, SIZE, advance_piece, begin, close_in, engine
+from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
+from infoset.pommerman.rules import scratch
+from infoset.pommerman.state import LAY, RESULT, REWARDS, RUNNING, WORDS, Row, empty_rows
+from infoset.randomness import streams
+
+MAX_BOARDS = 1 << 24
+
+
+class Stepped(NamedTuple):
+    """What one call brought, for ``B`` boards and ``A`` agents."""
+
+    rewards: npt.NDArray[np.int8]  # (B, A)
+    done: npt.NDArray[np.bool_]  # (B,) the game was over; its board is a new one already
+    result: npt.NDArray[np.int8]  # (B,) RUNNING, WIN or TIE
+
+
+@kernel
+def begin_all(rows, settings, near, template, pairs, mirror, starts, randoms, first, last):
+    """A new game on the boards from ``first`` to ``last``; whether there was one for each."""
+    found = True
+    for b in range(first, last):
+        found &= begin(rows[b], settings, near, template, pairs, mirror, starts, randoms[b : b + 1])
+    return found
+
+
+@kernel
+def step_all(
+    rows, work, settings, collapses, near, template, pairs, mirror, starts, randoms, moves, words, rewards, result,
+    first, last,
+):  # fmt: skip
+    """One step on the boards from ``first`` to ``last``; those whose game is over begin a new one."""
+    agents = settings[NUM_AGENTS]
+    found = True
+    for b in range(first, last):
+        row = rows[b]
+        advance_piece(row, work, settings, near, moves[b], words[b])
+        result[b] = row[RESULT]
+        for k in range(agents):
+            rewards[b, k] = row[REWARDS + k]
+        if row[RESULT] != RUNNING:
+            found &= begin(row, settings, near, template, pairs, mirror, starts, randoms[b : b + 1])
+        elif len(collapses):
+            close_in(row, settings, collapses)
+    return found
+
+
+@kernel
+def planes_all(rows, settings, view, teams, planes, scalars, first, last):
+    """The views of all agents of the boards from ``first`` to ``last``."""
+    for b in range(first, last):
+        for k in range(settings[NUM_AGENTS]):
+            draw_planes(rows[b], settings[SIZE], view, k, settings[NUM_AGENTS], teams, planes[b, k], scalars[b, k])
+
+
+class PommermanVec:
+    """``num_envs`` boards of one configuration, stepped together.
+
+    ``rows`` (B, row) are the positions, see ``infoset.pommerman.state``; a copy of them restores the batch by
+    ``restore``.  ``planes`` (B, A, channels, n, n) and ``scalars`` (B, A, numbers) hold what agents see after
+    ``observe`` was called; ``CHANNELS`` and ``SCALARS`` name them.
+    """
+
+    def __init__(self, num_envs: int, config: Config, seed: int = 0, threads: int = 1) -> None:
+        """Raises ``ParameterError`` for numbers out of range or a configuration that no board fits."""
+        check_range("num_envs", num_envs, 1, MAX_BOARDS)
+        check_range("threads", threads, 1, 256)
+        self.config, self.num_envs = config, num_envs
+        self._engine = engine(config)
+        self.rows = empty_rows(num_envs, config.size)
+        self._randoms = streams(seed, num_envs)
+        edges = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
+        self._parts = list(pairwise(edges))
+        self._work = [scratch(config.size) for _ in self._parts]
+        self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
+        agents, cells = config.num_agents, config.size
+        self._rewards = np.zeros((num_envs, agents), dtype=np.int8)
+        self._result = np.zeros(num_envs, dtype=np.int8)
+        self._silence = np.zeros((num_envs, MAX_AGENTS, WORDS), dtype=np.int16)
+        self.planes = np.zeros((num_envs, agents, len(CHANNELS), cells, cells), dtype=np.uint8)
+        self.scalars = np.zeros((num_envs, agents, len(SCALARS)), dtype=np.int16)
+        self.reset()
+
+    def reset(self) -> None:
+        """New games on all boards."""
+        arrays = self._engine
+        found = self._spread(
+            lambda part, first, last: begin_all(
+                self.rows, arrays.settings, arrays.near, arrays.template, arrays.pairs, arrays.mirror, arrays.starts,
+                self._randoms, first, last,
+            )
+        )  # fmt: skip
+        self._check(found)
+
+    def restore(self, rows: Row) -> None:
+        """Go on from these positions (B, row), a copy of ``rows`` from before."""
+        if rows.shape != self.rows.shape or rows.dtype != self.rows.dtype:
+            raise ParameterError(
+                f"rows of shape {rows.shape} and type {rows.dtype}; needed: {self.rows.shape} of int16"
+            )
+        self.rows[:] = rows
+
+    def step(self, moves: npt.NDArray[np.integer], words: npt.NDArray[np.integer] | None = None) -> Stepped:
+        """One step on every board with ``moves`` (B, A) and, on the radio, ``words`` (B, A, 2).
+
+        The arrays of the result are used again by the next call.
+        """
+        acts = self._checked(moves)
+        said = self._silence if words is None else np.ascontiguousarray(words, dtype=np.int16)
+        if said.shape[:2] != acts.shape and words is not None:
+            raise ParameterError(f"words of shape {said.shape}; needed: {(*acts.shape, WORDS)}")
+        arrays = self._engine
+        found = self._spread(
+            lambda part, first, last: step_all(
+                self.rows, self._work[part], arrays.settings, arrays.collapses, arrays.near, arrays.template,
+                arrays.pairs, arrays.mirror, arrays.starts, self._randoms, acts, said, self._rewards, self._result,
+                first, last,
+            )
+        )  # fmt: skip
+        self._check(found)
+        return Stepped(self._rewards, self._result != RUNNING, self._result)
+
+    def observe(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
+        """What every agent sees now: ``planes`` and ``scalars``, used again by the next call."""
+        view = self.config.size if self.config.view is None else self.config.view
+        self._spread(
+            lambda part, first, last: planes_all(
+                self.rows, self._engine.settings, view, self.config.teams, self.planes, self.scalars, first, last
+            )
+        )
+        return self.planes, self.scalars
+
+    def _checked(self, moves: npt.NDArray[np.integer]) -> npt.NDArray[np.int16]:
+        wanted = (self.num_envs, self.config.num_agents)
+        if moves.shape != wanted:
+            raise ParameterError(f"moves of shape {moves.shape}; needed: {wanted}")
+        if moves.min() < 0 or moves.max() > LAY:
+            raise ParameterError(f"moves from {moves.min()} to {moves.max()}; allowed: 0 to {LAY}")
+        return np.ascontiguousarray(moves, dtype=np.int16)
+
+    def _spread(self, task: object) -> bool:
+        """Do every part of the boards, each on a thread of its own."""
+        assert callable(task)
+        if self._pool is None:
+            (first, last), *_ = self._parts
+            return task(0, first, last) is not False
+        futures = [self._pool.submit(task, part, first, last) for part, (first, last) in enumerate(self._parts)]
+        results = [future.result() for future in futures]  # all are waited for, whatever they say
+        return False not in results
+
+    def _check(self, found: bool) -> None:
+        if not found:
+            raise GameRuleError(f"no board with {self.config.rigid} rigid walls leaves the way open")
