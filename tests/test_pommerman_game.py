@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from infoset import load, play_match, replay_states, testing
+from infoset import load, play_match, play_series, replay_states, testing
 from infoset.errors import IllegalMoveError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.pommerman.config import CONFIGS, Config, collapse_steps
@@ -103,3 +103,17 @@ def test_boards_that_cannot_be_generated_say_so(broken) -> None:
 def test_variants_have_the_reference_s_names() -> None:
     assert len(CONFIGS) == 12
     assert CONFIGS["PommeTeamCompetition-v0"].blast_cap == 4
+
+
+def test_the_stock_agent_plays() -> None:
+    """Simple as 0 and 2 beat random 100 to 0 in the reference's hundred games."""
+    series = play_series(
+        "pommerman:PommeTeamCompetition-v0", ["simple", "random", "simple", "random"], games=20, seed=1
+    )
+    assert series.agents[0].mean is not None
+    assert series.agents[0].mean > 0.6
+    assert not any(sum(score.faults.values()) for score in series.agents)
+    radio = play_match("pommerman:PommeRadio-v2", ["simple"] * 4, seed=2)
+    assert not radio.faults
+    with pytest.raises(UnsupportedGameError, match="agent simple is made for pommerman:NAME"):
+        play_match("kuhn_poker", ["simple", "random"])

@@ -32,7 +32,7 @@ app = typer.Typer(
 DEFAULT_METHOD = "pcfr+"
 METHOD_HELP = "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2)."
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
-AGENT_HELP = "One for each player, in order: blind_tic_tac_toe, meier, policy(path=FILE), random."
+AGENT_HELP = "One for each player, in order: blind_tic_tac_toe, meier, policy(path=FILE), random, simple."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]

@@ -112,11 +112,19 @@ def policy(path: str = "") -> Agent:
     return PolicyAgent(TabularPolicy.load(path), str(Name("policy", (("path", path),))))
 
 
+def simple() -> Agent:
+    """Pommerman's stock agent."""
+    from infoset.pommerman.agents import SimplePlayer  # not before it is needed: it brings compiled kernels
+
+    return SimplePlayer()
+
+
 AGENTS: dict[str, Callable[..., Agent]] = {
     "blind_tic_tac_toe": BlindTicTacToeAgent,
     "meier": MeierAgent,
     "policy": policy,
     "random": random,
+    "simple": simple,
 }
 """What makes an agent, by name; the parameters are the maker's."""
 

@@ -4,9 +4,34 @@ from __future__ import annotations
 
 from infoset.jit import kernel
 from infoset.pommerman.state import (
-    AGENT, AGENT_FIELDS, AGENTS, ALIVE, AMMO, BLAST, BOMB_CELL, BOMB_FIELDS, BOMBS, CAN_KICK, CELL, DIRECTION,
-    EXTRA_BOMB, FLAME_CELL, FLAME_FIELDS, FLAME_LIFE, FLAMES_AT, KICK, LIFE, MESSAGES, NUM_BOMBS,
-    NUM_FLAMES, PASSAGE, RIGID, STEP, STRENGTH, WOOD, WORDS, board_at,
+    AGENT,
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOMB_CELL,
+    BOMB_FIELDS,
+    BOMBS,
+    CAN_KICK,
+    CELL,
+    DIRECTION,
+    EXTRA_BOMB,
+    FLAME_CELL,
+    FLAME_FIELDS,
+    FLAME_LIFE,
+    FLAMES_AT,
+    KICK,
+    LIFE,
+    MESSAGES,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    PASSAGE,
+    STEP,
+    STRENGTH,
+    WOOD,
+    WORDS,
+    board_at,
 )  # fmt: skip
 
 CHANNELS = (
@@ -39,16 +64,9 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
         for c in range(left, right):
             planes[FOG_PLANE, r, c] = 0
             value = row[board + r * size + c]
-            if value == PASSAGE:
-                planes[PASSAGE_PLANE, r, c] = 1
-            elif value == RIGID:
-                planes[RIGID_PLANE, r, c] = 1
-            elif value == WOOD:
-                planes[WOOD_PLANE, r, c] = 1
-            elif value >= AGENT:
-                planes[side(value - AGENT, k, teams), r, c] = 1
-            elif EXTRA_BOMB <= value <= KICK:
-                planes[EXTRA_PLANE + value - EXTRA_BOMB, r, c] = 1
+            plane = side(value - AGENT, k, teams) if value >= AGENT else ground(value)
+            if plane >= 0:
+                planes[plane, r, c] = 1
     for b in range(row[NUM_BOMBS]):
         bomb = BOMBS + b * BOMB_FIELDS
         r, c = row[bomb + BOMB_CELL] // size, row[bomb + BOMB_CELL] % size
@@ -65,6 +83,14 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
     scalars[0], scalars[1], scalars[2] = row[agent + ALIVE], row[agent + AMMO], row[agent + BLAST]
     scalars[3], scalars[4] = row[agent + CAN_KICK], row[STEP]
     scalars[5], scalars[6] = row[mate], row[mate + 1]
+
+
+@kernel
+def ground(value):
+    """The plane of what is no agent; -1 for bombs and flames, which have planes of numbers."""
+    if EXTRA_BOMB <= value <= KICK:
+        return EXTRA_PLANE + value - EXTRA_BOMB
+    return PASSAGE_PLANE + value if PASSAGE <= value <= WOOD else -1
 
 
 @kernel
