@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
 
 from infoset.errors import UnknownNameError
-from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import Description, parse_gdl
+
+if TYPE_CHECKING:
+    from infoset.gdl.game import GdlGame
 
 PREFIX = "gdl:"
 SUFFIX = ".gdl"
@@ -37,4 +40,6 @@ def about(name: str) -> str:
 
 def load_library(name: str) -> GdlGame:
     """The game of a shipped description.  Raises ``UnknownNameError``."""
+    from infoset.gdl.game import GdlGame  # listing the names needs no kernels
+
     return GdlGame(description(name), PREFIX + name)

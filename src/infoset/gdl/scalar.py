@@ -8,6 +8,7 @@ never touched.  A loop is worked out anew, from all false, whenever something th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from infoset.jit import inline_kernel, kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
 WORD = 64
+MENUS = 1 << 14  # menus kept as moves; large games have a new one in almost every state
 
 
 ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)  # indices without a sign need no check in kernels
@@ -340,7 +342,7 @@ class ScalarEvaluator:
         self.number = [
             {self.actions[k]: k for k in range(first[r], first[r + 1])} for r in range(len(self.roles))
         ]  # fmt: skip
-        self.menus: dict[bytes, tuple[Action, ...]] = {}
+        self._menu = lru_cache(MENUS)(self._actions_of)
         self.holding = np.zeros(len(net.goals), dtype=np.uint8)
         self.looked: bytes | None = None
 
@@ -366,12 +368,10 @@ class ScalarEvaluator:
     def legal(self, state: bytes, role: int) -> tuple[Action, ...]:
         self._look(state)
         begin = self.net.first_move[role]
-        numbers = self.run.menu[begin : begin + self.run.menu_size[role]]
-        key = numbers.tobytes()
-        menu = self.menus.get(key)
-        if menu is None:
-            menu = self.menus[key] = tuple([self.actions[k] for k in numbers])
-        return menu
+        return self._menu(self.run.menu[begin : begin + self.run.menu_size[role]].tobytes())
+
+    def _actions_of(self, numbers: bytes) -> tuple[Action, ...]:
+        return tuple([self.actions[k] for k in np.frombuffer(numbers, dtype=np.int32)])
 
     def goals(self, state: bytes, role: int) -> tuple[int, ...]:
         self._look(state)

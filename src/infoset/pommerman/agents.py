@@ -6,7 +6,8 @@ import numpy as np
 
 from infoset.base import Action, Game, Observation
 from infoset.errors import UnsupportedGameError
-from infoset.pommerman.game import Pommerman, Seen, read_observation
+from infoset.pommerman.game import Pommerman
+from infoset.pommerman.observation import Seen, read_observation
 from infoset.pommerman.simple import SimpleAgent
 
 MAX_SEED = 2**63

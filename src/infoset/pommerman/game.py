@@ -18,19 +18,13 @@ from infoset.games.rules import check_moves, check_play
 from infoset.names import full_name
 from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config
 from infoset.pommerman.engine import Engine, advance, begin, close_in, engine
-from infoset.pommerman.observation import MAPS, enemies, maps, see, teammate
+from infoset.pommerman.observation import observe
 from infoset.pommerman.rules import scratch
 from infoset.pommerman.state import (
-    AGENT,
     AGENT_FIELDS,
     AGENTS,
     ALIVE,
-    AMMO,
-    BLAST,
-    CAN_KICK,
-    CELL,
     LAY,
-    MESSAGES,
     RESULT,
     REWARDS,
     RUNNING,
@@ -46,23 +40,6 @@ MOVES: tuple[Action, ...] = tuple(range(STOP, LAY + 1))
 TICK = "tick"
 MAX_SEED = 2**53  # boards are drawn from seeds that every program reads exactly
 SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
-
-
-class Seen(NamedTuple):
-    """What an agent observes of one step; boards and maps as texts with one character a cell."""
-
-    alive: tuple[int, ...]
-    board: str
-    bomb_blast_strength: str
-    bomb_life: str
-    bomb_moving_direction: str
-    flame_life: str
-    position: tuple[int, int]
-    blast_strength: int
-    can_kick: int
-    ammo: int
-    step_count: int
-    message: tuple[int, ...]
 
 
 class Pommerman:
@@ -216,48 +193,6 @@ class PommermanState:
 def restore(game: Pommerman, key: bytes) -> PommermanState:
     """A state from what ``pickle`` holds of it."""
     return PommermanState(game, np.frombuffer(key, dtype=np.int16).copy())
-
-
-def observe(row: Row, rules: Config, k: int) -> Seen:
-    """What agent ``k`` sees of a position."""
-    size, agent = rules.size, row[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS].tolist()
-    view = size if rules.view is None else rules.view
-    whole = np.empty((len(MAPS), size * size), dtype=np.int16)
-    board, planes = np.empty(size * size, dtype=np.int16), np.empty_like(whole)
-    maps(row, size, whole)
-    see(row, size, view, agent[CELL], whole, board, planes)
-    alive = [AGENT + n for n in range(rules.num_agents) if row[AGENTS + n * AGENT_FIELDS + ALIVE]]
-    at = MESSAGES + (k + 2) % MAX_AGENTS * WORDS
-    message = row[at : at + rules.words].tolist() if rules.game_type == GameType.TEAM_RADIO else []
-    blasts, lives, directions, flames = map(text, planes)
-    return Seen(
-        tuple(alive), text(board), blasts, lives, directions, flames, divmod(agent[CELL], size), agent[BLAST],
-        agent[CAN_KICK], agent[AMMO], int(row[STEP]), tuple(message),
-    )  # fmt: skip
-
-
-def text(plane: Row) -> str:
-    """Small numbers as characters, one a cell."""
-    return plane.astype("<u4").tobytes().decode("utf-32-le")
-
-
-def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
-    """The reference's dictionary of what ``player`` observed, with its keys, types and values."""
-    shape = rules.size, rules.size
-
-    def plane(name: str, dtype: str) -> Any:
-        return np.array([ord(c) for c in getattr(seen, name)], dtype=dtype).reshape(shape)
-
-    found: dict[str, Any] = {"alive": list(seen.alive), "board": plane("board", "uint8")}
-    found |= {name: plane(name, "float64") for name in MAPS}
-    found |= {
-        "game_type": int(rules.game_type), "game_env": rules.entry, "position": seen.position,
-        "blast_strength": seen.blast_strength, "can_kick": bool(seen.can_kick), "teammate": teammate(rules, player),
-        "ammo": seen.ammo, "enemies": enemies(rules, player), "step_count": seen.step_count,
-    }  # fmt: skip
-    if rules.game_type == GameType.TEAM_RADIO:
-        found["message"] = seen.message
-    return found
 
 
 def _maker(variant: str) -> Callable[..., Pommerman]:

@@ -6,10 +6,9 @@ A view is a square window around the agent; dead agents see from where they died
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from infoset.jit import inline_kernel, kernel
 from infoset.pommerman.config import MAX_AGENTS, Config, GameType
@@ -76,6 +75,23 @@ def enemies(config: Config, agent: int) -> list[Item]:
     return [Item(AGENT + k) for k in range(config.num_agents) if k != agent]
 
 
+class Seen(NamedTuple):
+    """What an agent observes of one step; boards and maps as texts with one character a cell."""
+
+    alive: tuple[int, ...]
+    board: str
+    bomb_blast_strength: str
+    bomb_life: str
+    bomb_moving_direction: str
+    flame_life: str
+    position: tuple[int, int]
+    blast_strength: int
+    can_kick: int
+    ammo: int
+    step_count: int
+    message: tuple[int, ...]
+
+
 @kernel
 def maps(row, size, planes):
     """Into ``planes`` (4, cells): blast strength, life and direction of bombs, life of flames plus one; 0 elsewhere."""
@@ -109,35 +125,48 @@ def see(row, size, view, own, whole, board, planes):
             planes[p, cell] = whole[p, cell] if visible else 0
 
 
+def observe(row: Row, rules: Config, k: int) -> Seen:
+    """What agent ``k`` sees of a position."""
+    size, agent = rules.size, row[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS].tolist()
+    view = size if rules.view is None else rules.view
+    whole = np.empty((len(MAPS), size * size), dtype=np.int16)
+    board, planes = np.empty(size * size, dtype=np.int16), np.empty_like(whole)
+    maps(row, size, whole)
+    see(row, size, view, agent[CELL], whole, board, planes)
+    alive = [AGENT + n for n in range(rules.num_agents) if row[AGENTS + n * AGENT_FIELDS + ALIVE]]
+    at = MESSAGES + (k + 2) % MAX_AGENTS * WORDS
+    message = row[at : at + rules.words].tolist() if rules.game_type == GameType.TEAM_RADIO else []
+    blasts, lives, directions, flames = map(text, planes)
+    return Seen(
+        tuple(alive), text(board), blasts, lives, directions, flames, divmod(agent[CELL], size), agent[BLAST],
+        agent[CAN_KICK], agent[AMMO], int(row[STEP]), tuple(message),
+    )  # fmt: skip
+
+
+def text(plane: Row) -> str:
+    """Small numbers as characters, one a cell."""
+    return plane.astype("<u4").tobytes().decode("utf-32-le")
+
+
+def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
+    """The reference's dictionary of what ``player`` observed, with its keys, types and values."""
+    shape = rules.size, rules.size
+
+    def plane(name: str, dtype: str) -> Any:
+        return np.frombuffer(getattr(seen, name).encode("utf-32-le"), dtype="<u4").astype(dtype).reshape(shape)
+
+    found: dict[str, Any] = {"alive": list(seen.alive), "board": plane("board", "uint8")}
+    found |= {name: plane(name, "float64") for name in MAPS}
+    found |= {
+        "game_type": int(rules.game_type), "game_env": rules.entry, "position": seen.position,
+        "blast_strength": seen.blast_strength, "can_kick": bool(seen.can_kick), "teammate": teammate(rules, player),
+        "ammo": seen.ammo, "enemies": enemies(rules, player), "step_count": seen.step_count,
+    }  # fmt: skip
+    if rules.game_type == GameType.TEAM_RADIO:
+        found["message"] = seen.message
+    return found
+
+
 def observations(row: Row, config: Config) -> list[dict[str, Any]]:
     """One dictionary an agent, with the keys, types and values of the reference."""
-    size, view = config.size, config.size if config.view is None else config.view
-    whole = np.empty((len(MAPS), size * size))
-    maps(row, size, whole)
-    alive = [AGENT + k for k in range(config.num_agents) if row[AGENTS + k * AGENT_FIELDS + ALIVE]]
-    return [_observation(row, config, k, view, whole, alive) for k in range(config.num_agents)]
-
-
-def _observation(
-    row: Row, config: Config, k: int, view: int, whole: npt.NDArray[np.float64], alive: list[int]
-) -> dict[str, Any]:
-    size, agent = config.size, row[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS]
-    board, planes = np.empty(size * size, dtype=np.uint8), np.empty_like(whole)
-    see(row, size, view, int(agent[CELL]), whole, board, planes)
-    found: dict[str, Any] = {"alive": list(alive), "board": board.reshape(size, size)}
-    found |= {name: planes[p].reshape(size, size) for p, name in enumerate(MAPS)}
-    found |= {
-        "game_type": int(config.game_type),
-        "game_env": config.entry,
-        "position": divmod(int(agent[CELL]), size),
-        "blast_strength": int(agent[BLAST]),
-        "can_kick": bool(agent[CAN_KICK]),
-        "teammate": teammate(config, k),
-        "ammo": int(agent[AMMO]),
-        "enemies": enemies(config, k),
-        "step_count": int(row[STEP]),
-    }
-    if config.game_type == GameType.TEAM_RADIO:
-        at = MESSAGES + (k + 2) % MAX_AGENTS * WORDS
-        found["message"] = tuple(row[at : at + config.words].tolist())
-    return found
+    return [read_observation(observe(row, config, k), config, k) for k in range(config.num_agents)]
