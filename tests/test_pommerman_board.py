@@ -26,9 +26,7 @@ def boards(variant: str, count: int, seed: int = 1) -> tuple[np.ndarray, np.ndar
     at, cells = st.board_at(rules.size), rules.size**2
     found = np.empty((count, 2 * cells), dtype=np.int16)
     for k in range(count):
-        assert begin(
-            row, arrays.settings, arrays.near, arrays.template, arrays.pairs, arrays.mirror, arrays.starts, stream
-        )
+        assert begin(row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream)
         found[k] = row[at : at + 2 * cells]
     return tuple(part.reshape(count, rules.size, rules.size) for part in np.split(found, 2, axis=1))  # type: ignore[return-value]
 

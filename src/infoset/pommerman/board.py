@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.errors import ParameterError
-from infoset.jit import kernel
+from infoset.jit import inline_kernel, kernel
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.rules import OFF_BOARD
 from infoset.pommerman.state import (
     AGENT,
     AGENT_FIELDS,
@@ -25,9 +24,7 @@ from infoset.pommerman.state import (
     EXTRA_BOMB,
     KICK,
     PASSAGE,
-    RIGHT,
     RIGID,
-    UP,
     WOOD,
     board_at,
 )  # fmt: skip
@@ -37,14 +34,17 @@ MAX_TRIES = 100_000
 MAX_UNREACHED = 4  # passages that may be walled in; a board with more is thrown away
 BREATHING = (2, 3)  # cells so far along the edge from a start corner stay free
 ITEM_KINDS = KICK - EXTRA_BOMB + 1
+COLUMN_BITS = 5  # a pair of mirrored cells is packed as row and column
+COLUMN = 2**COLUMN_BITS - 1
 
 
 class Plan(NamedTuple):
     """What all boards of one kind have in common."""
 
     board: npt.NDArray[np.int16]  # (cells,) agents and the corridors' wood on empty ground
-    pairs: npt.NDArray[np.int16]  # (pairs,) cells above the diagonal that may become walls with their mirror images
-    mirror: npt.NDArray[np.int16]  # (cells,)
+    pairs: npt.NDArray[
+        np.int16
+    ]  # (pairs,) row and column, packed, of cells that may become walls as their images do
     starts: npt.NDArray[np.int16]  # (agents,)
     rigid_pairs: int
     wood_pairs: int
@@ -68,21 +68,21 @@ def plan(config: Config) -> Plan:
             wood -= 1
     for k, (r, c) in enumerate(starts):
         board[r, c], taken[r, c] = AGENT + k, True
-    cells = np.arange(size * size).reshape(size, size)
-    pairs = cells[np.triu(~taken, 1)]
+    rows, columns = np.nonzero(np.triu(~taken, 1))
+    pairs = rows << COLUMN_BITS | columns
     if wood < 0 or config.rigid + wood > 2 * len(pairs):
         raise ParameterError(
             f"rigid={config.rigid} and wood={config.wood} do not fit on a board of size {size}: "
             f"allowed: wood from {config.wood - wood}, both together up to {2 * len(pairs) + config.wood - wood}"
         )
     return Plan(
-        board.ravel(), pairs.astype(np.int16), cells.T.ravel().astype(np.int16),
-        np.array([r * size + c for r, c in starts], dtype=np.int16), config.rigid // 2, wood // 2, config.items,
+        board.ravel(), pairs.astype(np.int16), np.array([r * size + c for r, c in starts], dtype=np.int16),
+        config.rigid // 2, wood // 2, config.items,
     )  # fmt: skip
 
 
 @kernel
-def new_game(row, size, near, template, pairs, mirror, starts, counts, ammo, blast, can_kick, stream):
+def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, stream):
     """A fresh position in place: nothing burns, everyone stands in a corner.  ``counts`` are pairs of rigid and of
     wooden walls, and items.  Returns whether a board was found on which almost every passage can be reached.
     """
@@ -90,14 +90,15 @@ def new_game(row, size, near, template, pairs, mirror, starts, counts, ammo, bla
         row[k] = 0
     board = board_at(size)
     cells = size * size
-    free, seen = np.empty(cells, np.int16), np.empty(cells, np.int16)
+    free = np.empty(cells, np.int16)
+    unwalled, reached = np.empty(size, np.int64), np.empty(size, np.int64)
     tries = 0
-    draw_walls(row, board, template, pairs, mirror, counts, free, stream)
-    while unreached(row, board, near, starts[-1 if len(starts) == 2 else 2], free, seen, cells) > MAX_UNREACHED:
+    draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream)
+    while unreached(row, board, size, unwalled, reached) > MAX_UNREACHED:
         tries += 1
         if tries == MAX_TRIES:
             return False
-        draw_walls(row, board, template, pairs, mirror, counts, free, stream)
+        draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream)
     hide_items(row, board, board + cells, counts[2], free, cells, stream)
     for k in range(len(starts)):
         agent = AGENTS + k * AGENT_FIELDS
@@ -106,55 +107,73 @@ def new_game(row, size, near, template, pairs, mirror, starts, counts, ammo, bla
     return True
 
 
-@kernel
-def draw_walls(row, board, template, pairs, mirror, counts, free, stream):
-    """Walls in pairs that mirror each other in the main diagonal, which stays free."""
+@inline_kernel
+def draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream):
+    """Walls in pairs that mirror each other in the main diagonal, which stays free.
+
+    Bit c of ``unwalled[r]`` says that there is no rigid wall in column c of row r.
+    """
     for cell in range(len(template)):
         row[board + cell] = template[cell]
+    for r in range(size):
+        unwalled[r] = (1 << size) - 1
     left = len(pairs)
     for k in range(left):
         free[k] = pairs[k]
     for kind in range(2):
         for _ in range(counts[kind]):
             k = below(stream, left)
-            cell = free[k]
-            row[board + cell] = RIGID + kind
-            row[board + mirror[cell]] = RIGID + kind
+            r, c = free[k] >> COLUMN_BITS, free[k] & COLUMN
+            row[board + r * size + c] = RIGID + kind
+            row[board + c * size + r] = RIGID + kind
+            if kind == 0:
+                unwalled[r] ^= 1 << c
+                unwalled[c] ^= 1 << r
             left -= 1
             free[k] = free[left]
 
 
-@kernel
-def unreached(row, board, near, start, queue, seen, cells):
-    """How many passages cannot be reached from a cell, through anything but rigid walls."""
+@inline_kernel
+def unreached(row, board, size, unwalled, reached):
+    """How many passages cannot be reached from the last agent's corner, through anything but rigid walls."""
+    for r in range(size):
+        reached[r] = 0
+    reached[size - 2] = 1 << (size - 2)
+    changed = True
+    while changed:
+        changed = False
+        for r in range(size - 1, -1, -1):
+            changed |= spread(unwalled, reached, r, size)
+        for r in range(size):
+            changed |= spread(unwalled, reached, r, size)
     missing = 0
-    for cell in range(cells):
-        seen[cell] = row[board + cell] == RIGID
-        missing += row[board + cell] == PASSAGE
-    queue[0], seen[start] = start, 1
-    head, tail = 0, 1
-    while head < tail:
-        cell = queue[head]
-        missing -= row[board + cell] == PASSAGE
-        head += 1
-        for direction in range(UP, RIGHT + 1):
-            other = near[direction * cells + cell]
-            if other != OFF_BOARD and not seen[other]:
-                seen[other] = 1
-                queue[tail] = other
-                tail += 1
+    for r in range(size):
+        for c in range(size):
+            missing += (row[board + r * size + c] == PASSAGE) & ~(reached[r] >> c) & 1
     return missing
 
 
-@kernel
+@inline_kernel
+def spread(unwalled, reached, r, size):
+    """Reach the cells of a row that lie beside reached ones; whether there were any."""
+    before = reached[r]
+    now = before | (reached[max(r - 1, 0)] | reached[min(r + 1, size - 1)]) & unwalled[r]
+    grown = (now | now << 1 | now >> 1) & unwalled[r]
+    while grown != now:
+        now = grown
+        grown = (now | now << 1 | now >> 1) & unwalled[r]
+    reached[r] = now
+    return now != before
+
+
+@inline_kernel
 def hide_items(row, board, hidden, items, free, cells, stream):
     """Items of three kinds under distinct wooden walls."""
     count = 0
     for cell in range(cells):
         row[hidden + cell] = PASSAGE
-        if row[board + cell] == WOOD:
-            free[count] = cell
-            count += 1
+        free[count] = cell
+        count += row[board + cell] == WOOD
     for _ in range(items):
         k = below(stream, count)
         row[hidden + free[k]] = EXTRA_BOMB + below(stream, ITEM_KINDS)

@@ -29,7 +29,6 @@ class Engine(NamedTuple):
     near: npt.NDArray[np.int16]
     template: npt.NDArray[np.int16]
     pairs: npt.NDArray[np.int16]
-    mirror: npt.NDArray[np.int16]
     starts: npt.NDArray[np.int16]
 
 
@@ -44,7 +43,7 @@ def engine(config: Config) -> Engine:
     ]  # fmt: skip
     return Engine(
         np.array(settings), np.array(config.collapses, dtype=np.int64), neighbours(config.size), layout.board,
-        layout.pairs, layout.mirror, layout.starts,
+        layout.pairs, layout.starts,
     )  # fmt: skip
 
 
@@ -75,9 +74,9 @@ def close_in(row, settings, collapses):
 
 
 @kernel
-def begin(row, settings, near, template, pairs, mirror, starts, stream):
+def begin(row, settings, template, pairs, starts, stream):
     """A new game in place; whether there is a board for it."""
     return new_game(
-        row, settings[SIZE], near, template, pairs, mirror, starts, settings[RIGID_PAIRS : ITEMS + 1],
+        row, settings[SIZE], template, pairs, starts, settings[RIGID_PAIRS : ITEMS + 1],
         settings[START_AMMO], settings[START_BLAST], settings[START_KICK], stream,
     )  # fmt: skip

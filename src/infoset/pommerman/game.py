@@ -76,7 +76,7 @@ class Pommerman:
         row, arrays = empty_rows(1, self.config.size)[0], self.engine
         stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
         if not begin(
-            row, arrays.settings, arrays.near, arrays.template, arrays.pairs, arrays.mirror, arrays.starts, stream
+            row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream
         ):
             raise GameRuleError(f"{self.name}: no board with {self.config.rigid} rigid walls leaves the way open")
         return PommermanStep(PommermanState(self, row), row)

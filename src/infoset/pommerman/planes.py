@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from infoset.jit import kernel
+from infoset.jit import inline_kernel, kernel
 from infoset.pommerman.state import (
     AGENT,
     AGENT_FIELDS,
@@ -10,6 +10,7 @@ from infoset.pommerman.state import (
     ALIVE,
     AMMO,
     BLAST,
+    BOMB,
     BOMB_CELL,
     BOMB_FIELDS,
     BOMBS,
@@ -21,12 +22,10 @@ from infoset.pommerman.state import (
     FLAME_FIELDS,
     FLAME_LIFE,
     FLAMES_AT,
-    KICK,
     LIFE,
     MESSAGES,
     NUM_BOMBS,
     NUM_FLAMES,
-    PASSAGE,
     STEP,
     STRENGTH,
     WOOD,
@@ -50,52 +49,49 @@ FULL = 255
 
 @kernel
 def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
-    """Fill ``planes`` (channels, n, n) and ``scalars`` with what agent ``k`` sees."""
-    board = board_at(size)
+    """Fill ``planes`` (channels * cells,) and ``scalars`` with what agent ``k`` sees."""
+    board, cells = board_at(size), size * size
     agent = AGENTS + k * AGENT_FIELDS
     r0, c0 = row[agent + CELL] // size, row[agent + CELL] % size
     top, bottom = max(0, r0 - view), min(size, r0 + view + 1)
     left, right = max(0, c0 - view), min(size, c0 + view + 1)
-    for p in range(len(planes)):
-        for r in range(size):
-            for c in range(size):
-                planes[p, r, c] = 1 if p == FOG_PLANE else 0
+    for at in range(len(planes)):  # from 0 on: compilers make one fill of it
+        planes[at] = 0
+    for at in range(cells):
+        planes[at] = 1
     for r in range(top, bottom):
-        for c in range(left, right):
-            planes[FOG_PLANE, r, c] = 0
-            value = row[board + r * size + c]
-            plane = side(value - AGENT, k, teams) if value >= AGENT else ground(value)
-            if plane >= 0:
-                planes[plane, r, c] = 1
+        for cell in range(r * size + left, r * size + right):
+            planes[cell] = 0
+            planes[plane_of(row[board + cell], k, teams) * cells + cell] = 1
     for b in range(row[NUM_BOMBS]):
         bomb = BOMBS + b * BOMB_FIELDS
-        r, c = row[bomb + BOMB_CELL] // size, row[bomb + BOMB_CELL] % size
-        if top <= r < bottom and left <= c < right:
-            planes[BLAST_PLANE, r, c] = min(row[bomb + STRENGTH], FULL)
-            planes[LIFE_PLANE, r, c] = min(max(row[bomb + LIFE], 0), FULL)
-            planes[DIRECTION_PLANE, r, c] = row[bomb + DIRECTION]
+        cell = row[bomb + BOMB_CELL]
+        if planes[cell] == 0:
+            planes[BLAST_PLANE * cells + cell] = min(row[bomb + STRENGTH], FULL)
+            planes[LIFE_PLANE * cells + cell] = min(max(row[bomb + LIFE], 0), FULL)
+            planes[DIRECTION_PLANE * cells + cell] = row[bomb + DIRECTION]
     for f in range(row[NUM_FLAMES]):
         flame = FLAMES_AT + f * FLAME_FIELDS
-        r, c = row[flame + FLAME_CELL] // size, row[flame + FLAME_CELL] % size
-        if top <= r < bottom and left <= c < right:
-            planes[FLAME_PLANE, r, c] = min(row[flame + FLAME_LIFE] + 1, FULL)
+        cell = row[flame + FLAME_CELL]
+        if planes[cell] == 0:
+            planes[FLAME_PLANE * cells + cell] = min(row[flame + FLAME_LIFE] + 1, FULL)
     mate = MESSAGES + ((k + 2) % num_agents) * WORDS
     scalars[0], scalars[1], scalars[2] = row[agent + ALIVE], row[agent + AMMO], row[agent + BLAST]
     scalars[3], scalars[4] = row[agent + CAN_KICK], row[STEP]
     scalars[5], scalars[6] = row[mate], row[mate + 1]
 
 
-@kernel
-def ground(value):
-    """The plane of what is no agent; -1 for bombs and flames, which have planes of numbers."""
-    if EXTRA_BOMB <= value <= KICK:
-        return EXTRA_PLANE + value - EXTRA_BOMB
-    return PASSAGE_PLANE + value if PASSAGE <= value <= WOOD else -1
-
-
-@kernel
-def side(other, own, teams):
-    """The plane on which an agent appears to another."""
-    if other == own:
-        return SELF_PLANE
-    return MATE_PLANE if teams and (other - own) % 2 == 0 else ENEMY_PLANE
+@inline_kernel
+def plane_of(value, own, teams):
+    """The plane of a cell's value; bombs and flames have planes of numbers, which their lists fill."""
+    if value <= WOOD:
+        plane = PASSAGE_PLANE + value
+    elif value >= AGENT:
+        other = value - AGENT
+        mate = teams and (other ^ own) & 1 == 0
+        plane = SELF_PLANE if other == own else MATE_PLANE if mate else ENEMY_PLANE
+    elif value >= EXTRA_BOMB:
+        plane = EXTRA_PLANE + value - EXTRA_BOMB
+    else:
+        plane = BLAST_PLANE if value == BOMB else FLAME_PLANE
+    return plane

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, kernel, lowest_one
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS
 from infoset.pommerman.state import (
     AGENT,
@@ -58,9 +58,11 @@ from infoset.pommerman.state import (
 )
 
 NOBODY = -1
-OFF_BOARD = -1
+WAYS = LAY + 1  # what ``near`` knows of a cell: where each move leads
+WORD_BITS = 4  # blasts are marked one bit a cell, in words of 2 ** WORD_BITS bits
+BIT = 2**WORD_BITS - 1
 NEW_BOMB = 1  # a bomb is laid with its fuse plus one, and ticks in the same step
-EDGE_FIELDS = 3  # the lower cell, the higher cell, the mover
+EDGE_FIELDS = 3  # from, to, which bomb
 LATER_FIELDS = 2  # who, and the cell
 
 # The scratch row that a step works in: what everyone wants, who kicks whom, edges, delayed moves, counters of cells
@@ -69,25 +71,30 @@ BOMB_WANT = AGENT_WANT + MAX_AGENTS
 KICKED = BOMB_WANT + MAX_BOMBS
 KICKER = KICKED + MAX_AGENTS
 EDGES = KICKER + MAX_BOMBS
-BOMB_LATER = EDGES + EDGE_FIELDS * (MAX_AGENTS + MAX_BOMBS)
+BOMB_LATER = EDGES + EDGE_FIELDS * MAX_BOMBS
 AGENT_LATER = BOMB_LATER + LATER_FIELDS * MAX_BOMBS
-AGENTS_HERE = AGENT_LATER + LATER_FIELDS * MAX_BOMBS  # then, for each cell, how many agents want it,
-COUNTERS = 3  # how many bombs want it, and whether a blast reaches it
+HERE = AGENT_LATER + LATER_FIELDS * MAX_BOMBS  # then, for each cell, how many agents and how many bombs want it,
+KINDS = 2  # and at last words of marks where blasts reach
 
 
 def scratch(size: int) -> npt.NDArray[np.int16]:
     """Room for one step to work in; what it holds before does not matter."""
-    return np.zeros(AGENTS_HERE + COUNTERS * size * size, dtype=np.int16)
+    return np.zeros(HERE + KINDS * size * size + mark_words(size), dtype=np.int16)
+
+
+@kernel
+def mark_words(size):
+    """How many words hold one bit a cell."""
+    return (size * size + BIT) >> WORD_BITS
 
 
 @cache
 def neighbours(size: int) -> npt.NDArray[np.int16]:
-    """(5, cells) flat: the cell itself, and the next one up, down, left and right, or OFF_BOARD."""
+    """(cells * WAYS,) flat: where each move leads from a cell; to the cell itself where that is off the board."""
     cells = np.arange(size * size, dtype=np.int16).reshape(size, size)
-    table = np.full((RIGHT + 1, size, size), OFF_BOARD, dtype=np.int16)
-    table[STOP] = cells
-    table[UP, 1:], table[DOWN, :-1] = cells[:-1], cells[1:]
-    table[LEFT, :, 1:], table[RIGHT, :, :-1] = cells[:, :-1], cells[:, 1:]
+    table = np.repeat(cells[:, :, None], WAYS, axis=2)
+    table[1:, :, UP], table[:-1, :, DOWN] = cells[:-1], cells[1:]
+    table[:, 1:, LEFT], table[:, :-1, RIGHT] = cells[:, :-1], cells[:, 1:]
     table.setflags(write=False)
     return table.ravel()
 
@@ -102,23 +109,26 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
     """
     cells = size * size
     board = board_at(size)
-    hidden, bombs_here = board + cells, AGENTS_HERE + cells
-    marked = bombs_here + cells
-    for k in range(AGENTS_HERE, marked):
-        work[k] = 0
+    hidden, marked = board + cells, HERE + KINDS * cells
     for k in range(MAX_AGENTS):
         for w in range(WORDS):
             row[MESSAGES + k * WORDS + w] = words[k, w] if row[AGENTS + k * AGENT_FIELDS + ALIVE] else 0
     burn_down(row, board, hidden)
-    intend(row, work, near, board, cells, moves, fuse)
-    bombs_intend(row, work, near, board, cells)
-    cross_edges(row, work)
-    collide(row, work, bombs_here)
-    if kick(row, work, near, board, moves, bombs_here, cells):
-        collide_again(row, work, bombs_here)
-    commit(row, work, board, blast_cap)
-    if explode(row, work, near, board, marked, cells):
-        add_flames(row, work, marked, cells, flame_life)
+    intend(row, work, near, board, moves, fuse)
+    rolling = bombs_intend(row, work, near, board)
+    if rolling:
+        bombs_cross(row, work)
+    agents_cross(row, work)
+    count_wants(row, work)
+    collide(row, work, rolling)
+    if rolling or onto_bombs(row, work):
+        if kick(row, work, near, board, moves):
+            collide_again(row, work)
+        move_bombs(row, work)
+    move_agents(row, work, board, blast_cap)
+    marks = mark_words(size)
+    if explode(row, work, near, board, marked, marks):
+        add_flames(row, work, marked, marks, cells, flame_life)
     redraw(row, board)
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
@@ -150,7 +160,7 @@ def burn_down(row, board, hidden):
 
 
 @inline_kernel
-def intend(row, work, near, board, cells, moves, fuse):
+def intend(row, work, near, board, moves, fuse):
     """What each agent wants; bombs are laid at once."""
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
@@ -158,19 +168,25 @@ def intend(row, work, near, board, cells, moves, fuse):
             continue
         cell = row[agent + CELL]
         row[board + cell] = PASSAGE
-        work[AGENT_WANT + k] = cell
-        if moves[k] == LAY:
-            if row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
-                bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
-                row[bomb + BOMB_CELL], row[bomb + OWNER] = cell, k
-                row[bomb + LIFE], row[bomb + STRENGTH] = fuse + NEW_BOMB, row[agent + BLAST]
-                row[bomb + DIRECTION] = STOP
-                row[agent + AMMO] -= 1
-                row[NUM_BOMBS] += 1
-        elif moves[k] != STOP:
-            target = near[moves[k] * cells + cell]
-            if target != OFF_BOARD and row[board + target] != RIGID and row[board + target] != WOOD:
-                work[AGENT_WANT + k] = target
+        target = near[cell * WAYS + moves[k]]
+        value = row[board + target]
+        clear(work, cell)
+        clear(work, target)
+        clear(work, near[target * WAYS + moves[k]])
+        work[AGENT_WANT + k] = cell if (value == RIGID) | (value == WOOD) else target
+        if moves[k] == LAY and row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
+            bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
+            row[bomb + BOMB_CELL], row[bomb + OWNER] = cell, k
+            row[bomb + LIFE], row[bomb + STRENGTH] = fuse + NEW_BOMB, row[agent + BLAST]
+            row[bomb + DIRECTION] = STOP
+            row[agent + AMMO] -= 1
+            row[NUM_BOMBS] += 1
+
+
+@inline_kernel
+def clear(work, cell):
+    """Nobody wants a cell yet: done for those alone that someone may want, and where one may kick a bomb to."""
+    work[HERE + KINDS * cell] = work[HERE + KINDS * cell + 1] = 0
 
 
 @inline_kernel
@@ -182,87 +198,121 @@ def bomb_on(row, cell):
 
 
 @inline_kernel
-def bombs_intend(row, work, near, board, cells):
-    """A rolling bomb wants the next cell, unless a wall or an item is there."""
+def bombs_intend(row, work, near, board):
+    """A rolling bomb wants the next cell, unless a wall or an item is there.  Returns whether any rolls."""
+    rolling = False
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         cell = row[bomb + BOMB_CELL]
         row[board + cell] = PASSAGE
-        work[BOMB_WANT + k] = cell
-        if row[bomb + DIRECTION] != STOP:
-            target = near[row[bomb + DIRECTION] * cells + cell]
-            if target != OFF_BOARD and not blocks_bomb(row[board + target]):
-                work[BOMB_WANT + k] = target
+        target = near[cell * WAYS + row[bomb + DIRECTION]]
+        clear(work, cell)
+        clear(work, target)
+        work[BOMB_WANT + k] = cell if blocks_bomb(row[board + target]) else target
+        rolling |= row[bomb + DIRECTION] != STOP
+    return rolling
 
 
 @inline_kernel
 def blocks_bomb(value):
-    return value in (RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)
+    """Whether a cell's value is a wall or an item."""
+    return (value == RIGID) | (value == WOOD) | ((value >= EXTRA_BOMB) & (value <= KICK))
 
 
 @inline_kernel
-def cross_edges(row, work):
-    """Two that would change places stay; a bomb gives way to an agent.  The first on an edge keeps it registered."""
+def bombs_cross(row, work):
+    """Bombs that would change places stay, and a bomb that would with an agent.
+
+    The first bomb on an edge keeps it registered, also when it was turned back.
+    """
     end = EDGES
-    for k in range(MAX_AGENTS):
-        cell = row[AGENTS + k * AGENT_FIELDS + CELL]
-        if row[AGENTS + k * AGENT_FIELDS + ALIVE] and work[AGENT_WANT + k] != cell:
-            edge, end = edge_of(work, end, cell, work[AGENT_WANT + k], k)
-            if work[edge + 2] != k:
-                work[AGENT_WANT + k] = cell
-                work[AGENT_WANT + work[edge + 2]] = row[AGENTS + work[edge + 2] * AGENT_FIELDS + CELL]
     for k in range(row[NUM_BOMBS]):
-        cell = row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
-        if work[BOMB_WANT + k] != cell:
-            edge, end = edge_of(work, end, cell, work[BOMB_WANT + k], MAX_AGENTS + k)
-            first = work[edge + 2] - MAX_AGENTS
-            if first != k:
-                work[BOMB_WANT + k] = cell
-                if first >= 0:
-                    work[BOMB_WANT + first] = row[BOMBS + first * BOMB_FIELDS + BOMB_CELL]
+        cell, want = row[BOMBS + k * BOMB_FIELDS + BOMB_CELL], work[BOMB_WANT + k]
+        if want == cell:
+            continue
+        edge = EDGES
+        while edge < end and not same_edge(work[edge], work[edge + 1], cell, want):
+            edge += EDGE_FIELDS
+        if agent_crosses(row, work, cell, want):
+            work[BOMB_WANT + k] = cell
+        elif edge < end:
+            first = work[edge + 2]
+            work[BOMB_WANT + k] = cell
+            work[BOMB_WANT + first] = row[BOMBS + first * BOMB_FIELDS + BOMB_CELL]
+        else:
+            work[end], work[end + 1], work[end + 2] = cell, want, k
+            end += EDGE_FIELDS
 
 
 @inline_kernel
-def edge_of(work, end, one, other, mover):
-    """Where the edge between two cells is registered, for ``mover`` if it is new; and where the edges end now."""
-    low, high = min(one, other), max(one, other)
-    edge = EDGES
-    while edge < end and (work[edge] != low or work[edge + 1] != high):
-        edge += EDGE_FIELDS
-    if edge == end:
-        work[edge], work[edge + 1], work[edge + 2] = low, high, mover
-        end += EDGE_FIELDS
-    return edge, end
+def agent_crosses(row, work, cell, want):
+    """Whether an agent would go between two cells."""
+    found = False
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        found |= (row[agent + ALIVE] != 0) & same_edge(row[agent + CELL], work[AGENT_WANT + k], cell, want)
+    return found
 
 
 @inline_kernel
-def collide(row, work, bombs_here):
+def same_edge(one, other, cell, want):
+    return ((one == cell) & (other == want)) | ((one == want) & (other == cell))
+
+
+@inline_kernel
+def agents_cross(row, work):
+    """Agents that would change places stay."""
+    for k in range(MAX_AGENTS):
+        one = AGENTS + k * AGENT_FIELDS
+        for m in range(k):
+            other = AGENTS + m * AGENT_FIELDS
+            swap = (work[AGENT_WANT + k] == row[other + CELL]) & (work[AGENT_WANT + m] == row[one + CELL])
+            if swap & (row[one + ALIVE] != 0) & (row[other + ALIVE] != 0):
+                work[AGENT_WANT + k], work[AGENT_WANT + m] = row[one + CELL], row[other + CELL]
+
+
+@inline_kernel
+def count_wants(row, work):
+    """How many agents and how many bombs want each cell."""
+    for k in range(MAX_AGENTS):
+        work[HERE + KINDS * work[AGENT_WANT + k]] += row[AGENTS + k * AGENT_FIELDS + ALIVE]
+    for k in range(row[NUM_BOMBS]):
+        work[HERE + KINDS * work[BOMB_WANT + k] + 1] += 1
+
+
+@inline_kernel
+def collide(row, work, rolling):
     """Whoever wants a cell that another of its kind, or too many of the other kind, wants stays where it is."""
-    for k in range(MAX_AGENTS):
-        if row[AGENTS + k * AGENT_FIELDS + ALIVE]:
-            work[AGENTS_HERE + work[AGENT_WANT + k]] += 1
-    for k in range(row[NUM_BOMBS]):
-        work[bombs_here + work[BOMB_WANT + k]] += 1
     changed = True
     while changed:
         changed = False
         for k in range(MAX_AGENTS):
-            want, cell = work[AGENT_WANT + k], row[AGENTS + k * AGENT_FIELDS + CELL]
-            contested = work[AGENTS_HERE + want] > 1 or work[bombs_here + want] > 1
-            if row[AGENTS + k * AGENT_FIELDS + ALIVE] and want != cell and contested:
-                work[AGENT_WANT + k] = cell
-                work[AGENTS_HERE + cell] += 1
+            agent, want = AGENTS + k * AGENT_FIELDS, work[AGENT_WANT + k]
+            contested = (work[HERE + KINDS * want] > 1) | (work[HERE + KINDS * want + 1] > 1)
+            if contested & (row[agent + ALIVE] != 0) & (want != row[agent + CELL]):
+                work[AGENT_WANT + k] = row[agent + CELL]
+                work[HERE + KINDS * row[agent + CELL]] += 1
                 changed = True
-        for k in range(row[NUM_BOMBS]):
+        for k in range(row[NUM_BOMBS] if rolling else 0):
             want, cell = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
-            if want != cell and (work[bombs_here + want] > 1 or work[AGENTS_HERE + want] > 1):
+            if (want != cell) & ((work[HERE + KINDS * want + 1] > 1) | (work[HERE + KINDS * want] > 1)):
                 work[BOMB_WANT + k] = cell
-                work[bombs_here + cell] += 1
+                work[HERE + KINDS * cell + 1] += 1
                 changed = True
 
 
 @inline_kernel
-def kick(row, work, near, board, moves, bombs_here, cells):
+def onto_bombs(row, work):
+    """Whether an agent moves to a cell that a bomb wants."""
+    found = False
+    for k in range(MAX_AGENTS):
+        agent, want = AGENTS + k * AGENT_FIELDS, work[AGENT_WANT + k]
+        found |= (row[agent + ALIVE] != 0) & (want != row[agent + CELL]) & (work[HERE + KINDS * want + 1] != 0)
+    return found
+
+
+@inline_kernel
+def kick(row, work, near, board, moves):
     """Agents that move onto a bomb kick it or turn back.  Returns whether anything was delayed."""
     for k in range(MAX_AGENTS):
         work[KICKED + k] = NOBODY
@@ -270,21 +320,15 @@ def kick(row, work, near, board, moves, bombs_here, cells):
     for k in range(row[NUM_BOMBS]):
         work[KICKER + k] = NOBODY
         want, own = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
-        if work[AGENTS_HERE + want] == 0:
-            continue
         agent = wanted_by(row, work, want)
-        if agent == NOBODY:
+        target, stands = own, row[AGENTS + max(agent, 0) * AGENT_FIELDS + CELL]
+        if (agent == NOBODY) | ((want == stands) & (want == own)):
             continue
-        target, stands = own, row[AGENTS + agent * AGENT_FIELDS + CELL]
-        if work[AGENT_WANT + agent] == stands:
-            if want == own:
-                continue
-        else:
-            aim = OFF_BOARD
-            if row[AGENTS + agent * AGENT_FIELDS + CAN_KICK]:
-                aim = near[moves[agent] * cells + want]
-            if aim != OFF_BOARD and can_roll(row, work, board, bombs_here, aim):
-                work[bombs_here + want] = 0
+        if want != stands:
+            aim = near[want * WAYS + moves[agent]]
+            able = row[AGENTS + agent * AGENT_FIELDS + CAN_KICK] and aim != want
+            if able and can_roll(row, work, board, aim):
+                work[HERE + KINDS * want + 1] = 0
                 work[KICKED + agent], work[KICKER + k] = k, agent
                 row[BOMBS + k * BOMB_FIELDS + DIRECTION] = moves[agent]
                 target = aim
@@ -295,10 +339,10 @@ def kick(row, work, near, board, moves, bombs_here, cells):
         bomb_end += LATER_FIELDS
     for later in range(BOMB_LATER, bomb_end, LATER_FIELDS):
         work[BOMB_WANT + work[later]] = work[later + 1]
-        work[bombs_here + work[later + 1]] += 1
+        work[HERE + KINDS * work[later + 1] + 1] += 1
     for later in range(AGENT_LATER, agent_end, LATER_FIELDS):
         work[AGENT_WANT + work[later]] = work[later + 1]
-        work[AGENTS_HERE + work[later + 1]] += 1
+        work[HERE + KINDS * work[later + 1]] += 1
     return bomb_end > BOMB_LATER
 
 
@@ -307,19 +351,19 @@ def wanted_by(row, work, cell):
     """The alive agent that wants a cell, or NOBODY."""
     found = NOBODY
     for k in range(MAX_AGENTS):
-        if row[AGENTS + k * AGENT_FIELDS + ALIVE] and work[AGENT_WANT + k] == cell:
+        if (row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0) & (work[AGENT_WANT + k] == cell):
             found = k
     return found
 
 
 @inline_kernel
-def can_roll(row, work, board, bombs_here, cell):
+def can_roll(row, work, board, cell):
     """Whether a kicked bomb may roll to a cell."""
-    return work[AGENTS_HERE + cell] == 0 and work[bombs_here + cell] == 0 and not blocks_bomb(row[board + cell])
+    return work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[board + cell])
 
 
 @inline_kernel
-def collide_again(row, work, bombs_here):
+def collide_again(row, work):
     """After kicks: whoever cannot have its cell stays, and a kicker stays with the bomb that it kicked."""
     changed = True
     while changed:
@@ -328,44 +372,49 @@ def collide_again(row, work, bombs_here):
             want, cell = work[AGENT_WANT + k], row[AGENTS + k * AGENT_FIELDS + CELL]
             if not row[AGENTS + k * AGENT_FIELDS + ALIVE] or want == cell:
                 continue
-            if work[AGENTS_HERE + want] > 1 or work[bombs_here + want] != 0:
+            if work[HERE + KINDS * want] > 1 or work[HERE + KINDS * want + 1] != 0:
                 bomb = work[KICKED + k]
                 if bomb != NOBODY:
                     stands = row[BOMBS + bomb * BOMB_FIELDS + BOMB_CELL]
                     work[BOMB_WANT + bomb] = stands
-                    work[bombs_here + stands] += 1
+                    work[HERE + KINDS * stands + 1] += 1
                     work[KICKED + k], work[KICKER + bomb] = NOBODY, NOBODY
                 work[AGENT_WANT + k] = cell
-                work[AGENTS_HERE + cell] += 1
+                work[HERE + KINDS * cell] += 1
                 changed = True
         for k in range(row[NUM_BOMBS]):
             want, cell = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
             agent = work[KICKER + k]
             if want == cell and agent == NOBODY:
                 continue
-            if work[bombs_here + want] > 1 or work[AGENTS_HERE + want] != 0:
+            if work[HERE + KINDS * want + 1] > 1 or work[HERE + KINDS * want] != 0:
                 work[BOMB_WANT + k] = cell
-                work[bombs_here + cell] += 1
+                work[HERE + KINDS * cell + 1] += 1
                 if agent != NOBODY:
                     stands = row[AGENTS + agent * AGENT_FIELDS + CELL]
                     work[AGENT_WANT + agent] = stands
-                    work[AGENTS_HERE + stands] += 1
+                    work[HERE + KINDS * stands] += 1
                     work[KICKED + agent], work[KICKER + k] = NOBODY, NOBODY
                 changed = True
 
 
 @inline_kernel
-def commit(row, work, board, blast_cap):
-    """Everyone goes where it wants; a bomb that stays stops for good; items are picked up."""
+def move_bombs(row, work):
+    """Every bomb goes where it wants; one that stays stops for good."""
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         if work[BOMB_WANT + k] == row[bomb + BOMB_CELL] and work[KICKER + k] == NOBODY:
             row[bomb + DIRECTION] = STOP
         else:
             row[bomb + BOMB_CELL] = work[BOMB_WANT + k]
+
+
+@inline_kernel
+def move_agents(row, work, board, blast_cap):
+    """Every agent goes where it wants and picks up what lies there; nothing lies where it was."""
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
-        if row[agent + ALIVE] and work[AGENT_WANT + k] != row[agent + CELL]:
+        if row[agent + ALIVE]:
             row[agent + CELL] = work[AGENT_WANT + k]
             item = row[board + work[AGENT_WANT + k]]
             if item == EXTRA_BOMB:
@@ -377,7 +426,7 @@ def commit(row, work, board, blast_cap):
 
 
 @inline_kernel
-def explode(row, work, near, board, marked, cells):
+def explode(row, work, near, board, marked, words):
     """Tick all bombs; those that must go off, and those that their blasts reach; blasts are marked.
 
     Returns whether any went off.  ``KICKER`` serves for who goes off.
@@ -386,29 +435,30 @@ def explode(row, work, near, board, marked, cells):
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         row[bomb + LIFE] -= 1
-        going = row[bomb + LIFE] == 0 or row[board + row[bomb + BOMB_CELL]] == FLAMES
+        going = (row[bomb + LIFE] == 0) | (row[board + row[bomb + BOMB_CELL]] == FLAMES)
         if going:
             row[bomb + LIFE] = 0
         work[KICKER + k] = going
         some |= going
     if not some:
         return False
-    for cell in range(marked, marked + cells):
-        work[cell] = 0
+    for word in range(marked, marked + words):
+        work[word] = 0
     while some:
         left = 0
         for k in range(row[NUM_BOMBS]):
             bomb = BOMBS + k * BOMB_FIELDS
             if work[KICKER + k]:
                 give_back(row, row[bomb + OWNER])
-                blast(row, work, near, board, marked, row[bomb + BOMB_CELL], row[bomb + STRENGTH], cells)
+                blast(row, work, near, board, marked, row[bomb + BOMB_CELL], row[bomb + STRENGTH])
             else:
                 move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
                 left += 1
         row[NUM_BOMBS] = left
         some = False
         for k in range(left):
-            work[KICKER + k] = work[marked + row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]]
+            cell = row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
+            work[KICKER + k] = (work[marked + (cell >> WORD_BITS)] >> (cell & BIT)) & 1
             some |= work[KICKER + k] != 0
     return True
 
@@ -429,30 +479,38 @@ def move_bomb(row, source, target):
 
 
 @inline_kernel
-def blast(row, work, near, board, marked, cell, strength, cells):
+def blast(row, work, near, board, marked, cell, strength):
     """Mark what one bomb burns: up to ``strength - 1`` cells each way, wood being the last."""
     if strength == 0:
         return
-    work[marked + cell] = 1
+    mark(work, marked, cell)
     for direction in range(UP, RIGHT + 1):
         at = cell
         for _ in range(strength - 1):
-            at = near[direction * cells + at]
-            if at == OFF_BOARD or row[board + at] == RIGID:
+            target = near[at * WAYS + direction]
+            if target == at or row[board + target] == RIGID:
                 break
-            work[marked + at] = 1
+            at = target
+            mark(work, marked, at)
             if row[board + at] == WOOD:
                 break
 
 
 @inline_kernel
-def add_flames(row, work, marked, cells, flame_life):
+def mark(work, marked, cell):
+    work[marked + (cell >> WORD_BITS)] |= 1 << (cell & BIT)
+
+
+@inline_kernel
+def add_flames(row, work, marked, words, cells, flame_life):
     """One new flame a marked cell, in row-major order."""
     end = FLAMES_AT + row[NUM_FLAMES] * FLAME_FIELDS
     room = FLAMES_AT + LAYERS * cells * FLAME_FIELDS
-    for cell in range(cells):
-        if work[marked + cell] and end < room:
-            row[end + FLAME_CELL], row[end + FLAME_LIFE] = cell, flame_life
+    for word in range(words):
+        left = np.uint16(work[marked + word])
+        while left and end < room:
+            row[end + FLAME_CELL], row[end + FLAME_LIFE] = (word << WORD_BITS) + lowest_one(left), flame_life
+            left &= left - np.uint16(1)
             end += FLAME_FIELDS
     row[NUM_FLAMES] = (end - FLAMES_AT) // FLAME_FIELDS
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import inline_kernel, kernel
-from infoset.pommerman.rules import OFF_BOARD, neighbours
+from infoset.pommerman.rules import WAYS, neighbours
 from infoset.pommerman.state import (
     AGENT,
     DOWN,
@@ -210,8 +210,8 @@ def explore(board, work, near, size, own, passable, head, tail, limit, stream):
         if not holds(passable, board[cell]):
             continue
         for direction in range(UP, RIGHT + 1):
-            target = near[direction * cells + cell]
-            if target == OFF_BOARD or distance > work[DISTANCE + target] or holds(HIDDEN, board[target]):
+            target = near[cell * WAYS + direction]
+            if distance > work[DISTANCE + target] or holds(HIDDEN, board[target]):
                 continue
             if distance < work[DISTANCE + target]:
                 if distance >= DEPTH and not in_window(target, own, size):
@@ -289,8 +289,8 @@ def flee(board, work, near, cells, size, own, passable, found, stream):
         return STOP
     safe = allowed = 0
     for direction in range(UP, RIGHT + 1):
-        target = near[direction * cells + own]
-        if target == OFF_BOARD:
+        target = near[own * WAYS + direction]
+        if target == own:
             continue
         if work[DANGER + direction]:
             allowed |= 1 << direction
@@ -302,8 +302,8 @@ def flee(board, work, near, cells, size, own, passable, found, stream):
 @kernel
 def leads_out(board, work, near, cells, size, own, passable, direction):
     """Whether from the next cell one can get out of its row and column, or farther than the bomb's strength."""
-    first, strength = near[direction * cells + own], work[DANGER + direction]
-    if first == OFF_BOARD or not holds(passable, board[first]):
+    first, strength = near[own * WAYS + direction], work[DANGER + direction]
+    if first == own or not holds(passable, board[first]):
         return False
     seen, queue = DISTANCE + cells, DISTANCE + 2 * cells
     for cell in range(seen, seen + cells):
@@ -319,8 +319,8 @@ def leads_out(board, work, near, cells, size, own, passable, direction):
         if (rows and columns) or rows + columns > strength:
             return True
         for step in range(UP, RIGHT + 1):
-            target = near[step * cells + cell]
-            if target != OFF_BOARD and not work[seen + target] and holds(passable, board[target]):
+            target = near[cell * WAYS + step]
+            if not work[seen + target] and holds(passable, board[target]):
                 work[seen + target] = 1
                 work[queue + tail] = target
                 tail += 1
@@ -368,7 +368,7 @@ def way(work, near, cells, own, target):
     while work[DISTANCE + cells + cell] != own:
         cell = work[DISTANCE + cells + cell]
     for direction in range(UP, RIGHT + 1):
-        if near[direction * cells + own] == cell:
+        if near[own * WAYS + direction] == cell:
             return direction
     return STOP
 
@@ -425,8 +425,8 @@ def wander(board, work, near, cells, bombs, own, row, column, passable, memory, 
     """Rules 7 and 8: anywhere safe, rather not where one was, and rather not staying."""
     safe = fresh = 0
     for direction in range(STOP, RIGHT + 1):
-        target = near[direction * cells + own]
-        if target == OFF_BOARD or not holds(passable, board[target]):
+        target = near[own * WAYS + direction]
+        if (target == own and direction != STOP) or not holds(passable, board[target]):
             continue
         if in_line(work, cells, bombs, row + down(direction), column + right(direction)):
             continue

@@ -34,17 +34,17 @@ class Stepped(NamedTuple):
 
 
 @kernel
-def begin_all(rows, settings, near, template, pairs, mirror, starts, randoms, first, last):
+def begin_all(rows, settings, template, pairs, starts, randoms, first, last):
     """A new game on the boards from ``first`` to ``last``; whether there was one for each."""
     found = True
     for b in range(first, last):
-        found &= begin(rows[b], settings, near, template, pairs, mirror, starts, randoms[b : b + 1])
+        found &= begin(rows[b], settings, template, pairs, starts, randoms[b : b + 1])
     return found
 
 
 @kernel
 def step_all(
-    rows, work, settings, collapses, near, template, pairs, mirror, starts, randoms, moves, words, rewards, result,
+    rows, work, settings, collapses, near, template, pairs, starts, randoms, moves, words, rewards, result,
     first, last,
 ):  # fmt: skip
     """One step on the boards from ``first`` to ``last``; those whose game is over begin a new one."""
@@ -57,7 +57,7 @@ def step_all(
         for k in range(agents):
             rewards[b, k] = row[REWARDS + k]
         if row[RESULT] != RUNNING:
-            found &= begin(row, settings, near, template, pairs, mirror, starts, randoms[b : b + 1])
+            found &= begin(row, settings, template, pairs, starts, randoms[b : b + 1])
         elif len(collapses):
             close_in(row, settings, collapses)
     return found
@@ -104,7 +104,7 @@ class PommermanVec:
         arrays = self._engine
         found = self._spread(
             lambda part, first, last: begin_all(
-                self.rows, arrays.settings, arrays.near, arrays.template, arrays.pairs, arrays.mirror, arrays.starts,
+                self.rows, arrays.settings, arrays.template, arrays.pairs, arrays.starts,
                 self._randoms, first, last,
             )
         )  # fmt: skip
@@ -131,7 +131,7 @@ class PommermanVec:
         found = self._spread(
             lambda part, first, last: step_all(
                 self.rows, self._work[part], arrays.settings, arrays.collapses, arrays.near, arrays.template,
-                arrays.pairs, arrays.mirror, arrays.starts, self._randoms, acts, said, self._rewards, self._result,
+                arrays.pairs, arrays.starts, self._randoms, acts, said, self._rewards, self._result,
                 first, last,
             )
         )  # fmt: skip
@@ -141,9 +141,10 @@ class PommermanVec:
     def observe(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
         """What every agent sees now: ``planes`` and ``scalars``, used again by the next call."""
         view = self.config.size if self.config.view is None else self.config.view
+        flat = self.planes.reshape(*self.planes.shape[:2], -1)
         self._spread(
             lambda part, first, last: planes_all(
-                self.rows, self._engine.settings, view, self.config.teams, self.planes, self.scalars, first, last
+                self.rows, self._engine.settings, view, self.config.teams, flat, self.scalars, first, last
             )
         )
         return self.planes, self.scalars
