@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from infoset import load, play_match, play_series, replay_states, testing
 from infoset.errors import IllegalMoveError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.replay import Match
+from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, Config, collapse_steps
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import MAPS, read_observation
@@ -114,3 +116,40 @@ def test_the_stock_agent_plays() -> None:
     assert not radio.faults
     with pytest.raises(UnsupportedGameError, match="agent simple is made for pommerman:NAME"):
         play_match("kuhn_poker", ["simple", "random"])
+
+
+class Faulty:
+    """Lays bombs, and every third time answers with what is no move."""
+
+    def begin(self, game: Any, player: int, rng: Any, deadline: float | None) -> None:
+        self.asked, self.executed = 0, []
+
+    def observe(self, own_move: Any, observation: Any) -> None:
+        self.executed.append(own_move)
+
+    def act(self, legal: Any, deadline: float | None) -> Any:
+        self.asked += 1
+        return 17 if self.asked % 3 == 0 else st.LAY
+
+    def end(self, returns: Any) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("name", "stop"), [("PommeFFACompetition-v0", st.STOP), ("PommeRadio-v2", (st.STOP, 0, 0))])
+def test_a_faulty_move_becomes_stop_and_is_counted(name: str, stop: Any) -> None:
+    agents = [Faulty() for _ in range(4)]
+    if name.startswith("PommeRadio"):
+        for agent in agents:
+            agent.act = lambda legal, deadline: "nothing"  # type: ignore[method-assign]
+    match = play_match(f"pommerman:{name}(seed=2)", agents, seed=1, max_steps=801)
+    faulty = {(fault.step, fault.player) for fault in match.faults if fault.kind == "illegal"}
+    assert faulty
+    for step, player in faulty:
+        assert match.steps[step - 1].moves[player] == stop
+
+
+def test_members_of_a_team_win_together() -> None:
+    series = play_series("pommerman:PommeTeamCompetition-v0", ["simple", "random"] * 2, games=10, seed=1)
+    wins = [(score.wins, score.draws, score.losses) for score in series.agents]
+    assert wins[0] == wins[2] and wins[1] == wins[3]
+    assert wins[0][0] >= 8 and wins[0] == wins[1][::-1]

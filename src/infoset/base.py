@@ -82,7 +82,11 @@ class State(Protocol):
 
 @runtime_checkable
 class Game(Protocol):
-    """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start."""
+    """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
+
+    A game may carry two attributes for matches: ``pass_move``, what is executed for a player whose move is faulty,
+    and ``teams``, a tuple of tuples of players who win together.
+    """
 
     @property
     def name(self) -> str: ...

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from infoset.errors import FormatError
+from infoset.errors import FormatError, shorten
 
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
@@ -38,6 +38,8 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
 
 def read_text(path: Path) -> str:
     """The text of a game's file of at most ``MAX_TEXT_BYTES`` bytes.  Raises ``FormatError``."""
+    if "\0" in str(path):
+        raise FormatError("no file can have this name", shorten(repr(str(path))))
     try:
         size = path.stat().st_size
         if size > MAX_TEXT_BYTES:

@@ -42,9 +42,7 @@ class Plan(NamedTuple):
     """What all boards of one kind have in common."""
 
     board: npt.NDArray[np.int16]  # (cells,) agents and the corridors' wood on empty ground
-    pairs: npt.NDArray[
-        np.int16
-    ]  # (pairs,) row and column, packed, of cells that may become walls as their images do
+    pairs: npt.NDArray[np.int16]  # (pairs,) row and column, packed, of cells that may become walls as their images do
     starts: npt.NDArray[np.int16]  # (agents,)
     rigid_pairs: int
     wood_pairs: int

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset.base import Action, JointMove, Observation
-from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError, shorten
+from infoset.files import read_text
 from infoset.games.rules import check_moves, check_play
-from infoset.names import full_name
+from infoset.names import check_range, full_name
 from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config
 from infoset.pommerman.engine import Engine, advance, begin, close_in, engine
 from infoset.pommerman.observation import observe
@@ -25,6 +27,7 @@ from infoset.pommerman.state import (
     AGENTS,
     ALIVE,
     LAY,
+    MESSAGES,
     RESULT,
     REWARDS,
     RUNNING,
@@ -34,26 +37,38 @@ from infoset.pommerman.state import (
     Row,
     empty_rows,
 )  # fmt: skip
+from infoset.pommerman.state_json import read_state, state_text
 
 PREFIX = "pommerman:"
 MOVES: tuple[Action, ...] = tuple(range(STOP, LAY + 1))
 TICK = "tick"
 MAX_SEED = 2**53  # boards are drawn from seeds that every program reads exactly
+ALIVES = slice(AGENTS + ALIVE, MESSAGES, AGENT_FIELDS)
 SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
 
 
 class Pommerman:
-    """The rules of one variant; ``seed`` fixes the board, which nature draws otherwise."""
+    """The rules of one variant.  ``seed`` fixes the board, or ``state`` (what ``state_text`` gives) where play begins;
+    without either nature draws a board.
+    """
 
-    def __init__(self, name: str, rules: Config, seed: int | None = None) -> None:
-        """Raises ``ParameterError`` where no board fits the configuration."""
-        self.name, self.config, self.seed = name, rules, seed
+    def __init__(self, name: str, rules: Config, seed: int | None = None, state: str | None = None) -> None:
+        """Raises ``ParameterError`` where no board fits the configuration or the seed is out of range, and
+        ``FormatError`` where the state is none of this variant.
+        """
+        if seed is not None:
+            check_range("seed", seed, 0, MAX_SEED - 1)
+        self.name, self.config, self.seed, self.state = name, rules, seed, state
+        self.first = None if state is None else read_state(state, rules)
         self.engine: Engine = engine(rules)
         self.work = scratch(rules.size)
         self.players = tuple(f"Agent{k}" for k in range(rules.num_agents))
         words = range(rules.vocabulary)
         talk = [(move, a, b) for move in MOVES for a in words for b in words]
-        self.moves = tuple(talk) if rules.game_type == GameType.TEAM_RADIO else MOVES
+        radio = rules.game_type == GameType.TEAM_RADIO
+        self.moves = tuple(talk) if radio else MOVES
+        self.pass_move: Action = (STOP, 0, 0) if radio else STOP
+        self.teams = ((0, 2), (1, 3)) if rules.teams else tuple([(k,) for k in range(rules.num_agents)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pommerman) and self._value == other._value
@@ -65,21 +80,25 @@ class Pommerman:
         return Pommerman, self._value
 
     @property
-    def _value(self) -> tuple[str, Config, int | None]:
-        return self.name, self.config, self.seed
+    def _value(self) -> tuple[str, Config, int | None, str | None]:
+        return self.name, self.config, self.seed, self.state
 
     def start(self) -> PommermanStep:
+        if self.first is not None:
+            return self.resume(self.first)
         return PommermanStep(Undealt(self), None) if self.seed is None else self.deal(self.seed)
+
+    def resume(self, row: Row) -> PommermanStep:
+        """The game from a position on, which everyone observes."""
+        return PommermanStep(PommermanState(self, row), row)
 
     def deal(self, seed: int) -> PommermanStep:
         """The first position on the board of a seed.  Raises ``GameRuleError`` where no board can be found."""
         row, arrays = empty_rows(1, self.config.size)[0], self.engine
         stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
-        if not begin(
-            row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream
-        ):
+        if not begin(row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream):
             raise GameRuleError(f"{self.name}: no board with {self.config.rigid} rigid walls leaves the way open")
-        return PommermanStep(PommermanState(self, row), row)
+        return self.resume(row)
 
 
 class PommermanStep:
@@ -96,7 +115,7 @@ class PommermanStep:
 
 
 class Undealt(NamedTuple):
-    """Before the board: nature answers with the seed of one."""
+    """Before the board: nature answers with the seed of one, or with the text of a whole position."""
 
     game: Pommerman
 
@@ -119,8 +138,16 @@ class Undealt(NamedTuple):
 
     def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
         check_moves(self, moves)
+        if isinstance(nature, str):
+            try:
+                return self.game.resume(read_state(nature, self.game.config, "nature's answer"))
+            except FormatError as error:
+                raise IllegalMoveError(str(error)) from None
         if isinstance(nature, bool) or not isinstance(nature, int) or not 0 <= nature < MAX_SEED:
-            raise IllegalMoveError(f"nature cannot answer {nature!r}; possible: the seed of a board, below 2**53")
+            raise IllegalMoveError(
+                f"nature cannot answer {shorten(repr(nature))}; possible: the seed of a board, below 2**53, "
+                "or a position as text"
+            )
         return self.game.deal(nature)
 
     def returns(self) -> tuple[float, ...]:
@@ -165,8 +192,16 @@ class PommermanState:
         return TICK if self.chance(moves) else None
 
     def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
-        check_play(self, moves, nature)
+        if nature is not None or not self._on_offer(moves):
+            check_play(self, moves, nature)
         return self.play_unchecked(moves)
+
+    def _on_offer(self, moves: JointMove) -> bool:
+        """What ``check_play`` asks of moves, in a fifth of its time; it says what is wrong with others."""
+        row, offer, count = self.row[:MESSAGES].tolist(), self.game.moves, self.game.config.num_agents
+        if row[RESULT] != RUNNING or len(moves) != count or not any(row[ALIVES]):
+            return False
+        return all(move in offer if lives else move is None for move, lives in zip(moves, row[ALIVES], strict=False))
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
         del nature
@@ -196,8 +231,17 @@ def restore(game: Pommerman, key: bytes) -> PommermanState:
 
 
 def _maker(variant: str) -> Callable[..., Pommerman]:
-    def make(seed: int | None = None) -> Pommerman:
-        return Pommerman(PREFIX + full_name(variant, make, seed=seed), config(variant), seed)
+    def make(seed: int | None = None, state: str | None = None) -> Pommerman:
+        """``state`` is the path of a state file."""
+        rules, name = config(variant), PREFIX + full_name(variant, make, seed=seed, state=state)
+        if seed is not None and type(seed) is not int:
+            raise ParameterError(f"{variant}: seed={shorten(str(seed))} is not an integer")
+        if state is None:
+            return Pommerman(name, rules, seed)
+        if seed is not None:
+            raise ParameterError(f"{variant}: seed={seed} and state={state} both say where to begin; give one")
+        row = read_state(read_text(Path(str(state))), rules, str(state))
+        return Pommerman(name, rules, state=state_text(row, rules))
 
     return make
 

@@ -144,8 +144,8 @@ def observe(row: Row, rules: Config, k: int) -> Seen:
 
 
 def text(plane: Row) -> str:
-    """Small numbers as characters, one a cell."""
-    return plane.astype("<u4").tobytes().decode("utf-32-le")
+    """Small numbers as characters, one a cell; those below zero count down from 0xFFFF."""
+    return plane.astype("<u2").astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
@@ -153,7 +153,8 @@ def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
     shape = rules.size, rules.size
 
     def plane(name: str, dtype: str) -> Any:
-        return np.frombuffer(getattr(seen, name).encode("utf-32-le"), dtype="<u4").astype(dtype).reshape(shape)
+        codes = np.frombuffer(getattr(seen, name).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        return codes.astype("<i2").astype(dtype).reshape(shape)
 
     found: dict[str, Any] = {"alive": list(seen.alive), "board": plane("board", "uint8")}
     found |= {name: plane(name, "float64") for name in MAPS}

@@ -1,0 +1,226 @@
+"""Whole games of Pommerman's reference environment, ``game_state.json``, to the one replay format and back.
+
+Such a file holds every position of one game, in any order, each with the joint action that led to it.  Reading plays
+the actions by our rules and compares every position.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from infoset.base import Action, Game, State
+from infoset.catalog import load as load_game
+from infoset.errors import FormatError, IllegalMoveError, UnsupportedGameError, shorten
+from infoset.files import MAX_TEXT_BYTES, read_text, replace_file
+from infoset.match.replay import Match, MatchStep, replay_states
+from infoset.names import parse_name
+from infoset.pommerman.game import MOVES, PREFIX, VARIANTS, Pommerman, PommermanState
+from infoset.pommerman.state import RESULT, STEP, STOP, TIE, WIN, WORDS
+from infoset.pommerman.state_json import (
+    SavedState,
+    parse_object,
+    read_saved,
+    state_body,
+    state_text,
+    typed,
+    write_state,
+)  # fmt: skip
+
+RESULTS = {WIN: (0, "Win"), TIE: (2, "Tie")}  # the reference's numbers and names
+
+
+class _Result(msgspec.Struct, forbid_unknown_fields=True):
+    id: int
+    name: str
+
+
+class _Record(msgspec.Struct, forbid_unknown_fields=True):
+    agents: list[str]
+    config: str
+    state: list[dict[str, Any]]
+    result: _Result
+    winners: list[int] = []
+    finished_at: str = ""
+    board_seed: int | None = None  # ours: nature's answer, where that was no position
+
+
+def read_game(path: str | Path, game: Pommerman | None = None) -> Match:
+    """The match that a ``game_state.json`` records; nature's answer is its first position.
+
+    The file's ``config`` names the variant, unless ``game`` is given, whose board nature must deal.  Refused with a
+    ``FormatError`` are files of more than ``infoset.files.MAX_TEXT_BYTES`` bytes, steps that are missing or come
+    twice, games that are not over, and whatever differs from the rules: the step and the first field that differs
+    are named.
+    """
+    file = str(path)
+    try:
+        record = typed(parse_object(read_text(Path(path)), MAX_TEXT_BYTES), _Record)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not JSON: {error.msg}", file, error.lineno, error.colno) from None
+    except FormatError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise FormatError(shorten(str(error), 300), file) from None
+    if game is None:
+        if record.config not in VARIANTS:
+            raise FormatError(f"config = {shorten(repr(record.config))}; allowed: {', '.join(VARIANTS)}", file)
+        game = VARIANTS[record.config]()
+    return _Replayed(record, game, file).match()
+
+
+class _Replayed:
+    """A record while it is played by the rules."""
+
+    def __init__(self, record: _Record, game: Pommerman, file: str) -> None:
+        self.record, self.game, self.file = record, game, file
+        self.nobody = (None,) * len(game.players)
+        self.steps: list[MatchStep] = []
+
+    def match(self) -> Match:
+        players = self.game.players
+        if len(self.record.agents) != len(players):
+            raise self.refuse(f"{len(self.record.agents)} agents; allowed: {len(players)}")
+        first, *rest = self.saved()
+        seed = self.record.board_seed
+        answer = state_text(first.row, self.game.config) if seed is None else seed
+        state = self.play(first, self.game.start().state, self.nobody, answer)
+        for saved in rest:
+            state = self.follow(state, saved)
+        self.check_end(state)
+        return Match(
+            game=self.game.name, players=players, agents=tuple(self.record.agents), seed=0, seconds_per_move=None,
+            returns=state.returns(), steps=tuple(self.steps),
+        )  # fmt: skip
+
+    def refuse(self, what: str) -> FormatError:
+        return FormatError(shorten(what, 300), self.file)
+
+    def saved(self) -> list[SavedState]:
+        """The positions in the order of their steps, without a gap."""
+        config, bodies = self.game.config, self.record.state
+        if not 1 <= len(bodies) <= config.max_steps + 1:
+            raise self.refuse(f"{len(bodies)} positions in state; allowed: 1 to {config.max_steps + 1}")
+        found = [read_saved(body, config, self.file, f"state[{k}].") for k, body in enumerate(bodies)]
+        found.sort(key=lambda saved: int(saved.row[STEP]))
+        for step, after in pairwise(int(saved.row[STEP]) for saved in found):
+            if after != step + 1:
+                raise self.refuse(f"the step after {step} is {after}; allowed: {step + 1}")
+        return found
+
+    def follow(self, state: PommermanState, saved: SavedState) -> PommermanState:
+        """One step by the recorded actions."""
+        step = saved.row[STEP]
+        if state.terminal:
+            raise self.refuse(f"step {step}: the game is over after step {step - 1}")
+        actions = saved.intended_actions
+        if len(actions) != len(self.game.players):
+            raise self.refuse(f"step {step}: {len(actions)} intended_actions; allowed: {len(self.game.players)}")
+        moves = [self.move(action) if state.legal(k) else None for k, action in enumerate(actions)]
+        return self.play(saved, state, moves, next((answer for answer, _ in state.chance(moves)), None))
+
+    def move(self, action: int | list[int]) -> Action:
+        """A recorded action as a move; in radio a bare one says nothing, and words after the second are dropped."""
+        if isinstance(action, list):
+            return tuple(action[: 1 + WORDS])
+        return action if self.game.moves is MOVES else (action, *(0,) * WORDS)
+
+    def play(
+        self, saved: SavedState, state: State, moves: Sequence[Action | None], answer: Action | None
+    ) -> PommermanState:
+        """The step to a saved position, which must be the one that the rules give."""
+        try:
+            after = state.play(moves, answer).state
+        except IllegalMoveError as error:
+            raise self.refuse(f"step {saved.row[STEP]}: {error}") from None
+        assert isinstance(after, PommermanState)
+        found, expected = (state_body(row, self.game.config) for row in (saved.row, after.row))
+        if found != expected:
+            raise self.refuse(f"step {saved.row[STEP]}: {_difference(found, expected)}")
+        self.steps.append(MatchStep(tuple(moves), answer, self.nobody))
+        return after
+
+    def check_end(self, state: PommermanState) -> None:
+        if not state.terminal:
+            raise self.refuse(f"the game is not over after step {state.row[STEP]}; allowed: complete games")
+        expected = {"winners": [], **_outcome(state)}
+        found = {"winners": self.record.winners, "result": msgspec.to_builtins(self.record.result)}
+        if found != expected:
+            raise self.refuse(_difference(found, expected))
+
+
+def _difference(found: Any, expected: Any, place: str = "") -> str:
+    """Where two values that are not equal differ first, and how."""
+    if isinstance(found, list) and len(found) != len(expected):
+        return f"{place} has {len(found)} entries, by the rules {len(expected)}"
+    if isinstance(found, dict):
+        key = next(key for key in expected if found[key] != expected[key])
+        return _difference(found[key], expected[key], f"{place}.{key}" if place else key)
+    if isinstance(found, list):
+        k = next(k for k, (one, other) in enumerate(zip(found, expected, strict=True)) if one != other)
+        return _difference(found[k], expected[k], f"{place}[{k}]")
+    return f"{place} = {found}, by the rules {expected}"
+
+
+def _outcome(state: PommermanState) -> dict[str, Any]:
+    """The reference's result; who won, unless nobody did."""
+    number, name = RESULTS[int(state.row[RESULT])]
+    winners = [k for k, reward in enumerate(state.returns()) if reward == 1]
+    return {"result": {"id": number, "name": name}} | ({"winners": winners} if winners else {})
+
+
+def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = None, game: Game | None = None) -> Path:
+    """Write the reference's ``game_state.json`` of a match, which is played again and checked.
+
+    ``agents`` are the names to write instead of the match's; ``game`` is loaded by the match's name unless it is
+    given.  Raises ``UnsupportedGameError`` for another game than Pommerman and ``FormatError`` for a broken match.
+    """
+    game = _pommerman(match, game)
+    positions = _positions(match, game)
+    answer = match.steps[0].nature if match.steps else None
+    body = {
+        "agents": list(match.agents if agents is None else agents),
+        "config": parse_name(game.name.removeprefix(PREFIX)).word,
+        "finished_at": "",
+        "state": [write_state(state.row, game.config, actions) for state, actions in positions],
+        **({"board_seed": answer} if isinstance(answer, int) else {}),
+        **_outcome(positions[-1][0]),
+    }
+    return _write(Path(path), body)
+
+
+def write_states(match: Match, folder: str | Path, game: Game | None = None) -> list[Path]:
+    """Write every position of a match as the reference does while it records: ``000.json``, ``001.json``, …
+
+    Raises what ``write_game`` raises.
+    """
+    game = _pommerman(match, game)
+    return [
+        _write(Path(folder) / f"{state.row[STEP]:03d}.json", write_state(state.row, game.config, actions))
+        for state, actions in _positions(match, game)
+    ]
+
+
+def _pommerman(match: Match, game: Game | None) -> Pommerman:
+    game = load_game(match.game) if game is None else game
+    if not isinstance(game, Pommerman):
+        raise UnsupportedGameError(f"{shorten(match.game)} is not Pommerman; the reference's files hold no other game")
+    return game
+
+
+def _positions(match: Match, game: Pommerman) -> list[tuple[PommermanState, list[Any]]]:
+    """Every position with the joint action that led to it, none to the first; the dead stop."""
+    actions: list[list[Any]] = [[], *([STOP if move is None else move for move in step.moves] for step in match.steps)]
+    states = zip(replay_states(match, game), actions, strict=True)
+    found = [(state, moves) for state, moves in states if isinstance(state, PommermanState)]
+    return [(found[0][0], []), *found[1:]]
+
+
+def _write(path: Path, body: Any) -> Path:
+    text = json.dumps(body, sort_keys=True, indent=4)
+    return replace_file(path, lambda file: file.write(text.encode()))

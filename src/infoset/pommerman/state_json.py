@@ -1,0 +1,421 @@
+"""Positions as JSON: the reference's state files, whose values are JSON texts themselves, and a compact text.
+
+Whatever is read is distrusted.  Lists and drawing must agree: every living agent, flame and bomb is drawn on the
+board, an agent over flames over a bomb, and nothing else of the kind is.  The reference writes no other states.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from infoset.errors import FormatError, shorten
+from infoset.jit import kernel
+from infoset.pommerman.config import Config, GameType
+from infoset.pommerman.outcome import judge
+from infoset.pommerman.state import (
+    AGENT,
+    AGENT_FIELDS,
+    AGENTS,
+    BOMB,
+    BOMB_FIELDS,
+    BOMBS,
+    EXTRA_BOMB,
+    FLAME_FIELDS,
+    FLAMES,
+    FLAMES_AT,
+    INCR_RANGE,
+    KICK,
+    MAX_BOMBS,
+    MESSAGES,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    PASSAGE,
+    RIGHT,
+    RIGID,
+    STEP,
+    STOP,
+    UP,
+    WOOD,
+    WORDS,
+    Row,
+    board_at,
+    empty_rows,
+    max_flames,
+)  # fmt: skip
+
+SCHEMA = 1
+MAX_TEXT = 1 << 20  # characters of one state; a burning board of 32 by 32 cells takes an eighth of them
+MAX_COUNT = 100  # ammunition and blast strengths far beyond what can be picked up
+MAX_LIFE = 1000  # of a bomb; one without life ticks on below zero until fire reaches it
+DEFAULT_BLAST = 2  # what the reference makes of a loaded strength of 0
+LAST_STEP = 30_000  # no configuration allows a longer game
+STILL = (PASSAGE, RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)  # what the board alone tells
+
+Position: TypeAlias = tuple[int, int]
+Drawn: TypeAlias = dict[int, tuple[int, str]]  # cell: what the board must show there, and the place that says so
+T = TypeVar("T")
+
+
+class _Agent(msgspec.Struct, forbid_unknown_fields=True):
+    agent_id: int
+    is_alive: bool
+    position: Position
+    ammo: int
+    blast_strength: int
+    can_kick: bool
+
+
+class _Bomb(msgspec.Struct, forbid_unknown_fields=True):
+    position: Position
+    bomber_id: int
+    life: int
+    blast_strength: int
+    moving_direction: int | None
+
+
+class _Flame(msgspec.Struct, forbid_unknown_fields=True):
+    position: Position
+    life: int
+
+
+class _State(msgspec.Struct):
+    board_size: int
+    step_count: int
+    board: list[list[int]]
+    agents: list[_Agent]
+    bombs: list[_Bomb]
+    flames: list[_Flame]
+    items: list[tuple[Position, int]]
+    intended_actions: list[int | list[int]] = []
+    collapses: list[int] | None = None
+    radio_vocab_size: int | None = None
+    radio_num_words: int | None = None
+    radio_from_agent: dict[str, list[int]] | None = None
+    schema: int = SCHEMA
+
+
+class SavedState(NamedTuple):
+    """What a state file holds: a position, and the joint action that led to it (empty at the start)."""
+
+    row: Row
+    intended_actions: list[int | list[int]]
+
+
+def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") -> Row:
+    """A position from a state's JSON text or its dictionary, values encoded once more or not; result and rewards are
+    judged as the position stands.
+
+    Refused with a ``FormatError`` that names ``file``, the place, the value and what is allowed: texts of more than
+    ``MAX_TEXT`` characters, another board size than the configuration's, anything off the board or out of range,
+    lists that disagree with the drawing, and positions from which more bombs or flames could come than there is
+    room for.  Allowed are: ammunition and strengths of 0 to ``MAX_COUNT`` (an agent's strength of 0 becomes 2, as
+    in the reference), bombs without life (only fire sets them off), the dead anywhere on the board.
+    """
+    return read_saved(source, config, file).row
+
+
+def read_saved(source: str | Mapping[str, Any], config: Config, file: str = "", place: str = "") -> SavedState:
+    """``read_state`` with the recorded actions.  ``place`` goes before the places in messages: ``state[3].``."""
+    try:
+        state = _decode(parse_object(source) if isinstance(source, str) else source)
+        return SavedState(_position(state, config), state.intended_actions)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{place}not JSON: {error.msg}", file, error.lineno, error.colno) from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{place}{shorten(str(error), 300)}", file) from None
+
+
+def write_state(row: Row, config: Config, intended_actions: Sequence[Any] = ()) -> dict[str, str]:
+    """The reference's dictionary of a position: every value is a JSON text.
+
+    ``intended_actions`` is the joint action that led to the position.
+    """
+    body = state_body(row, config)
+    extra = {key: body.pop(key) for key in list(body) if key == "collapses" or key.startswith("radio_")}
+    body |= {"intended_actions": list(intended_actions), **extra}
+    return {key: json.dumps(value) for key, value in body.items()}
+
+
+def state_text(row: Row, config: Config) -> str:
+    """A position as one line of JSON that ``read_state`` reads back; equal positions give equal texts."""
+    return json.dumps({"schema": SCHEMA, **state_body(row, config)}, separators=(",", ":"))
+
+
+def state_body(row: Row, config: Config) -> dict[str, Any]:
+    """A position as plain lists and numbers under the reference's keys; hidden items row by row."""
+    size, count = config.size, config.num_agents
+    board, cells = board_at(size), config.size * config.size
+    agents = row[AGENTS:][: count * AGENT_FIELDS].reshape(count, -1).tolist()
+    bombs = row[BOMBS:][: row[NUM_BOMBS] * BOMB_FIELDS].reshape(-1, BOMB_FIELDS).tolist()
+    flames = row[FLAMES_AT:][: row[NUM_FLAMES] * FLAME_FIELDS].reshape(-1, FLAME_FIELDS).tolist()
+    hidden = row[board + cells :].tolist()
+    body: dict[str, Any] = {
+        "board_size": size,
+        "step_count": int(row[STEP]),
+        "board": row[board : board + cells].reshape(size, size).tolist(),
+        "agents": [
+            {
+                "agent_id": k, "is_alive": bool(alive), "position": [*divmod(cell, size)], "ammo": ammo,
+                "blast_strength": blast, "can_kick": bool(kick),
+            }
+            for k, (alive, cell, ammo, blast, kick) in enumerate(agents)
+        ],
+        "bombs": [
+            {
+                "position": [*divmod(cell, size)], "bomber_id": owner, "life": life, "blast_strength": strength,
+                "moving_direction": None if direction == STOP else direction,
+            }
+            for cell, owner, life, strength, direction in bombs
+        ],
+        "flames": [{"position": [*divmod(cell, size)], "life": life} for cell, life in flames],
+        "items": [[[*divmod(cell, size)], item] for cell, item in enumerate(hidden) if item],
+    }  # fmt: skip
+    if config.collapses:
+        body["collapses"] = list(config.collapses)
+    if config.game_type == GameType.TEAM_RADIO:
+        said = row[MESSAGES:][: count * WORDS].reshape(count, WORDS).tolist()
+        body |= {
+            "radio_vocab_size": config.vocabulary,
+            "radio_num_words": config.words,
+            "radio_from_agent": {f"Agent{k}": words for k, words in enumerate(said)},
+        }
+    return body
+
+
+def parse_object(text: str, limit: int = MAX_TEXT) -> dict[str, Any]:
+    """A JSON object of at most ``limit`` characters, without keys that come twice.
+
+    Raises ``ValueError``, also as ``json.JSONDecodeError``, or ``RecursionError``.
+    """
+    if len(text) > limit:
+        raise ValueError(f"{len(text):,} characters; at most {limit:,} are read")
+    found = _parse(text)
+    if not isinstance(found, dict):
+        raise ValueError(f"{shorten(repr(found))} is no JSON object")
+    return found
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_without_twins, parse_constant=_no_number)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {shorten(key)!r} comes twice")
+        found[key] = value
+    return found
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def typed(body: object, kind: type[T]) -> T:
+    """``body`` as a struct.  Raises ``ValueError`` with the place and the value that does not fit."""
+    try:
+        return msgspec.convert(body, kind)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at ")
+        path = path.strip("`$").partition("[...]")[0]  # a key of a dictionary, which is not told
+        place, value = path.removeprefix("."), body
+        for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
+            value = value[name or int(index)]  # type: ignore[index]
+        where = f"{place} = {shorten(repr(value))}: " if place else ""
+        raise ValueError(where + what[0].lower() + what[1:]) from None
+
+
+def _decode(source: Mapping[str, Any]) -> _State:
+    """The typed state; values that are texts are JSON of their own."""
+    known = _State.__struct_fields__
+    for key in source:
+        if key not in known:
+            raise ValueError(f"the key {shorten(repr(key))} is unknown; known: {', '.join(known)}")
+    body = {key: _inner(key, value) if isinstance(value, str) else value for key, value in source.items()}
+    schema = body.get("schema", SCHEMA)
+    if schema != SCHEMA:
+        raise ValueError(f"schema = {shorten(repr(schema))}; this version reads {SCHEMA}, a newer infoset may read it")
+    return typed(body, _State)
+
+
+def _inner(key: str, text: str) -> Any:
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"{key} has {len(text):,} characters; at most {MAX_TEXT:,} are read")
+    try:
+        return _parse(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{key} = {shorten(repr(text), 40)}: not JSON: {error}") from None
+
+
+def _position(state: _State, config: Config) -> Row:
+    """The checked row.  Raises ``ValueError``."""
+    size = config.size
+    _check("board_size", state.board_size, size, size)
+    _check("step_count", state.step_count, 0, LAST_STEP)
+    _check_variant(state, config)
+    row: Row = empty_rows(1, size)[0]
+    row[STEP] = state.step_count
+    _fill_agents(row, state.agents, config)
+    _fill_bombs(row, state.bombs, config)
+    _fill_flames(row, state.flames, config)
+    _fill_board(row, state, config)
+    _fill_items(row, state.items, size)
+    for k, words in enumerate(_messages(state, config)):
+        row[MESSAGES + k * WORDS :][:WORDS] = words
+    _judge(row, int(config.game_type), config.num_agents, config.max_steps)
+    return row
+
+
+@kernel
+def _judge(row, game_type, num_agents, max_steps):
+    judge(row, game_type, num_agents, max_steps)
+
+
+def _check(place: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        allowed = f"{low} to {high}" if low < high else low
+        raise ValueError(f"{place} = {shorten(str(value))}; allowed: {allowed}")
+
+
+def _check_variant(state: _State, config: Config) -> None:
+    """Walls that close in and radio are the configuration's; a file may repeat them but not change them."""
+    radio = config.game_type == GameType.TEAM_RADIO
+    for name, value, own in (
+        ("collapses", state.collapses, list(config.collapses)),
+        ("radio_vocab_size", state.radio_vocab_size, config.vocabulary if radio else None),
+        ("radio_num_words", state.radio_num_words, config.words if radio else None),
+    ):
+        if value is not None and value != own:
+            raise ValueError(f"{name} = {shorten(repr(value))}; allowed in this variant: {own or 'nothing'}")
+
+
+def _cell(place: str, position: Position, size: int) -> int:
+    for k, value in enumerate(position):
+        _check(f"{place}[{k}]", value, 0, size - 1)
+    return position[0] * size + position[1]
+
+
+def _fill_agents(row: Row, agents: list[_Agent], config: Config) -> None:
+    ids = [agent.agent_id for agent in agents]
+    if sorted(ids) != list(range(config.num_agents)):
+        raise ValueError(f"agents have the ids {shorten(str(ids))}; allowed: 0 to {config.num_agents - 1}, each once")
+    for k, agent in enumerate(agents):
+        cell = _cell(f"agents[{k}].position", agent.position, config.size)
+        _check(f"agents[{k}].ammo", agent.ammo, 0, MAX_COUNT)
+        _check(f"agents[{k}].blast_strength", agent.blast_strength, 0, MAX_COUNT)
+        strength = agent.blast_strength or DEFAULT_BLAST
+        row[AGENTS + agent.agent_id * AGENT_FIELDS :][:AGENT_FIELDS] = (
+            agent.is_alive, cell, agent.ammo, strength, agent.can_kick,
+        )  # fmt: skip
+
+
+def _fill_bombs(row: Row, bombs: list[_Bomb], config: Config) -> None:
+    _check("number of bombs", len(bombs), 0, MAX_BOMBS)
+    for k, bomb in enumerate(bombs):
+        place = f"bombs[{k}]"
+        cell = _cell(f"{place}.position", bomb.position, config.size)
+        _check(f"{place}.bomber_id", bomb.bomber_id, 0, config.num_agents - 1)
+        _check(f"{place}.life", bomb.life, -MAX_LIFE - int(row[STEP]), MAX_LIFE)
+        _check(f"{place}.blast_strength", bomb.blast_strength, 0, MAX_COUNT)
+        if bomb.moving_direction is not None:
+            _check(f"{place}.moving_direction", bomb.moving_direction, UP, RIGHT)
+        row[BOMBS + k * BOMB_FIELDS :][:BOMB_FIELDS] = (
+            cell, bomb.bomber_id, bomb.life, bomb.blast_strength, bomb.moving_direction or STOP,
+        )  # fmt: skip
+    row[NUM_BOMBS] = len(bombs)
+    stay = [bomb.life if bomb.life > 0 else LAST_STEP for bomb in bombs]
+    _check_room("bombs", stay, config.num_agents, config.fuse, MAX_BOMBS)
+
+
+def _fill_flames(row: Row, flames: list[_Flame], config: Config) -> None:
+    room = int(max_flames(config.size))
+    _check("number of flames", len(flames), 0, room)
+    for k, flame in enumerate(flames):
+        cell = _cell(f"flames[{k}].position", flame.position, config.size)
+        _check(f"flames[{k}].life", flame.life, 0, config.flame_life)
+        row[FLAMES_AT + k * FLAME_FIELDS :][:FLAME_FIELDS] = cell, flame.life
+    row[NUM_FLAMES] = len(flames)
+    stay = [flame.life + 1 for flame in flames]
+    _check_room("flames", stay, config.size * config.size, config.flame_life + 1, room)
+
+
+def _check_room(what: str, stay: list[int], rate: int, span: int, room: int) -> None:
+    """Things that stay for so many steps, and ``rate`` new ones in every step that stay for ``span``, must find room;
+    what can be reached from a new game always does.
+    """
+    most = max(sum(steps > t for steps in stay) + rate * min(t, span) for t in range(span + 1))
+    if most > max(room, rate * span):
+        raise ValueError(f"{len(stay)} {what} that stay so long could become {most} with new ones; allowed: {room}")
+
+
+def _fill_board(row: Row, state: _State, config: Config) -> None:
+    """The drawing, which must show what is listed and nothing else of the kind."""
+    size, board = config.size, board_at(config.size)
+    _check("number of rows of board", len(state.board), size, size)
+    drawn = _drawn(state, size)
+    for r, line in enumerate(state.board):
+        _check(f"number of columns of board[{r}]", len(line), size, size)
+        for c, value in enumerate(line):
+            expected, place = drawn.get(r * size + c, (None, ""))
+            if value not in (STILL if expected is None else (expected,)):
+                why = f"{expected}, as {place} is there" if place else f"{STILL}, as nothing listed is there"
+                raise ValueError(f"board[{r}][{c}] = {shorten(str(value))}; allowed: {why}")
+            row[board + r * size + c] = value
+
+
+def _drawn(state: _State, size: int) -> Drawn:
+    """What the board must show in which cells, and why."""
+    bombs: Drawn = {}
+    for k, bomb in enumerate(state.bombs):
+        _put(bombs, bomb.position, size, BOMB, f"bombs[{k}]")
+    flames = {f.position[0] * size + f.position[1]: (FLAMES, f"flames[{k}]") for k, f in enumerate(state.flames)}
+    agents: Drawn = {}
+    for k, agent in enumerate(state.agents):
+        if agent.is_alive:
+            _put(agents, agent.position, size, AGENT + agent.agent_id, f"agents[{k}]")
+    return bombs | flames | agents
+
+
+def _put(drawn: Drawn, position: Position, size: int, value: int, place: str) -> None:
+    cell = position[0] * size + position[1]
+    if cell in drawn:
+        raise ValueError(f"{place}.position = {[*position]}; allowed: one cell each, {drawn[cell][1]} is there")
+    drawn[cell] = value, place
+
+
+def _fill_items(row: Row, items: list[tuple[Position, int]], size: int) -> None:
+    """Hidden items, each alone under wood or under flames that burnt it."""
+    board = board_at(size)
+    hidden = board + size * size
+    for k, (position, item) in enumerate(items):
+        cell = _cell(f"items[{k}][0]", position, size)
+        _check(f"items[{k}][1]", item, EXTRA_BOMB, KICK)
+        if row[hidden + cell]:
+            raise ValueError(f"items[{k}][0] = {[*position]}; allowed: one item a cell, another is there")
+        if row[board + cell] not in (WOOD, FLAMES):
+            raise ValueError(
+                f"items[{k}][0] = {[*position]}; allowed: under wood ({WOOD}) or flames ({FLAMES}), "
+                f"the board shows {row[board + cell]}"
+            )
+        row[hidden + cell] = item
+
+
+def _messages(state: _State, config: Config) -> list[list[int]]:
+    """Each agent's last words; none where the file has none."""
+    said = state.radio_from_agent
+    if said is None:
+        return []
+    names = [f"Agent{k}" for k in range(config.num_agents)] if config.game_type == GameType.TEAM_RADIO else []
+    if sorted(said) != names:
+        raise ValueError(f"radio_from_agent has {shorten(str(sorted(said)))}; allowed in this variant: {names}")
+    for name in names:
+        _check(f"number of words of radio_from_agent.{name}", len(said[name]), config.words, config.words)
+        for k, word in enumerate(said[name]):
+            _check(f"radio_from_agent.{name}[{k}]", word, 0, config.vocabulary)
+    return [said[name] for name in names]
