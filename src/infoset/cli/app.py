@@ -32,7 +32,10 @@ app = typer.Typer(
 DEFAULT_METHOD = "pcfr+"
 METHOD_HELP = "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2)."
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
-AGENT_HELP = "One for each player, in order: blind_tic_tac_toe, meier, policy(path=FILE), random, simple."
+AGENT_HELP = (
+    "One for each player, in order: blind_tic_tac_toe, meier, playground(path=FILE), policy(path=FILE), random, "
+    "scripted(path=FILE), simple, stop."
+)
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
@@ -55,7 +58,7 @@ def games(json_: AsJson = False) -> None:
         rows.append({"name": name, "parameters": parameters, "about": text})
     rows += [{"name": GDL + name, "parameters": {}, "about": about(name)} for name in library()]
     rows += [
-        {"name": POMMERMAN + name, "parameters": {"seed": None}, "about": f"Pommerman: {rules.about}."}
+        {"name": POMMERMAN + name, "parameters": {"seed": None, "state": None}, "about": f"Pommerman: {rules.about}."}
         for name, rules in CONFIGS.items()
     ]
     if json_:
@@ -235,6 +238,45 @@ def _report_series(series: Series, json_: bool) -> None:
 
 
 @app.command()
+def watch(
+    replay: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay of Pommerman, as 'match --replay' writes.")],
+    out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
+    step: Annotated[int | None, typer.Option(help="Where the page begins, or which position to show.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write one position (default: the last) as SVG.")] = None,
+    gif: Annotated[Path | None, typer.Option(help="Write the game as a moving picture (extra 'plot').")] = None,
+    text: Annotated[bool, typer.Option("--text", help="Show the game, or the one position, as text.")] = False,
+    speed: Annotated[float, typer.Option(help="Steps a second.")] = 6.0,
+) -> None:
+    """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
+    from infoset.cli.progress import announce_compiling
+    from infoset.files import replace_file
+    from infoset.match.replay import Match
+
+    played = Match.load(replay)
+    announce_compiling()
+    if text:
+        from rich.console import Console
+
+        from infoset.view.pommerman.text import show_text
+
+        show_text(played, Console(highlight=False), step, speed)
+    if svg is not None:
+        from infoset.view.pommerman.svg import still_svg
+
+        picture = still_svg(played, step)
+        print(replace_file(svg, lambda file: file.write(picture.encode())))
+    if gif is not None:
+        from infoset.view.pommerman.gif import save_gif
+
+        print(save_gif(played, gif, speed=speed))
+    if out is not None or not (text or svg or gif):
+        from infoset.view.pommerman.page import watch_page
+
+        page = watch_page(played, step=step, speed=speed)
+        print(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(page.encode())))
+
+
+@app.command()
 def show(
     game: GameName,
     policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="A saved policy to show.")] = None,
@@ -354,20 +396,37 @@ def _playouts_text(played: Playouts) -> str:
 
 @app.command()
 def convert(
-    source: Annotated[str, typer.Argument(metavar="A", help="A game, or a saved policy (.npz, .json).")],
-    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, or .npz and .json.")],
+    source: Annotated[
+        str, typer.Argument(metavar="A", help="A game, a saved policy (.npz, .json), a replay or a game_state.json.")
+    ],
+    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .npz or .json.")],
     max_histories: MaxHistories = None,
 ) -> None:
-    """Convert a game to .efg, or a policy between .npz and .json."""
+    """Convert a game to .efg, a policy between .npz and .json, a replay of Pommerman to the reference's
+    game_state.json and back.
+
+    What a .json file holds is told by its keys: "state" is the reference's, "steps" a replay, anything else a policy.
+    """
     from infoset.errors import FormatError
     from infoset.files import replace_file
 
     policies = (".npz", ".json")
-    if Path(source).suffix in policies:
+    keys = _json_keys(source) & {"state", "steps"}
+    if keys and target.suffix == ".json":
+        from infoset.cli.progress import announce_compiling
+        from infoset.match.playground_json import read_game, write_game
+        from infoset.match.replay import Match
+
+        announce_compiling()
+        if "state" in keys:
+            read_game(source).save(target)
+        else:
+            write_game(Match.load(source), target)
+    elif Path(source).suffix in policies and not keys:
         from infoset.policy import TabularPolicy
 
         TabularPolicy.load(source).save(target)
-    elif target.suffix == ".efg":
+    elif target.suffix == ".efg" and not keys:
         from infoset.catalog import load
         from infoset.formats.efg import game_to_efg, write_efg
 
@@ -375,14 +434,33 @@ def convert(
         replace_file(target, lambda file: file.write(text.encode()))
     else:
         raise FormatError(
-            f"cannot convert {source!r} to {target.name!r}; a game goes to .efg, a policy to .npz or .json"
+            f"cannot convert {source!r} to {target.name!r}; a game goes to .efg, a policy to .npz or .json, "
+            "a replay to the reference's game_state.json and back"
         )
     print(f"{source} -> {target}", file=sys.stderr)
 
 
+def _json_keys(path: str) -> set[str]:
+    """The keys of the object in a .json file that is no larger than a replay may be; none of anything else."""
+    import msgspec
+
+    from infoset.errors import FormatError, shorten
+    from infoset.files import MAX_TEXT_BYTES
+
+    file = Path(path)
+    if file.suffix != ".json" or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
+        return set()
+    try:
+        return set(msgspec.json.decode(file.read_bytes(), type=dict[str, msgspec.Raw]))
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
+
+
 def _absolute(game: str) -> str:
     """A game's file by its whole path, so that a run can be resumed from anywhere; other names as they are."""
-    return str(Path(game).resolve()) if Path(game).suffix else game
+    from infoset.catalog import READERS
+
+    return str(Path(game).resolve()) if Path(game).suffix.lower() in READERS else game
 
 
 def _print_json(body: dict[str, Any]) -> None:

@@ -1,16 +1,20 @@
-"""Agents by name, and the two that play every game: at random, and by a saved policy."""
+"""Agents by name, and those that play every game: at random, by a saved policy, by a script."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation, Token
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.errors import FormatError, GameRuleError, ParameterError, UnsupportedGameError, shorten
+from infoset.files import read_text
 from infoset.gdl.agents import BlindTicTacToeAgent, MeierAgent
-from infoset.names import Name, build, format_action, information_key, move_words, parse_name
+from infoset.match.replay import read_action
+from infoset.names import Name, Value, build, format_action, full_name, information_key, move_words, parse_name
 
 if TYPE_CHECKING:
     from infoset.policy import TabularPolicy
@@ -85,6 +89,36 @@ class PolicyAgent:
         return label if isinstance(label, str) else format_action(label)
 
 
+class ScriptedAgent:
+    """Plays a list of moves, one each time it is asked.
+
+    After the last one it plays the game's ``pass_move`` (Stop in Pommerman); where there is none that is an error,
+    and so a fault.
+    """
+
+    def __init__(self, moves: Sequence[Action], name: str = "scripted") -> None:
+        self.moves, self.name = tuple(moves), name
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.game, self.asked = game, 0
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        pass
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        self.asked += 1
+        return self.moves[self.asked - 1] if self.asked <= len(self.moves) else self._rest()
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+    def _rest(self) -> Action:
+        passing: Action | None = getattr(self.game, "pass_move", None)
+        if passing is None:
+            raise GameRuleError(f"the script has {len(self.moves)} moves, and one more is asked for")
+        return passing
+
+
 def _draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
     """One of ``moves``; weights are at least 0 and sum to about 1."""
     left = float(rng.random()) * sum(weights)
@@ -119,12 +153,61 @@ def simple() -> Agent:
     return SimplePlayer()
 
 
+def stop() -> Agent:
+    """Pommerman: stays where it is."""
+    from infoset.pommerman.agents import StopPlayer
+
+    return StopPlayer()
+
+
+def playground(path: str = "", cls: str = "") -> Agent:
+    """Pommerman: an agent written for the playground, from a Python file (.py), which is run."""
+    from infoset.pommerman.agents import PlaygroundAgent
+    from infoset.pommerman.playground.loading import load_agent_class
+
+    if not path:
+        raise ParameterError("playground: path is missing; name the file: playground(path=my_agent.py)")
+    return PlaygroundAgent(load_agent_class(path, cls), full_name("playground", playground, path=path, cls=cls))
+
+
+def scripted(path: str = "", moves: tuple[Value, ...] = ()) -> Agent:
+    """A list of moves: moves=[…], or a file (.json)."""
+    if bool(path) == bool(moves):
+        raise ParameterError("scripted: give a file or moves: scripted(path=moves.json) or scripted(moves=[1,1,5])")
+    name = full_name("scripted", scripted, path=path, moves=moves)
+    if not path:
+        return ScriptedAgent(_script(_listed(moves), name), name)
+    try:
+        return ScriptedAgent(_script(json.loads(read_text(Path(path))), path), name)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"not JSON: {error.msg}", path, error.lineno, error.colno) from None
+    except RecursionError:
+        raise FormatError("lists nested too deeply", path) from None
+
+
+def _listed(value: Value) -> object:
+    """A parameter's value as JSON has it."""
+    return list(map(_listed, value)) if isinstance(value, tuple) and not isinstance(value, Name) else value
+
+
+def _script(moves: object, source: str) -> list[Action]:
+    if not isinstance(moves, list):
+        raise FormatError(f"{shorten(repr(moves))} is no list of moves", source)
+    try:
+        return list(map(read_action, moves))
+    except ValueError as error:
+        raise FormatError(str(error), source) from None
+
+
 AGENTS: dict[str, Callable[..., Agent]] = {
     "blind_tic_tac_toe": BlindTicTacToeAgent,
     "meier": MeierAgent,
+    "playground": playground,
     "policy": policy,
     "random": random,
+    "scripted": scripted,
     "simple": simple,
+    "stop": stop,
 }
 """What makes an agent, by name; the parameters are the maker's."""
 

@@ -45,8 +45,9 @@ def play_match(
     gives the same game, and nature's stream does not depend on who plays.  Those who move at once are asked
     one after the other, each with ``seconds_per_move`` of its own.
 
-    A move that is not legal, comes after its deadline or fails with an exception is a fault.  A legal move is
-    drawn uniformly from the referee's stream and executed instead; the agent hears of it by ``observe``.  An
+    A move that is not legal, comes after its deadline or fails with an exception is a fault.  The game's
+    ``pass_move``, or where it has none a legal move drawn uniformly from the referee's stream, is executed
+    instead; the agent hears of it by ``observe``.  An
     exception in another call is a fault too.  An agent that never returns holds up the game: a deadline cannot
     interrupt it.
 
@@ -105,11 +106,18 @@ class Table:
     def play(self, seed: int, shift: int = 0) -> Match:
         """One game; agent ``i`` sits in the seat ``i + shift``, counted around the table."""
         n = len(self.agents)
-        return _Game(self, [(seat - shift) % n for seat in range(n)], seed).run()
+        return Round(self, [(seat - shift) % n for seat in range(n)], seed).run()
+
+    def open(self, seed: int) -> Round:
+        """One game to be played step by step, agent ``i`` in seat ``i``."""
+        return Round(self, range(len(self.agents)), seed)
 
 
-class _Game:
-    """One game while it is played; ``order[p]`` is the number of the agent in the seat of player ``p``."""
+class Round:
+    """One game while it is played; ``order[p]`` is the number of the agent in the seat of player ``p``.
+
+    ``begin``, then ``step`` until the state is terminal, then ``end``; ``run`` does it all.
+    """
 
     def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
         self.table, self.seed = table, seed
@@ -125,13 +133,22 @@ class _Game:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(number,))))
 
     def run(self) -> Match:
+        state = self.begin()
+        while not state.terminal:
+            state = self.step(state)
+        return self.end(state)
+
+    def begin(self) -> State:
+        """The first state; the agents know that the game begins and what they see of it."""
         step = self.table.game.start()
         for player in range(len(self.agents)):
             self._begin(player)
         self._tell((None,) * len(self.agents), step)
-        while not step.state.terminal:
-            step = self._step(step.state)
-        returns = tuple(map(float, step.state.returns()))
+        return step.state
+
+    def end(self, state: State) -> Match:
+        """The record of the game that ended in ``state``; the agents know the payoffs."""
+        returns = tuple(map(float, state.returns()))
         for player in range(len(self.agents)):
             self._call(player, "end", returns)
         return Match(
@@ -157,18 +174,15 @@ class _Game:
         if limit is not None and (spent := monotonic() - start) > limit:
             self._note(0, player, "late", f"begin: {_late_text(spent, limit)}")
 
-    def _step(self, state: State) -> Step:
+    def step(self, state: State) -> State:
         """Ask everyone who moves, and nature; execute; tell."""
         if len(self.steps) == self.table.max_steps:
             raise GameRuleError(f"{self.table.name} is not over after {self.table.max_steps:,} steps (max_steps)")
         moves, seconds = self._ask(state)
-        nature = state.draw(moves, self.nature)
-        if nature is None and all(move is None for move in moves):
-            raise GameRuleError(f"{self.table.name}: nobody can move and nature has no answer, but it is not over")
-        step: Step = getattr(state, "play_unchecked", state.play)(moves, nature)  # what is played here is on offer
+        nature, step = execute(self.table.name, state, moves, self.nature)
         self.steps.append(MatchStep(moves, nature, seconds))
         self._tell(moves, step)
-        return step
+        return step.state
 
     def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
         """The joint move to execute and how long each player took."""
@@ -202,6 +216,9 @@ class _Game:
         return self._replacement(legal), round(spent, 6)
 
     def _replacement(self, legal: tuple[Action, ...]) -> Action:
+        passing: Action | None = getattr(self.table.game, "pass_move", None)
+        if passing is not None and passing in legal:
+            return passing
         if self.referee is None:  # most games need none
             self.referee = self._stream(REFEREE)
         return legal[int(self.referee.integers(len(legal)))]
@@ -224,6 +241,20 @@ class _Game:
 
     def _note(self, step: int, player: int, kind: Kind, detail: str) -> None:
         self.faults.append(Fault(step, player, kind, shorten(detail, DETAIL)))
+
+
+def execute(
+    name: str, state: State, moves: tuple[Action | None, ...], rng: np.random.Generator
+) -> tuple[Action | None, Step]:
+    """Nature's answer to a joint move that is on offer, and the step.
+
+    Raises ``GameRuleError`` where there is neither a move nor an answer.
+    """
+    nature = state.draw(moves, rng)
+    if nature is None and all(move is None for move in moves):
+        raise GameRuleError(f"{name}: nobody can move and nature has no answer, but it is not over")
+    step: Step = getattr(state, "play_unchecked", state.play)(moves, nature)
+    return nature, step
 
 
 def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:

@@ -30,8 +30,8 @@ else:
 class Fault(msgspec.Struct, frozen=True):
     """An agent that broke the rules of matches.
 
-    ``illegal``, ``late`` (after its deadline) or ``error`` (it raised an exception).  Where a move was due, a
-    random legal one was played instead.
+    ``illegal``, ``late`` (after its deadline) or ``error`` (it raised an exception).  Where a move was due, the
+    game's ``pass_move`` or a random legal one was played instead.
     """
 
     step: int
@@ -110,12 +110,13 @@ def _checked(match: Match) -> Match:
 
 
 def _move(value: object) -> Move:
-    return None if value is None else _action(value)
+    return None if value is None else read_action(value)
 
 
-def _action(value: object) -> Action:
+def read_action(value: object) -> Action:
+    """A move as JSON has it, lists as tuples.  Raises ``ValueError`` for what is no move."""
     if isinstance(value, list):
-        return tuple(map(_action, value))
+        return tuple(map(read_action, value))
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     raise ValueError(f"{shorten(repr(value))} is no move; allowed: integers, texts and lists of them")

@@ -27,7 +27,8 @@ SEED_BITS = 53  # every program that reads JSON holds such integers exactly
 class AgentScore:
     """How one agent did; scores are its returns.
 
-    A game is won with the one highest return and drawn where several share it.  Playing alone nobody wins.
+    A game is won by the team with the highest return and drawn where several share it.  Who is in one team says the
+    game's ``teams``; where it has none everybody plays for themselves.  Playing alone nobody wins.
     """
 
     agent: str
@@ -155,6 +156,7 @@ class _Run:
     def __init__(self, table: Table, seed: int, rotate: bool) -> None:
         self.table, self.seed, self.rotate = table, seed, rotate
         self.n = len(table.agents)
+        self.teams = _teams(table.game)
         self.total = _Total({})
         self.begin = self.shown = perf_counter()
 
@@ -166,7 +168,7 @@ class _Run:
         tallies = dict(self.total.tallies)
         for seat in range(self.n):
             place = ((seat - shift) % self.n, seat)
-            tallies[place] = tallies.get(place, NOTHING).plus(_tally(match, seat))
+            tallies[place] = tallies.get(place, NOTHING).plus(_tally(match, seat, self.teams[seat]))
         moves = sum(move is not None for step in match.steps for move in step.moves)
         self.total = _Total(tallies, self.total.games + 1, self.total.moves + moves)
 
@@ -206,14 +208,21 @@ class _Run:
         )
 
 
-def _tally(match: Match, seat: int) -> _Tally:
+def _teams(game: Game) -> list[frozenset[int]]:
+    """Who plays on each player's side, the player included."""
+    teams = getattr(game, "teams", None) or [(player,) for player in range(len(game.players))]
+    return [next(frozenset(team) for team in teams if player in team) for player in range(len(game.players))]
+
+
+def _tally(match: Match, seat: int, team: frozenset[int]) -> _Tally:
     """One game from one seat."""
     score, best = match.returns[seat], max(match.returns)
-    shared = match.returns.count(best) > 1
+    others = [value for player, value in enumerate(match.returns) if player not in team]
+    shared = best in others
     kinds = [fault.kind for fault in match.faults if fault.player == seat]
     return _Tally(
         games=1,
-        wins=int(score == best and not shared and len(match.returns) > 1),
+        wins=int(score == best and not shared and bool(others)),
         draws=int(score == best and shared),
         losses=int(score < best),
         mean=score,

@@ -2,37 +2,110 @@
 
 from __future__ import annotations
 
+from typing import Any
+from weakref import finalize
+
 import numpy as np
 
 from infoset.base import Action, Game, Observation
-from infoset.errors import UnsupportedGameError
+from infoset.errors import IllegalMoveError, ParameterError, UnsupportedGameError, shorten
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen, read_observation
+from infoset.pommerman.playground.agents import follow
+from infoset.pommerman.playground.constants import GameType
+from infoset.pommerman.playground.spaces import action_space, read_move
 from infoset.pommerman.simple import SimpleAgent
 
 MAX_SEED = 2**63
 
 
-class SimplePlayer:
-    """The reference's stock agent: it flees bombs, bombs enemies and wood that are near, and takes items."""
+class PommermanPlayer:
+    """What such agents share: they refuse other games, and see the reference's dictionaries."""
 
-    name = "simple"
+    name: str
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"agent {self.name} is made for pommerman:NAME, not for {game.name}")
         self.config, self.player = game.config, player
-        self.agent = SimpleAgent(int(rng.integers(MAX_SEED)))
         self.seen: Observation = None
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if observation is not None:
             self.seen = observation
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        assert isinstance(self.seen, Seen)
-        move = self.agent.act(read_observation(self.seen, self.config, self.player))
-        return (move, 0, 0) if isinstance(legal[0], tuple) else move  # on the radio it says nothing
-
     def end(self, returns: tuple[float, ...]) -> None:
         pass
+
+    def observation(self) -> dict[str, Any]:
+        """What the agent sees now."""
+        assert isinstance(self.seen, Seen)
+        return read_observation(self.seen, self.config, self.player)
+
+
+class StopPlayer(PommermanPlayer):
+    """Stays where it is."""
+
+    name = "stop"
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return legal[0]
+
+
+class SimplePlayer(PommermanPlayer):
+    """The reference's stock agent: it flees bombs, bombs enemies and wood that are near, and takes items."""
+
+    name = "simple"
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        super().begin(game, player, rng, deadline)
+        self.agent = SimpleAgent(int(rng.integers(MAX_SEED)))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return read_move(self.agent.act(self.observation()), self.config)  # on the radio it says nothing
+
+
+class PlaygroundAgent(PommermanPlayer):
+    """An agent that was written for the reference environment, the playground.
+
+    It is told who it is before every game, by ``init_agent``, and of its own payoff after it, by ``episode_end``.
+    Its ``shutdown`` is called when nobody needs this object any more, at the latest when the program ends.
+    """
+
+    METHODS = ("init_agent", "act", "episode_end", "shutdown")
+
+    def __init__(self, agent: Any, name: str = "") -> None:
+        """``agent`` is an object or a class that needs no arguments.  Raises ``ParameterError`` for anything else."""
+        self.agent = _made(agent) if isinstance(agent, type) else agent
+        self.name = name or type(self.agent).__name__
+        missing = [method for method in self.METHODS if not callable(getattr(self.agent, method, None))]
+        if missing:
+            raise ParameterError(f"{self.name} is no agent of the playground; it lacks {', '.join(missing)}")
+        finalize(self, self.agent.shutdown)
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        super().begin(game, player, rng, deadline)
+        self.space = action_space(self.config, rng)
+        self.agent.init_agent(player, GameType(int(self.config.game_type)))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        observation = self.observation()
+        follow(self.agent, observation)
+        answer = self.agent.act(observation, action_space=self.space)
+        try:
+            return read_move(answer, self.config)
+        except IllegalMoveError:
+            return answer  # type: ignore[no-any-return]  # the referee says what is wrong with it
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        self.agent.episode_end(returns[self.player])
+
+
+def _made(kind: type[Any]) -> Any:
+    try:
+        return kind()
+    except Exception as error:
+        raise ParameterError(
+            f"{kind.__name__}() failed: {type(error).__name__}: {shorten(str(error), 200)}; "
+            "an agent's class must need no arguments"
+        ) from error
