@@ -1,0 +1,92 @@
+"""A game as learners want it: moves as numbers, what a player knows as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, Game, State
+from infoset.envs.encoders import Encoder, HistoryEncoder, PlanesEncoder
+from infoset.errors import BudgetError, IllegalMoveError, ParameterError, shorten
+from infoset.pommerman.game import Pommerman, PommermanState
+from infoset.tree.graph import GameGraph, explore
+
+LARGEST = 100_000  # moves in all positions of a game that is enumerated for its learners
+MASK = np.int8
+
+
+class Coding:
+    """``moves[k]`` is the move of action ``k``, for every player; ``encode`` makes arrays of what a player knows."""
+
+    def __init__(self, game: Game, moves: Sequence[Action] | None, encode: Encoder | None) -> None:
+        """What is ``None`` is Pommerman's own, and otherwise found by enumerating the game.
+
+        Raises ``BudgetError`` where the game is too large for that, ``ParameterError`` for moves that come twice or
+        an encoder that is none.
+        """
+        if encode is not None and not isinstance(encode, Encoder):
+            raise ParameterError(f"{shorten(repr(encode))} is no encoder; it needs space and __call__(player, known)")
+        if isinstance(game, Pommerman):
+            moves = game.moves if moves is None else moves
+            encode = PlanesEncoder(game.config) if encode is None else encode
+        if moves is None or encode is None:
+            graph = _enumerate(game)
+            moves = all_moves(graph) if moves is None else moves
+            encode = HistoryEncoder.of(graph) if encode is None else encode
+        self.game, self.moves, self.encode = game.name, tuple(moves), encode
+        self._number = {move: number for number, move in enumerate(self.moves)}
+        if len(self._number) < len(self.moves):
+            raise ParameterError(f"moves={shorten(repr(self.moves))}: each may come once")
+
+    def mask(self, legal: tuple[Action, ...]) -> npt.NDArray[np.int8]:
+        """(moves,) 1 for a legal move, 0 for others.  Raises ``ParameterError`` for one that has no number."""
+        mask = np.zeros(len(self.moves), dtype=MASK)
+        try:
+            mask[[self._number[move] for move in legal]] = 1
+        except KeyError as missing:
+            raise ParameterError(f"{self.game} offers {missing}, which is not among the moves given") from None
+        return mask
+
+    def move(self, player: str, action: Any, legal: tuple[Action, ...]) -> Action:
+        """The legal move of an action; whoever has no choice makes the only one.  Raises ``IllegalMoveError``."""
+        if len(legal) == 1:
+            return legal[0]
+        try:
+            number = index(action)
+        except TypeError:
+            number = -1
+        if 0 <= number < len(self.moves) and self.moves[number] in legal:
+            return self.moves[number]
+        known = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
+        offered = ", ".join(f"{self._number[move]} ({move!r})" for move in legal)
+        raise IllegalMoveError(
+            f"{player} cannot play action {shorten(repr(action))}{known}; legal: {shorten(offered, 200)}"
+        )
+
+
+def all_moves(graph: GameGraph) -> tuple[Action, ...]:
+    """Every move of every player, in the order in which the rules offer them."""
+    menus = np.unique(graph.content[graph.player >= 0])
+    return tuple(dict.fromkeys(move for menu in menus for move in graph.menus[menu]))
+
+
+def _enumerate(game: Game) -> GameGraph:
+    try:
+        return explore(game, LARGEST)
+    except BudgetError:
+        raise BudgetError(
+            f"{game.name} is too large to enumerate for learners (limit: {LARGEST:,} moves in all positions); give "
+            "moves=[…], all moves of all players, and encode=…, an object with space and __call__(player, known)"
+        ) from None
+
+
+def settled(state: State, player: int) -> bool:
+    """Whether nothing that is still to come concerns a player: the end, or its death where all play for themselves."""
+    if state.terminal:
+        return True
+    alone = isinstance(state, PommermanState) and not state.game.config.teams
+    return alone and state.returns()[player] < 0

@@ -1,0 +1,101 @@
+"""What a player knows as arrays: its whole history for small games, planes for Pommerman."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from infoset.base import Action, Observation, Token
+from infoset.pommerman.config import Config
+from infoset.pommerman.encoding import encode_seen
+from infoset.pommerman.observation import Seen
+from infoset.pommerman.planes import CHANNELS, FULL, SCALARS
+from infoset.tree.graph import NO_TOKEN, GameGraph
+
+INT16 = np.iinfo(np.int16)
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """What a player knows as a value of ``space``, which is the same for every player."""
+
+    @property
+    def space(self) -> spaces.Space[Any]: ...
+
+    def __call__(self, player: int, known: Sequence[Token]) -> Any:
+        """``known`` is the player's information state: (own move or None, observation) for every step it noticed.
+
+        A new value each time, with nothing of it kept.
+        """
+        ...
+
+
+def learn(known: list[Token], move: Action | None, observation: Observation) -> None:
+    """Add one step to what a player knows; nothing where not even time has passed for it."""
+    if move is not None or observation is not None:
+        known.append((move, () if observation is None else observation))
+
+
+class HistoryEncoder:
+    """An information state as it is: row ``k`` is its ``k``-th token, as a one among zeros.
+
+    Rows that are still to come are zero.  ``tokens`` names the columns.
+    """
+
+    def __init__(self, tokens: Sequence[Token], length: int) -> None:
+        """``length`` is the number of tokens in the longest information state."""
+        self.tokens = tuple(tokens)
+        self.space = spaces.Box(0, 1, (length, len(self.tokens)), np.int8)
+        self._column = {token: k for k, token in enumerate(self.tokens)}
+
+    @classmethod
+    def of(cls, graph: GameGraph) -> HistoryEncoder:
+        return cls(graph.tokens, longest_state(graph))
+
+    def __call__(self, player: int, known: Sequence[Token]) -> npt.NDArray[np.int8]:
+        """(length, tokens)."""
+        rows = np.zeros(self.space.shape, dtype=np.int8)
+        for row, token in enumerate(known):
+            rows[row, self._column[token]] = 1
+        return rows
+
+
+def longest_state(graph: GameGraph) -> int:
+    """How many tokens the longest information state of any player has.  Raises ``GameRuleError`` for endless play."""
+    graph.count_histories()
+    grows = (graph.token != NO_TOKEN).astype(np.int32)  # (E, n)
+    source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
+    best = np.full((len(graph.player), len(graph.players)), -1)
+    best[0] = np.array(graph.start_tokens) != NO_TOKEN
+    edges = np.flatnonzero(source == 0)
+    while len(edges):
+        found = best[source[edges]] + grows[edges]
+        longer = graph.child[edges][(found > best[graph.child[edges]]).any(axis=1)]
+        np.maximum.at(best, graph.child[edges], found)
+        edges = np.flatnonzero(np.isin(source, longer))
+    return int(best.max())
+
+
+class PlanesEncoder:
+    """Pommerman's planes (channels, n, n) and scalars, see ``infoset.pommerman.planes``: of the last step alone."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        size = config.size
+        self.space = spaces.Dict(
+            {
+                "planes": spaces.Box(0, FULL, (len(CHANNELS), size, size), np.uint8),
+                "scalars": spaces.Box(INT16.min, INT16.max, (len(SCALARS),), np.int16),
+            }
+        )
+
+    def __call__(self, player: int, known: Sequence[Token]) -> dict[str, npt.NDArray[Any]]:
+        """``planes`` and ``scalars``."""
+        seen = known[-1][1]
+        assert isinstance(seen, Seen)
+        planes, scalars = encode_seen(seen, self.config, player)
+        return {"planes": planes, "scalars": scalars}

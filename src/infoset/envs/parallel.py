@@ -1,0 +1,157 @@
+"""Any game as a PettingZoo environment: all players submit an action in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils.seeding import np_random
+from pettingzoo import ParallelEnv
+
+from infoset.base import Action, Game, State, Step, Token
+from infoset.catalog import load
+from infoset.envs.coding import MASK, Coding, settled
+from infoset.envs.encoders import Encoder, learn
+from infoset.envs.rendering import check_render_mode, draw
+from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.match.match import execute
+from infoset.names import check_range
+
+Dictionary = dict[str, Any]
+
+
+class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
+    """A game by name or as an object; its players are the agents.
+
+    One step of the environment is one step of the game; steps in which only nature moves are played along.  An
+    observation is ``{"observation": …, "action_mask": …}``.  Action ``k`` plays ``moves[k]``; the mask, int8, is 1
+    where that is legal.  Whoever has one legal move or none has no choice, and its action is ignored; without any the
+    mask is zero.
+
+    Rewards are what a player's payoff has grown by in the step, so they sum to its final payoff.  In Pommerman they
+    are the reference's; where all play for themselves, an agent is terminated when it dies.
+
+    Nature draws from a generator made from the seed of ``reset``: the same seed and actions give the same episode.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        *,
+        moves: Sequence[Action] | None = None,
+        encode: Encoder | None = None,
+        max_steps: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """``moves`` and ``encode`` are needed where the game is too large to enumerate, see ``Coding``.
+
+        ``max_steps`` truncates longer episodes; games that end by their rules, as Pommerman does, need none.
+        Raises ``BudgetError``, ``ParameterError``, or ``UnsupportedGameError`` where two players share a name.
+        """
+        self.game = load(game) if isinstance(game, str) else game
+        self.possible_agents = list(self.game.players)
+        if len(set(self.possible_agents)) < len(self.possible_agents):
+            raise UnsupportedGameError(f"{self.game.name}: agents need distinct names, not {self.possible_agents}")
+        if max_steps is not None:
+            check_range("max_steps", max_steps, 1, 2**31)
+        self.coding = Coding(self.game, moves, encode)
+        self.moves, self.max_steps, self.render_mode = self.coding.moves, max_steps, check_render_mode(render_mode)
+        self.metadata = {"name": self.game.name, "render_modes": ["ansi"], "is_parallelizable": True}
+        n = len(self.moves)
+        mask = spaces.Box(0, 1, (n,), MASK)
+        seen = spaces.Dict({"observation": self.coding.encode.space, "action_mask": mask})
+        self.observation_spaces: Dictionary = dict.fromkeys(self.possible_agents, seen)
+        self.action_spaces: Dictionary = {agent: spaces.Discrete(n) for agent in self.possible_agents}
+        self.agents: list[str] = []
+        self.np_random: np.random.Generator | None = None
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        found: spaces.Dict = self.observation_spaces[agent]
+        return found
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        found: spaces.Discrete = self.action_spaces[agent]
+        return found
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Dictionary, Dictionary]:
+        """A new episode: observations and (empty) infos.  Without a seed the generator of the last one goes on."""
+        del options
+        if seed is not None or self.np_random is None:
+            self.np_random = np_random(seed)[0]
+        self.agents = self.possible_agents[:]
+        self.known: list[list[Token]] = [[] for _ in self.agents]
+        self.paid = (0.0,) * len(self.agents)
+        self.steps = 0
+        step = self.game.start()
+        self._tell((None,) * len(self.agents), step)
+        self.game_state = self._until_asked(step.state)
+        return self._observations(), self._infos()
+
+    def step(self, actions: Mapping[str, Any]) -> tuple[Dictionary, Dictionary, Dictionary, Dictionary, Dictionary]:
+        """Observations, rewards, terminations, truncations and (empty) infos of the agents that were in the game.
+
+        Raises ``IllegalMoveError`` for an action that is missing or not legal, ``GameRuleError`` after the end.
+        """
+        if not self.agents:
+            raise GameRuleError(f"{self.game.name}: the episode is over; call reset")
+        if not self.game_state.terminal:  # nature may have ended the game before anyone was asked
+            self.game_state = self._until_asked(self._play(self.game_state, self._moves(actions)))
+        self.steps += 1
+        before, self.paid = self.paid, tuple(map(float, self.game_state.returns()))
+        late = self.max_steps is not None and self.steps >= self.max_steps
+        rewards, terminations, truncations = {}, {}, {}
+        for agent in self.agents:
+            player = self.possible_agents.index(agent)
+            rewards[agent] = self.paid[player] - before[player]
+            terminations[agent] = settled(self.game_state, player)
+            truncations[agent] = late and not terminations[agent]
+        observations, infos = self._observations(), self._infos()
+        self.agents = [agent for agent in self.agents if not (terminations[agent] or truncations[agent])]
+        return observations, rewards, terminations, truncations, infos
+
+    def render(self) -> str | None:
+        """With ``render_mode="ansi"`` the state as text; everything, also what players do not see."""
+        return draw(self.game_state) if self.render_mode else None
+
+    def close(self) -> None:
+        """Nothing is left to close."""
+
+    def _moves(self, actions: Mapping[str, Any]) -> tuple[Action | None, ...]:
+        moves: list[Action | None] = []
+        for player, agent in enumerate(self.possible_agents):
+            legal = self.game_state.legal(player)
+            if len(legal) > 1 and agent not in actions:
+                raise IllegalMoveError(f"{agent} has to move, but there is no action for it among {list(actions)}")
+            moves.append(self.coding.move(agent, actions.get(agent), legal) if legal else None)
+        return tuple(moves)
+
+    def _play(self, state: State, moves: tuple[Action | None, ...]) -> State:
+        assert self.np_random is not None
+        _, step = execute(self.game.name, state, moves, self.np_random)
+        self._tell(moves, step)
+        return step.state
+
+    def _until_asked(self, state: State) -> State:
+        """Let nature play until somebody has a move."""
+        nobody = (None,) * len(self.possible_agents)
+        while not state.terminal and not any(map(state.legal, range(len(nobody)))):
+            state = self._play(state, nobody)
+        return state
+
+    def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
+        for player, move in enumerate(moves):
+            learn(self.known[player], move, step.observation(player))
+
+    def _observations(self) -> Dictionary:
+        return {agent: self._observation(self.possible_agents.index(agent)) for agent in self.agents}
+
+    def _infos(self) -> Dictionary:
+        return {agent: {} for agent in self.agents}
+
+    def _observation(self, player: int) -> Dictionary:
+        return {
+            "observation": self.coding.encode(player, tuple(self.known[player])),
+            "action_mask": self.coding.mask(self.game_state.legal(player)),
+        }

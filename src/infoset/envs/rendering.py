@@ -1,0 +1,22 @@
+"""States as text, for ``render_mode="ansi"``."""
+
+from __future__ import annotations
+
+from infoset.base import State
+from infoset.names import check_choice
+from infoset.pommerman.drawing import draw_board
+from infoset.pommerman.game import PommermanState
+
+RENDER_MODES = ("ansi",)
+
+
+def check_render_mode(mode: str | None) -> str | None:
+    """The mode, if it is one.  Raises ``ParameterError``."""
+    if mode is not None:
+        check_choice("render_mode", mode, RENDER_MODES)
+    return mode
+
+
+def draw(state: State) -> str:
+    """A state as text."""
+    return draw_board(state.row, state.game.config) if isinstance(state, PommermanState) else repr(state)

@@ -1,0 +1,145 @@
+"""Any game as a Gymnasium environment: one seat is the learner's, agents play the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from infoset.base import Action, Agent, Game, Observation, State, Token
+from infoset.catalog import load
+from infoset.envs.coding import Coding, settled
+from infoset.envs.encoders import Encoder, learn
+from infoset.envs.rendering import RENDER_MODES, check_render_mode, draw
+from infoset.errors import GameRuleError, ParameterError
+from infoset.match.match import MAX_STEPS, Round, Table
+from infoset.names import check_range
+
+MAX_SEED = 2**53
+
+Shaping: TypeAlias = Callable[[State, State, int], float]
+"""What is added to a reward: of the state in which the seat was asked, the next one (or the last), and the seat."""
+
+
+class Learner:
+    """The agent in the learner's seat: it plays ``move`` and remembers what it is told."""
+
+    name = "learner"
+    move: Action
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.known: list[Token] = []
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        learn(self.known, own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        """``move``; where there is no choice the only one."""
+        return legal[0] if len(legal) == 1 else self.move
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+
+class SeatEnv(gymnasium.Env[Any, np.int64]):
+    """``seat`` is a player's number, from 0; ``others`` are the agents of the other seats, in order.
+
+    Agents are names or objects, driven as in a match; what they do wrong is handled as there and listed in
+    ``info["faults"]``.  A step goes on until the seat has a choice again or the game is over for it.
+
+    Action ``k`` plays ``moves[k]``.  ``info["action_mask"]``, int8, and ``action_masks()`` tell which are legal.
+    Rewards are what the seat's payoff has grown by; ``shaping`` adds to them.
+
+    Every episode is the match that ``play_match`` plays with the same agents and the seed ``info["seed"]``.  The
+    seeds follow from that of ``reset``.  A game that is left before its end, by ``reset`` or by a death in Pommerman
+    where all play for themselves, is not ended for the other agents; their next one just begins.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012, Gymnasium's own form
+
+    def __init__(
+        self,
+        game: Game | str,
+        seat: int,
+        others: Sequence[Agent | str],
+        *,
+        moves: Sequence[Action] | None = None,
+        encode: Encoder | None = None,
+        shaping: Shaping | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        """``moves`` and ``encode`` are needed where the game is too large to enumerate, see ``Coding``.
+
+        Raises ``BudgetError``, ``ParameterError``, or what looking up names raises.
+        """
+        self.game, self.seat, self.shaping = load(game) if isinstance(game, str) else game, seat, shaping
+        n = len(self.game.players)
+        check_range("seat", seat, 0, n - 1)
+        if len(others) != n - 1:
+            raise ParameterError(f"{self.game.name} has {n} players: name {n - 1} others, not {len(others)}")
+        self.learner = Learner()
+        agents = [*others[:seat], self.learner, *others[seat:]]
+        self.table = Table.of(self.game, agents, None, None, MAX_STEPS)
+        self.coding = Coding(self.game, moves, encode)
+        self.moves, self.render_mode = self.coding.moves, check_render_mode(render_mode)
+        self.observation_space = self.coding.encode.space
+        self.action_space = spaces.Discrete(len(self.moves))
+        self.over = True
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """A new episode: the observation and ``action_mask``, ``faults`` and ``seed``.
+
+        Raises what agents raise in ``begin`` as ``UnsupportedGameError`` or ``ParameterError``.
+        """
+        super().reset(seed=seed)
+        self.round: Round = self.table.open(int(self.np_random.integers(MAX_SEED)))
+        self.game_state, self.paid, self.over = self._until_asked(self.round.begin()), 0.0, False
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, terminated, truncated (never), info.
+
+        Raises ``IllegalMoveError`` for an action that is not legal, ``GameRuleError`` after the end.
+        """
+        if self.over:
+            raise GameRuleError(f"{self.game.name}: the episode is over; call reset")
+        before = self.game_state
+        if not settled(before, self.seat):  # the game may have ended before the seat was asked
+            player = self.game.players[self.seat]
+            self.learner.move = self.coding.move(player, action, before.legal(self.seat))
+            self.game_state = self._until_asked(self.round.step(before))
+        self.over = settled(self.game_state, self.seat)
+        if self.game_state.terminal:
+            self.round.end(self.game_state)
+        return self._observation(), self._reward(before), self.over, False, self._info()
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """(moves,) which actions are legal now."""
+        return self._mask().astype(bool)
+
+    def render(self) -> str | None:
+        """With ``render_mode="ansi"`` the state as text; everything, also what the seat does not see."""
+        return draw(self.game_state) if self.render_mode else None
+
+    def _until_asked(self, state: State) -> State:
+        while not settled(state, self.seat) and len(state.legal(self.seat)) < 2:
+            state = self.round.step(state)
+        return state
+
+    def _reward(self, before: State) -> float:
+        paid, self.paid = self.paid, float(self.game_state.returns()[self.seat])
+        shaped = 0.0 if self.shaping is None else float(self.shaping(before, self.game_state, self.seat))
+        return self.paid - paid + shaped
+
+    def _observation(self) -> Any:
+        return self.coding.encode(self.seat, tuple(self.learner.known))
+
+    def _mask(self) -> npt.NDArray[np.int8]:
+        return self.coding.mask(self.game_state.legal(self.seat))
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._mask(), "faults": list(self.round.faults), "seed": self.round.seed}

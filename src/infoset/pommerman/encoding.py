@@ -1,0 +1,59 @@
+"""What an agent saw as planes and numbers: for networks that learnt from planes and play in matches."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.observation import MAPS, Seen, read_observation
+from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
+from infoset.pommerman.state import (
+    AGENT,
+    AGENT_FIELDS,
+    AGENTS,
+    BOMB_FIELDS,
+    BOMBS,
+    FLAME_FIELDS,
+    FLAMES_AT,
+    MESSAGES,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    STEP,
+    WORDS,
+    Row,
+    board_at,
+    empty_rows,
+)  # fmt: skip
+
+
+def encode_seen(seen: Seen, rules: Config, player: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
+    """Planes (channels, n, n) and scalars (numbers,) as ``PommermanVec.observe`` gives them, see ``planes``."""
+    planes = np.empty((len(CHANNELS), rules.size, rules.size), dtype=np.uint8)
+    scalars = np.empty(len(SCALARS), dtype=np.int16)
+    view = rules.size if rules.view is None else rules.view
+    row = seen_row(seen, rules, player)
+    draw_planes(row, rules.size, view, player, rules.num_agents, rules.teams, planes.reshape(-1), scalars)
+    return planes, scalars
+
+
+def seen_row(seen: Seen, rules: Config, player: int) -> Row:
+    """A position that holds what an agent saw, and nothing else."""
+    found, size = read_observation(seen, rules, player), rules.size
+    row: Row = empty_rows(1, size)[0]
+    row[board_at(size) :][: size * size] = found["board"].ravel()
+    row[STEP] = seen.step_count
+    alive, (r, c) = AGENT + player in seen.alive, seen.position
+    own = (alive, r * size + c, seen.ammo, seen.blast_strength, seen.can_kick)
+    row[AGENTS + player * AGENT_FIELDS :][:AGENT_FIELDS] = own
+    row[MESSAGES + (player + 2) % MAX_AGENTS * WORDS :][: len(seen.message)] = seen.message
+    strength, life, direction, flame = (found[name].ravel() for name in MAPS)
+    bombs = np.flatnonzero((strength != 0) | (life != 0))
+    nobody = np.zeros_like(bombs)  # whose a bomb is, nobody sees
+    listed = np.stack([bombs, nobody, life[bombs], strength[bombs], direction[bombs]], axis=1)
+    row[NUM_BOMBS] = len(bombs)
+    row[BOMBS:][: len(bombs) * BOMB_FIELDS] = listed.ravel()
+    flames = np.flatnonzero(flame)
+    row[NUM_FLAMES] = len(flames)
+    row[FLAMES_AT:][: len(flames) * FLAME_FIELDS] = np.stack([flames, flame[flames] - 1], axis=1).ravel()
+    return row

@@ -1,0 +1,257 @@
+"""The playground's environment over the rules of this package."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.errors import GameRuleError, IllegalMoveError, ParameterError, shorten
+from infoset.files import read_text, replace_file
+from infoset.names import check_choice, check_range
+from infoset.pommerman.config import CONFIGS, GameType, config
+from infoset.pommerman.drawing import draw_board
+from infoset.pommerman.game import MAX_SEED, PREFIX, Pommerman, PommermanState
+from infoset.pommerman.observation import observations
+from infoset.pommerman.playground import constants
+from infoset.pommerman.playground.agents import BaseAgent, follow
+from infoset.pommerman.playground.spaces import ActionSpace, Box, Move, action_space, read_move
+from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, LAY, RESULT, REWARDS, RUNNING, STEP, Row
+from infoset.pommerman.state_json import read_state, write_state
+
+REGISTRY = list(CONFIGS)
+RENDER_MODES = ("human", "ansi")
+SCALARS = 6  # of ``featurize``, beside the planes and the enemies: position, ammo, blast strength, kick, teammate
+
+
+def make(
+    config_id: str,
+    agent_list: Sequence[BaseAgent],
+    game_state_file: str | Path | None = None,
+    render_mode: str = "human",
+) -> Pomme:
+    """An environment by the reference's name, one of ``REGISTRY``, with an agent for each player.
+
+    Raises ``UnknownNameError``, ``ParameterError``, or ``FormatError`` for the file of a state to start from.
+    """
+    env = Pomme(config_id, agent_list)
+    for number, agent in enumerate(agent_list):
+        agent.init_agent(number, env.game_type)
+    env.set_init_game_state(game_state_file)
+    env.set_render_mode(render_mode)
+    return env
+
+
+class Pomme:
+    """A game of Pommerman with the playground's methods.
+
+    ``step`` gives observations (a list of dictionaries), rewards, whether the game is over, and a dictionary with the
+    result.  Unlike in the reference ``seed`` has an effect.
+    """
+
+    metadata = {"render.modes": list(RENDER_MODES)}  # noqa: RUF012, gym's own form
+
+    def __init__(self, config_id: str, agents: Sequence[BaseAgent]) -> None:
+        """Raises ``UnknownNameError``, or ``ParameterError`` as ``set_agents`` does."""
+        rules = config(config_id)
+        self.game = Pommerman(PREFIX + config_id, rules)
+        self.game_type = constants.GameType(int(rules.game_type))
+        self.training_agent: int | None = None
+        self.action_space: ActionSpace = action_space(rules, np.random.default_rng())
+        features = 3 * rules.size**2 + SCALARS + (3 if rules.num_agents > 2 else 1)
+        words = rules.words if rules.game_type == GameType.TEAM_RADIO else 0
+        self.observation_space = Box(0, np.inf, (features + words,))
+        self._first: Row | None = None
+        self._position: PommermanState | None = None
+        self._intended_actions: list[Any] = []
+        self._render_mode = RENDER_MODES[0]
+        self.set_agents(agents)
+        self.seed()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """The same boards and the same samples of ``action_space`` again, with it the same choices of stock agents."""
+        boards, moves = np.random.SeedSequence(seed).spawn(2)
+        self._rng = np.random.default_rng(boards)
+        self.action_space.seed(moves)
+        return [seed]
+
+    def set_agents(self, agents: Sequence[BaseAgent]) -> None:
+        """An agent, derived from ``BaseAgent``, for each player; or none yet.  Raises ``ParameterError``."""
+        if agents:
+            self._check_count(agents)
+        for number, agent in enumerate(agents):
+            if not isinstance(agent, BaseAgent):
+                raise ParameterError(f"agent {number} is {shorten(repr(agent))}, which is not derived from BaseAgent")
+        self._agents = list(agents)
+
+    def set_training_agent(self, agent_id: int | None) -> None:
+        """``act`` leaves this agent out, and where all play for themselves its death ends the game.
+
+        Raises ``ParameterError`` for a number that no agent has.
+        """
+        if agent_id is not None:
+            check_range("agent_id", agent_id, 0, len(self.game.players) - 1)
+        self.training_agent = agent_id
+
+    def set_init_game_state(self, game_state_file: str | Path | None) -> None:
+        """``reset`` returns to the state in this file; to new boards with ``None``.  Raises ``FormatError``."""
+        self._first = None
+        if game_state_file:
+            path = Path(game_state_file)
+            self._first = read_state(read_text(path), self.game.config, str(path))
+
+    def set_render_mode(self, mode: str) -> None:
+        """Raises ``ParameterError`` for another than ``human`` and ``ansi``."""
+        check_choice("render_mode", mode, RENDER_MODES)
+        self._render_mode = mode
+
+    def reset(self) -> list[dict[str, Any]]:
+        """A new game: the observations.  Raises ``ParameterError`` where there are no agents yet."""
+        self._check_count(self._agents)
+        self._intended_actions = []
+        first = self._first
+        step = self.game.deal(int(self._rng.integers(MAX_SEED))) if first is None else self.game.resume(first)
+        assert isinstance(step.state, PommermanState)
+        self._position = step.state
+        return self._show(step.state.row)
+
+    def act(self, obs: Sequence[dict[str, Any]]) -> list[Any]:
+        """The moves of all agents but the training agent; 0 for the dead."""
+        answers = []
+        for number, agent in enumerate(self._agents):
+            if number == self.training_agent:
+                continue
+            alive = self._state.row[AGENTS + number * AGENT_FIELDS + ALIVE]
+            answers.append(agent.act(obs[number], action_space=self.action_space) if alive else 0)
+        return answers
+
+    def step(self, actions: Sequence[Any]) -> tuple[list[dict[str, Any]], list[int], bool, dict[str, Any]]:
+        """One step: observations, rewards, done, info.  It goes on after the end if called again.
+
+        Raises ``IllegalMoveError`` for moves that are none; those of the dead do not matter.
+        """
+        moves = self._moves(actions)
+        step = self._state.play_unchecked(moves)
+        shown = step.shown
+        assert shown is not None
+        assert isinstance(step.state, PommermanState)
+        self._position, self._intended_actions = step.state, moves
+        rewards = shown[REWARDS:][: len(self._agents)].tolist()
+        done = self._done(shown)
+        seen = self._show(shown)
+        if done:
+            for agent, reward in zip(self._agents, rewards, strict=True):
+                agent.episode_end(reward)
+        return seen, rewards, done, _info(done, rewards)
+
+    def get_observations(self) -> list[dict[str, Any]]:
+        """What the agents see now."""
+        return observations(self._state.row, self.game.config)
+
+    @staticmethod
+    def featurize(obs: dict[str, Any]) -> npt.NDArray[np.float32]:
+        """An observation as one vector: board, bombs' strengths and lives, then the agent's own numbers."""
+        numbers = [
+            *obs["position"], obs["ammo"], obs["blast_strength"], obs["can_kick"], obs["teammate"], *obs["enemies"],
+            *obs.get("message", ()),
+        ]  # fmt: skip
+        maps = [obs[name].ravel() for name in ("board", "bomb_blast_strength", "bomb_life")]
+        return np.concatenate([*maps, numbers]).astype(np.float32)
+
+    def get_json_info(self) -> dict[str, str]:
+        """The state in the reference's form: every value is a text of JSON."""
+        return write_state(self._state.row, self.game.config, self._intended_actions)
+
+    def save_json(self, record_json_dir: str | Path) -> None:
+        """Write the state to ``NNN.json``, named after the step, in this folder."""
+        text = json.dumps(self.get_json_info(), sort_keys=True, indent=4)
+        name = f"{self._state.row[STEP]:03d}.json"
+        replace_file(Path(record_json_dir) / name, lambda file: file.write(text.encode()))
+
+    def render(
+        self,
+        mode: str | None = None,
+        close: bool = False,
+        record_pngs_dir: str | Path | None = None,
+        record_json_dir: str | Path | None = None,
+        do_sleep: bool = True,
+    ) -> str | None:
+        """``human`` writes the board to the terminal, ``ansi`` returns it; with a folder the state is saved there.
+
+        Nothing sleeps.  Raises ``ParameterError`` for another mode, or a folder for pictures.
+        """
+        del do_sleep
+        if close:
+            self.close()
+            return None
+        if record_pngs_dir:
+            raise ParameterError("record_pngs_dir: no pictures are written here; replays of matches can be drawn")
+        mode = mode or self._render_mode
+        check_choice("mode", mode, RENDER_MODES)
+        if record_json_dir:
+            self.save_json(record_json_dir)
+        text = draw_board(self._state.row, self.game.config)
+        if mode == "ansi":
+            return text
+        sys.stdout.write(text + "\n\n")
+        return None
+
+    def close(self) -> None:
+        """The agents are not needed any more."""
+        for agent in self._agents:
+            agent.shutdown()
+
+    def _check_count(self, agents: Sequence[BaseAgent]) -> None:
+        count = len(self.game.players)
+        if len(agents) != count:
+            raise ParameterError(f"{self.game.name} has {count} agents, not {len(agents)}")
+
+    @property
+    def _state(self) -> PommermanState:
+        if self._position is None:
+            raise GameRuleError(f"{self.game.name}: there is no game yet; call reset")
+        return self._position
+
+    def _moves(self, actions: Sequence[Any]) -> list[Move]:
+        count = len(self._agents)
+        if len(actions) != count:
+            raise IllegalMoveError(f"a joint move has {count} entries, not {len(actions)}: {shorten(repr(actions))}")
+        return [self._move(number, action) for number, action in enumerate(actions)]
+
+    def _move(self, number: int, action: Any) -> Move:
+        if not self._state.row[AGENTS + number * AGENT_FIELDS + ALIVE]:
+            action = 0
+        rules = self.game.config
+        move = read_move(action, rules)  # the reference's documents count words from 1, so 8 is let through too
+        what, *words = move if isinstance(move, tuple) else (move,)
+        if not (0 <= what <= LAY and all(0 <= word <= rules.vocabulary for word in words)):
+            allowed = f"0 to {LAY}" + (f", words 0 to {rules.vocabulary}" if words else "")
+            raise IllegalMoveError(f"agent {number} cannot play {shorten(repr(action))}; allowed: {allowed}")
+        return move
+
+    def _done(self, row: Row) -> bool:
+        if row[RESULT] != RUNNING:
+            return True
+        trained = self.training_agent
+        if trained is None or self.game.config.teams:
+            return False
+        return not row[AGENTS + trained * AGENT_FIELDS + ALIVE]
+
+    def _show(self, row: Row) -> list[dict[str, Any]]:
+        """The observations; the agents' characters become what they say."""
+        seen = observations(row, self.game.config)
+        for agent, own in zip(self._agents, seen, strict=True):
+            follow(agent, own)
+        return seen
+
+
+def _info(done: bool, rewards: list[int]) -> dict[str, Any]:
+    if not done:
+        return {"result": constants.Result.Incomplete}
+    winners = [number for number, reward in enumerate(rewards) if reward == 1]
+    return {"result": constants.Result.Win, "winners": winners} if winners else {"result": constants.Result.Tie}

@@ -1,0 +1,108 @@
+"""Spaces of moves and observations, as far as scripts use those of gym; and what agents answer, read as moves."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from infoset.errors import IllegalMoveError, shorten
+from infoset.pommerman.config import Config, GameType
+from infoset.pommerman.game import MOVES
+
+Move: TypeAlias = int | tuple[int, ...]
+Seed: TypeAlias = int | np.random.SeedSequence | None
+
+
+class Discrete:
+    """The numbers from 0 to ``n - 1``; ``rng`` is what ``sample`` draws from."""
+
+    def __init__(self, n: int, rng: np.random.Generator) -> None:
+        self.n, self.rng = n, rng
+
+    def sample(self) -> int:
+        return int(self.rng.integers(self.n))
+
+    def seed(self, seed: Seed = None) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, int | np.integer) and 0 <= int(x) < self.n
+
+    __contains__ = contains
+
+    def __repr__(self) -> str:
+        return f"Discrete({self.n})"
+
+
+class Tuple:
+    """One number of each of several spaces."""
+
+    def __init__(self, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.spaces = tuple([Discrete(n, rng) for n in sizes])
+
+    def sample(self) -> tuple[int, ...]:
+        return tuple([space.sample() for space in self.spaces])
+
+    def seed(self, seed: Seed = None) -> None:
+        self.rng = np.random.default_rng(seed)
+        for space in self.spaces:
+            space.rng = self.rng
+
+    def contains(self, x: Any) -> bool:
+        return (
+            isinstance(x, list | tuple) and len(x) == len(self.spaces) and all(map(Discrete.contains, self.spaces, x))
+        )
+
+    __contains__ = contains
+
+    def __repr__(self) -> str:
+        return f"Tuple({', '.join(map(repr, self.spaces))})"
+
+
+class Box:
+    """Arrays of numbers of one shape, at least ``low`` and at most ``high``."""
+
+    def __init__(self, low: float, high: float, shape: tuple[int, ...]) -> None:
+        self.low, self.high = np.full(shape, low, np.float32), np.full(shape, high, np.float32)
+        self.shape, self.dtype = shape, np.dtype(np.float32)
+
+    def __repr__(self) -> str:
+        return f"Box{self.shape}"
+
+
+ActionSpace: TypeAlias = Discrete | Tuple
+
+
+def action_space(config: Config, rng: np.random.Generator) -> ActionSpace:
+    """What an agent may answer: a move, on the radio a move and words."""
+    if config.game_type == GameType.TEAM_RADIO:
+        return Tuple((len(MOVES), *(config.vocabulary,) * config.words), rng)
+    return Discrete(len(MOVES), rng)
+
+
+def read_move(answer: Any, config: Config) -> Move:
+    """What an agent answered as plain integers: a move, on the radio a move and words.
+
+    On the radio a bare move says nothing; further words are dropped and missing ones are 0.  Whether the numbers are
+    legal is not looked at.  Raises ``IllegalMoveError`` for what is no number, nor a list of them on the radio.
+    """
+    radio = config.game_type == GameType.TEAM_RADIO
+    try:
+        numbers = [index(answer)]
+    except TypeError:
+        numbers = _numbers(answer) if radio else []
+    if not numbers:
+        allowed = "an integer or a list of a move and words" if radio else "an integer"
+        raise IllegalMoveError(f"{shorten(repr(answer))} is no move; allowed: {allowed}")
+    return (*numbers, *(0,) * config.words)[: 1 + config.words] if radio else numbers[0]
+
+
+def _numbers(answer: Any) -> list[int]:
+    """The integers of a list; none of anything else."""
+    try:
+        return [index(part) for part in answer] if isinstance(answer, list | tuple | np.ndarray) else []
+    except TypeError:
+        return []

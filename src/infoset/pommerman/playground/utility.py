@@ -1,0 +1,148 @@
+"""Helper functions that agents of the playground are written with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.files import replace_file
+from infoset.pommerman.playground.constants import Action, InvalidAction, Item, Result
+
+Position: TypeAlias = tuple[int, int]
+Board: TypeAlias = Any
+"""(n, n) cell values: an array."""
+
+AGENTS = (Item.Agent0, Item.Agent1, Item.Agent2, Item.Agent3)
+POWERUPS = (Item.ExtraBomb, Item.IncrRange, Item.Kick)
+WALLS = (Item.Rigid, Item.Wood)
+MOVES = {Action.Stop: (0, 0), Action.Up: (-1, 0), Action.Down: (1, 0), Action.Left: (0, -1), Action.Right: (0, 1)}
+MERGED = "game_state.json"
+
+
+def position_on_board(board: Board, position: Position) -> bool:
+    row, column = position
+    return 0 <= row < len(board) and 0 <= column < len(board[0])
+
+
+def position_in_items(board: Board, position: Position, items: Iterable[int]) -> bool:
+    """Whether the cell has one of these values."""
+    return int(board[position]) in [int(item) for item in items]
+
+
+def position_is_passage(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, (Item.Passage,))
+
+
+def position_is_rigid(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, (Item.Rigid,))
+
+
+def position_is_wood(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, (Item.Wood,))
+
+
+def position_is_wall(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, WALLS)
+
+
+def position_is_flames(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, (Item.Flames,))
+
+
+def position_is_fog(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, (Item.Fog,))
+
+
+def position_is_powerup(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, POWERUPS)
+
+
+def position_is_agent(board: Board, position: Position) -> bool:
+    return position_in_items(board, position, AGENTS)
+
+
+def position_is_enemy(board: Board, position: Position, enemies: Iterable[int]) -> bool:
+    return position_in_items(board, position, enemies)
+
+
+def position_is_passable(board: Board, position: Position, enemies: Iterable[int]) -> bool:
+    """Whether one can walk there: a passage, an item, or an agent that is no enemy."""
+    walkable = position_in_items(board, position, (Item.Passage, *POWERUPS, *AGENTS))
+    return walkable and not position_is_enemy(board, position, enemies)
+
+
+def position_is_bomb(bombs: Iterable[Any], position: Position) -> bool:
+    """Whether one of ``bombs``, which have a ``position``, is there; an agent may hide it on the board."""
+    return any(tuple(bomb.position) == tuple(position) for bomb in bombs)
+
+
+def is_valid_direction(
+    board: Board, position: Position, direction: int, invalid_values: Sequence[int] | None = None
+) -> bool:
+    """Whether a step leads to a cell of the board that has none of ``invalid_values`` (walls).
+
+    Raises ``InvalidAction`` for what is no direction.
+    """
+    target = get_next_position(position, direction)
+    if direction == Action.Stop:
+        return True
+    walls = WALLS if invalid_values is None else invalid_values
+    return position_on_board(board, target) and not position_in_items(board, target, walls)
+
+
+def get_next_position(position: Position, direction: int) -> Position:
+    """Where a step leads.  Raises ``InvalidAction`` for what is no direction."""
+    for action, (down, right) in MOVES.items():
+        if direction == action:
+            return position[0] + down, position[1] + right
+    raise InvalidAction(f"{direction!r} is no direction; allowed: Stop, Up, Down, Left, Right")
+
+
+def get_direction(position: Position, next_position: Position) -> Action:
+    """The direction of the step from one cell to a neighbour.  Raises ``InvalidAction`` for other cells."""
+    for action in MOVES:
+        if get_next_position(position, action) == tuple(next_position) and action != Action.Stop:
+            return action
+    raise InvalidAction(f"{next_position} is no neighbour of {position}")
+
+
+def agent_value(id_: int) -> int:
+    """What an agent's cell has on the board."""
+    return int(Item.Agent0) + id_
+
+
+def make_np_float(feature: Any) -> npt.NDArray[np.float32]:
+    return np.array(feature).astype(np.float32)
+
+
+class PommermanJSONEncoder(json.JSONEncoder):
+    """Writes arrays as lists and NumPy's numbers as numbers; what is enumerated are numbers anyway."""
+
+    def default(self, o: Any) -> Any:
+        return o.tolist() if isinstance(o, np.ndarray | np.generic) else super().default(o)
+
+
+def join_json_state(
+    record_json_dir: str | Path, agents: Sequence[str], finished_at: str, config: str, info: Mapping[str, Any]
+) -> None:
+    """One ``game_state.json`` in place of the states that ``save_json`` wrote, in their order."""
+    folder, result = Path(record_json_dir), Result(info["result"])
+    files = sorted((path for path in folder.glob("*.json") if path.stem.isdigit()), key=lambda path: int(path.stem))
+    merged: dict[str, Any] = {
+        "agents": list(agents),
+        "config": config,
+        "finished_at": finished_at,
+        "result": {"id": int(result), "name": result.name},
+        "state": [json.loads(path.read_text(encoding="utf-8")) for path in files],
+    }
+    if "winners" in info:
+        merged["winners"] = info["winners"]
+    text = json.dumps(merged, sort_keys=True, indent=4)
+    replace_file(folder / MERGED, lambda file: file.write(text.encode()))
+    for path in files:
+        path.unlink()
