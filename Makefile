@@ -59,6 +59,7 @@ bench-playouts: $(VENV)/demo
 
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py
+	$(BIN)/python papers/pommerman.py
 
 clean:
 	rm -rf $(VENV) docs/_build runs

@@ -57,10 +57,18 @@ PER_CELL = 6
 ALL_SIDES = 4
 
 
+@kernel
+def forget(memory):
+    """Leave in ``memory`` (MEMORY,) what an agent remembers before its first move."""
+    for k in range(MEMORY):
+        memory[k] = NOWHERE
+    memory[PREVIOUS], memory[NEXT_SLOT] = STOP, 0
+
+
 def memory() -> npt.NDArray[np.int16]:
-    """What an agent remembers before its first move."""
-    fresh = np.full(MEMORY, NOWHERE, dtype=np.int16)
-    fresh[PREVIOUS], fresh[NEXT_SLOT] = STOP, 0
+    """(MEMORY,) what an agent remembers before its first move."""
+    fresh = np.empty(MEMORY, dtype=np.int16)
+    forget(fresh)
     return fresh
 
 

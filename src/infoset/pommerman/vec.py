@@ -84,13 +84,13 @@ class PommermanVec:
         check_range("num_envs", num_envs, 1, MAX_BOARDS)
         check_range("threads", threads, 1, 256)
         self.config, self.num_envs = config, num_envs
-        self._engine = engine(config)
+        self.engine = engine(config)
         self.rows = empty_rows(num_envs, config.size)
         self._randoms = streams(seed, num_envs)
         edges = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
-        self._parts = list(pairwise(edges))
-        self._work = [scratch(config.size) for _ in self._parts]
-        self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
+        self.parts = list(pairwise(edges))
+        self._work = [scratch(config.size) for _ in self.parts]
+        self._pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
         agents, cells = config.num_agents, config.size
         self._rewards = np.zeros((num_envs, agents), dtype=np.int8)
         self._result = np.zeros(num_envs, dtype=np.int8)
@@ -101,8 +101,8 @@ class PommermanVec:
 
     def reset(self) -> None:
         """New games on all boards."""
-        arrays = self._engine
-        found = self._spread(
+        arrays = self.engine
+        found = self.spread(
             lambda part, first, last: begin_all(
                 self.rows, arrays.settings, arrays.template, arrays.pairs, arrays.starts,
                 self._randoms, first, last,
@@ -127,8 +127,8 @@ class PommermanVec:
         said = self._silence if words is None else np.ascontiguousarray(words, dtype=np.int16)
         if said.shape[:2] != acts.shape and words is not None:
             raise ParameterError(f"words of shape {said.shape}; needed: {(*acts.shape, WORDS)}")
-        arrays = self._engine
-        found = self._spread(
+        arrays = self.engine
+        found = self.spread(
             lambda part, first, last: step_all(
                 self.rows, self._work[part], arrays.settings, arrays.collapses, arrays.near, arrays.template,
                 arrays.pairs, arrays.starts, self._randoms, acts, said, self._rewards, self._result,
@@ -142,9 +142,9 @@ class PommermanVec:
         """What every agent sees now: ``planes`` and ``scalars``, used again by the next call."""
         view = self.config.size if self.config.view is None else self.config.view
         flat = self.planes.reshape(*self.planes.shape[:2], -1)
-        self._spread(
+        self.spread(
             lambda part, first, last: planes_all(
-                self.rows, self._engine.settings, view, self.config.teams, flat, self.scalars, first, last
+                self.rows, self.engine.settings, view, self.config.teams, flat, self.scalars, first, last
             )
         )
         return self.planes, self.scalars
@@ -157,13 +157,16 @@ class PommermanVec:
             raise ParameterError(f"moves from {moves.min()} to {moves.max()}; allowed: 0 to {LAY}")
         return np.ascontiguousarray(moves, dtype=np.int16)
 
-    def _spread(self, task: object) -> bool:
-        """Do every part of the boards, each on a thread of its own."""
+    def spread(self, task: object) -> bool:
+        """Do ``task(part, first, last)`` for every part of the boards, each on a thread of its own.
+
+        Returns whether no part said ``False``.
+        """
         assert callable(task)
         if self._pool is None:
-            (first, last), *_ = self._parts
+            (first, last), *_ = self.parts
             return task(0, first, last) is not False
-        futures = [self._pool.submit(task, part, first, last) for part, (first, last) in enumerate(self._parts)]
+        futures = [self._pool.submit(task, part, first, last) for part, (first, last) in enumerate(self.parts)]
         results = [future.result() for future in futures]  # all are waited for, whatever they say
         return False not in results
 

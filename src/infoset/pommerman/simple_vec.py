@@ -1,0 +1,111 @@
+"""Stock agents in the seats of many boards, without Python for each: to learn against, or whole games of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.errors import ParameterError
+from infoset.jit import inline_kernel, kernel
+from infoset.pommerman.engine import NUM_AGENTS, SIZE
+from infoset.pommerman.observation import enemies, sees
+from infoset.pommerman.simple import enemy_mask, forget, memory, simple_move, simple_scratch
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOMB_CELL,
+    BOMB_FIELDS,
+    BOMBS,
+    CELL,
+    FOG,
+    NUM_BOMBS,
+    STEP,
+    STOP,
+    STRENGTH,
+    board_at,
+)  # fmt: skip
+from infoset.pommerman.vec import PommermanVec
+from infoset.randomness import streams
+
+
+@kernel
+def simple_all(rows, settings, near, view, seats, masks, memories, sights, work, randoms, moves, first, last):
+    """The moves of those in ``seats`` on the boards from ``first`` to ``last``; the others' stay as they are."""
+    size = settings[SIZE]
+    for b in range(first, last):
+        row = rows[b]
+        for k in range(settings[NUM_AGENTS]):
+            if not seats[k]:
+                continue
+            agent = AGENTS + k * AGENT_FIELDS
+            if row[STEP] == 0:
+                forget(memories[b, k])
+            moves[b, k] = STOP
+            if row[agent + ALIVE]:
+                look(row, size, view, row[agent + CELL], sights[0], sights[1])
+                moves[b, k] = simple_move(
+                    sights[0], sights[1], row[agent + CELL], masks[k], row[agent + AMMO], row[agent + BLAST], size,
+                    near, memories[b, k], work, randoms[b : b + 1],
+                )  # fmt: skip
+
+
+@inline_kernel
+def look(row, size, view, own, board, blasts):
+    """The board and the strengths of bombs as an agent at ``own`` sees them."""
+    at = board_at(size)
+    top, left = own // size - view, own % size - view
+    for cell in range(size * size):
+        board[cell] = FOG
+    for cell in range(size * size):
+        blasts[cell] = 0
+    for r in range(max(top, 0), min(top + 2 * view + 1, size)):
+        for cell in range(r * size + max(left, 0), r * size + min(left + 2 * view + 1, size)):
+            board[cell] = row[at + cell]
+    for k in range(row[NUM_BOMBS]):
+        bomb = BOMBS + k * BOMB_FIELDS
+        if sees(row[bomb + BOMB_CELL], own, size, view):
+            blasts[row[bomb + BOMB_CELL]] = row[bomb + STRENGTH]
+
+
+class SimpleVec:
+    """``SimpleAgent`` in some seats of every board of a batch.
+
+    What each remembers is its own and forgotten when a new game begins.  The moves follow from ``seed`` and the
+    positions, whatever the number of threads of the batch.
+    """
+
+    def __init__(self, batch: PommermanVec, seats: Collection[int] | None = None, seed: int = 0) -> None:
+        """``seats`` are agents' numbers (``None``: all).  Raises ``ParameterError`` for others."""
+        agents = batch.config.num_agents
+        chosen = range(agents) if seats is None else seats
+        if not set(chosen) <= set(range(agents)):
+            raise ParameterError(f"seats={sorted(chosen)}: agents are numbered from 0 to {agents - 1}")
+        self.batch = batch
+        self._seats = np.isin(np.arange(agents), list(chosen))
+        self._masks = np.array([enemy_mask(enemies(batch.config, k)) for k in range(agents)])
+        self._memories = np.tile(memory(), (batch.num_envs, agents, 1))
+        self._randoms = streams(seed, batch.num_envs)
+        cells = batch.config.size**2
+        self._rooms = [(np.empty((2, cells), dtype=np.int16), simple_scratch(batch.config.size)) for _ in batch.parts]
+        self._moves = np.full((batch.num_envs, agents), STOP, dtype=np.int16)
+
+    def act(self) -> npt.NDArray[np.int16]:
+        """(B, A) moves for ``PommermanVec.step``; those of the other seats, and of the dead, are Stop.
+
+        The array is the caller's until the next call, which writes the stock agents' columns again.
+        """
+        batch = self.batch
+        view = batch.config.size if batch.config.view is None else batch.config.view
+        settings, near = batch.engine.settings, batch.engine.near
+        batch.spread(
+            lambda part, first, last: simple_all(
+                batch.rows, settings, near, view, self._seats, self._masks, self._memories, *self._rooms[part],
+                self._randoms, self._moves, first, last,
+            )
+        )  # fmt: skip
+        return self._moves
