@@ -39,10 +39,11 @@ def config_of(game: dict[str, Any]) -> Config:
     )
 
 
-def to_row(compact: dict[str, Any], size: int) -> st.Row:
+def to_row(compact: dict[str, Any], rules: Config) -> st.Row:
     """A position from the compact form of the recordings."""
-    row = st.empty_rows(1, size)[0]
-    board = st.board_at(size)
+    size = rules.size
+    row = st.empty_rows(1, rules)[0]
+    board = st.BOARD
     row[st.STEP], row[st.NUM_BOMBS], row[st.NUM_FLAMES] = compact["n"], len(compact["o"]), len(compact["f"])
     row[board : board + size * size] = [DIGITS.index(digit) for digit in compact["b"]]
     for k, alive, r, c, ammo, blast, kick in compact["a"]:
@@ -52,7 +53,7 @@ def to_row(compact: dict[str, Any], size: int) -> st.Row:
         at = st.BOMBS + k * st.BOMB_FIELDS
         row[at : at + st.BOMB_FIELDS] = (r * size + c, owner, life, blast, direction)
     for k, (r, c, life) in enumerate(compact["f"]):
-        at = st.FLAMES_AT + k * st.FLAME_FIELDS
+        at = st.flames_at(size) + k * st.FLAME_FIELDS
         row[at : at + st.FLAME_FIELDS] = (r * size + c, life)
     for r, c, value in compact["i"]:
         row[board + size * size + r * size + c] = value
@@ -63,11 +64,11 @@ def to_row(compact: dict[str, Any], size: int) -> st.Row:
 
 def to_compact(row: st.Row, size: int, num_agents: int) -> dict[str, Any]:
     """The compact form of a position, without messages."""
-    board, cells = st.board_at(size), size * size
+    board, cells = st.BOARD, size * size
     agents = row[st.AGENTS :][: num_agents * st.AGENT_FIELDS].reshape(num_agents, -1).tolist()
     bombs = row[st.BOMBS :][: row[st.NUM_BOMBS] * st.BOMB_FIELDS].reshape(-1, st.BOMB_FIELDS).tolist()
-    flames = row[st.FLAMES_AT :][: row[st.NUM_FLAMES] * st.FLAME_FIELDS].reshape(-1, st.FLAME_FIELDS).tolist()
-    hidden = row[board + cells :]
+    flames = row[st.flames_at(size) :][: row[st.NUM_FLAMES] * st.FLAME_FIELDS].reshape(-1, st.FLAME_FIELDS).tolist()
+    hidden = row[board + cells : st.flames_at(size)]
     return {
         "n": int(row[st.STEP]),
         "b": "".join(DIGITS[value] for value in row[board : board + cells]),

@@ -420,7 +420,7 @@ def from_row(row: st.Row, rules: Config) -> State:
     """A position of the fast rules."""
     size, values = rules.size, row.tolist()
     cells = [(r, c) for r in range(size) for c in range(size)]
-    board, hidden = st.board_at(size), st.board_at(size) + size * size
+    board, hidden = st.BOARD, st.BOARD + size * size
 
     def records(at: int, fields: int, count: int) -> list[list[int]]:
         return [values[at + k * fields : at + (k + 1) * fields] for k in range(count)]
@@ -431,14 +431,16 @@ def from_row(row: st.Row, rules: Config) -> State:
         for k, (alive, cell, ammo, blast, kick) in enumerate(records(st.AGENTS, st.AGENT_FIELDS, rules.num_agents))
     ]
     bombs = [Bomb(cells[cell], *rest) for cell, *rest in records(st.BOMBS, st.BOMB_FIELDS, values[st.NUM_BOMBS])]
-    flames = [Flame(cells[cell], life) for cell, life in records(st.FLAMES_AT, st.FLAME_FIELDS, values[st.NUM_FLAMES])]
+    flames = [
+        Flame(cells[cell], life) for cell, life in records(st.flames_at(size), st.FLAME_FIELDS, values[st.NUM_FLAMES])
+    ]
     return State(
         step=values[st.STEP],
         board=dict(zip(cells, values[board:hidden], strict=True)),
         agents=agents,
         bombs=bombs,
         flames=flames,
-        hidden={cell: value for cell, value in zip(cells, values[hidden:], strict=True) if value},
+        hidden={cell: value for cell, value in zip(cells, values[hidden : st.flames_at(size)], strict=True) if value},
         rewards=values[st.REWARDS : st.AGENTS],
         result=values[st.RESULT],
     )
@@ -447,7 +449,7 @@ def from_row(row: st.Row, rules: Config) -> State:
 def to_row(state: State, rules: Config) -> st.Row:
     """A position for the fast rules; what it does not use is 0."""
     size = rules.size
-    row = st.empty_rows(1, size)[0]
+    row = st.empty_rows(1, rules)[0]
 
     def write(at: int, *values: int) -> None:
         row[at : at + len(values)] = values
@@ -462,8 +464,8 @@ def to_row(state: State, rules: Config) -> st.Row:
     for k, b in enumerate(state.bombs):
         write(st.BOMBS + k * st.BOMB_FIELDS, number(b.cell), b.owner, b.life, b.blast, b.direction)
     for k, f in enumerate(state.flames):
-        write(st.FLAMES_AT + k * st.FLAME_FIELDS, number(f.cell), f.life)
-    write(st.board_at(size), *state.board.values())
+        write(st.flames_at(size) + k * st.FLAME_FIELDS, number(f.cell), f.life)
+    write(st.BOARD, *state.board.values())
     for cell, value in state.hidden.items():
-        row[st.board_at(size) + size * size + number(cell)] = value
+        row[st.BOARD + size * size + number(cell)] = value
     return row

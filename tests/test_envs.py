@@ -260,7 +260,9 @@ def test_walls_that_kill_are_paid_a_step_later() -> None:
     _, rewards, terminations, *_ = env.step(stop)
     assert set(rewards.values()) == {0.0}
     assert not any(terminations.values())
-    _, rewards, terminations, *_ = env.step(stop)  # all died on the second ring, and nature ticks at once
+    _, rewards, terminations, *_ = env.step(stop)
+    assert set(rewards.values()) == {0.0}  # nobody has seen yet that all died on the second ring
+    _, rewards, terminations, *_ = env.step(stop)
     assert set(rewards.values()) == {-1.0}
     assert all(terminations.values())
 
@@ -271,7 +273,7 @@ def test_planes_of_what_was_seen_are_those_of_the_batch(kind: str, shared: Path)
         rules = config_of(game)
         view = rules.size if rules.view is None else rules.view
         for compact in [game["s0"], *(step["s"] for step in game["steps"][:60:4])]:
-            row = to_row(compact, rules.size)
+            row = to_row(compact, rules)
             for k in range(rules.num_agents):
                 planes = np.zeros((len(CHANNELS), rules.size, rules.size), dtype=np.uint8)
                 scalars = np.zeros(len(SCALARS), dtype=np.int16)

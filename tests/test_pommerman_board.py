@@ -22,8 +22,8 @@ LIMIT = 5.0  # standard errors; 500 comparisons of two true frequencies exceed i
 def boards(variant: str, count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """(count, n, n) boards and hidden items."""
     rules = config(variant)
-    arrays, stream, row = engine(rules), streams(seed, 1), st.empty_rows(1, rules.size)[0]
-    at, cells = st.board_at(rules.size), rules.size**2
+    arrays, stream, row = engine(rules), streams(seed, 1), st.empty_rows(1, rules)[0]
+    at, cells = st.BOARD, rules.size**2
     found = np.empty((count, 2 * cells), dtype=np.int16)
     for k in range(count):
         assert begin(row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream)

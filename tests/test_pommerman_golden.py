@@ -40,13 +40,13 @@ def test_recorded_games_replay_without_a_difference(kind: str, shared: Path) -> 
 def replay(game: dict[str, Any]) -> None:
     config = config_of(game)
     agents, size = config.num_agents, config.size
-    row, work, arrays = to_row(game["s0"], size), scratch(size), engine(config)
+    row, work, arrays = to_row(game["s0"], config), scratch(size), engine(config)
     if "obs0" in game:
         assert compact(observations(row, config), config) == game["obs0"]
     for number, played in enumerate(game["steps"]):
         where = (game["label"], game["seed"], game["env"], number)
         moves, words = joint(played["act"])
-        advance(row, work, arrays.settings, arrays.near, moves, words)
+        advance(row, work, arrays.settings, arrays.collapses, arrays.near, moves, words)
         result, rewards = row[st.RESULT], row[st.REWARDS :][:agents]
         assert (rewards.tolist(), result != st.RUNNING) == (played["r"], played["d"]), where
         if played["d"]:

@@ -19,7 +19,7 @@ from infoset.jit import kernel
 from infoset.pommerman import simple
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
-from infoset.pommerman.observation import enemies, maps, observations, see
+from infoset.pommerman.observation import enemies, observations, see
 from infoset.pommerman.rules import neighbours
 from infoset.randomness import streams
 from pommerman_golden import DIGITS, config_of, games, to_row
@@ -110,16 +110,15 @@ def follow(game: dict[str, Any], config: Config, agent: int, samples: int) -> np
     size, sums = config.size, np.zeros((3, 6))
     draws = Draws(size, game["seed"] + agent, samples)
     choice = np.random.default_rng(agent)
-    whole, planes, board = np.zeros((4, size * size)), np.zeros((4, size * size)), np.zeros(size * size, np.int16)
+    planes = np.zeros((5, size * size), np.uint32)
     foes = simple.enemy_mask(enemies(config, agent))
     for before, played in pairwise([{"s": game["s0"]}, *game["steps"]]):
-        row = to_row(before["s"], size)
+        row = to_row(before["s"], config)
         alive, own, ammo, strength, _ = row[st.AGENTS + agent * st.AGENT_FIELDS :][: st.AGENT_FIELDS]
         if not alive:
             break
-        maps(row, size, whole)
-        see(row, size, size if config.view is None else config.view, own, whole, board, planes)
-        chances = draws.act(board, planes[0], int(own), foes, int(ammo), int(strength)) / samples
+        see(row, size, size if config.view is None else config.view, own, planes)
+        chances = draws.act(planes[0], planes[1], int(own), foes, int(ammo), int(strength)) / samples
         act = played["act"][agent]
         move = act[0] if isinstance(act, list) else act
         kept = np.flatnonzero(draws.moves == move)
@@ -483,5 +482,5 @@ def test_a_player_reads_what_the_environment_gives(shared: Path) -> None:
     game = next(iter(simple_games(shared, "radio")))
     config = config_of(game)
     player = simple.SimpleAgent()
-    moves = {player.act(seen) for seen in observations(to_row(game["s0"], config.size), config)}
+    moves = {player.act(seen) for seen in observations(to_row(game["s0"], config), config)}
     assert moves <= set(range(6))

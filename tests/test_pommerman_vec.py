@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+import pommerman_twin as twin
 from infoset.errors import ParameterError
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config, config
 from infoset.pommerman.engine import advance, engine
+from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import observations
 from infoset.pommerman.planes import CHANNELS, SCALARS
 from infoset.pommerman.rules import scratch
@@ -32,7 +36,7 @@ def test_batches_play_the_same_games_as_single_boards(name: str) -> None:
         before = batch.rows.copy()
         stepped = batch.step(moves)
         for b, row in enumerate(before):
-            advance(row, work, arrays.settings, arrays.near, moves[b], words)
+            advance(row, work, arrays.settings, arrays.collapses, arrays.near, moves[b], words)
             assert stepped.rewards[b].tolist() == row[st.REWARDS :][: rules.num_agents].tolist()
             assert stepped.done[b] == (row[st.RESULT] != st.RUNNING)
             if stepped.done[b]:
@@ -121,11 +125,71 @@ def bombs_and_ammo(row: np.ndarray) -> list[int]:
 def test_wrong_arguments_are_named() -> None:
     rules = config("OneVsOne-v0")
     batch = PommermanVec(4, rules)
-    with pytest.raises(ParameterError, match=r"moves of shape \(4, 4\); needed: \(4, 2\)"):
+    with pytest.raises(
+        ParameterError, match=r"moves of shape \(4, 4\) and type int16; needed: integers of shape \(4, 2\)"
+    ):
         batch.step(np.zeros((4, 4), dtype=np.int16))
     with pytest.raises(ParameterError, match="moves from 0 to 6; allowed: 0 to 5"):
         batch.step(np.full((4, 2), 6) * np.array([0, 1]))
+    with pytest.raises(ParameterError, match=r"moves of shape .* and type float64"):
+        batch.step(np.full((4, 2), np.nan))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="words need a radio"):
+        batch.step(np.zeros((4, 2), dtype=np.int16), np.zeros((4, 2, 2), dtype=np.int16))
+    radio = PommermanVec(1, config("PommeRadio-v2"))
+    with pytest.raises(ParameterError, match=r"words of shape \(1, 4, 1\)"):
+        radio.step(np.zeros((1, 4), dtype=np.int16), np.zeros((1, 4, 1), dtype=np.int16))
+    with pytest.raises(ParameterError, match="words from 0 to 8; allowed: 0 to 7"):
+        radio.step(np.zeros((1, 4), dtype=np.int16), np.arange(8).reshape(1, 4, 2) * 8 // 7)
     with pytest.raises(ParameterError, match="num_envs=0 is out of range"):
         PommermanVec(0, rules)
     with pytest.raises(ParameterError, match="rows of shape"):
         batch.restore(np.zeros((2, 2), dtype=np.int16))
+
+
+def test_walls_are_seen_a_step_later() -> None:
+    rules = Config(collapses=(1,), rigid=0, wood=12, items=0, max_steps=10)
+    batch = PommermanVec(1, rules)
+    walls = CHANNELS.index("rigid")
+    stop = np.zeros((1, 4), dtype=np.int16)
+    batch.step(stop)
+    assert not batch.observe()[0][:, :, walls].any()
+    batch.step(stop)
+    assert batch.observe()[0][0, :, walls].sum(axis=(1, 2)).tolist() == [40] * 4
+
+
+def test_one_game_is_played_in_many_threads() -> None:
+    game = Pommerman("threads", config("PommeFFACompetition-v0"), seed=3)
+    moves = random_moves(game.config, 10, 200, seed=6)
+
+    def ends(thread: int) -> list[bytes]:
+        del thread
+        found = []
+        for b in range(200):
+            state = game.start().state
+            for joint in moves[:, b].tolist():
+                state = state.play_unchecked(joint).state
+            found.append(state.key)
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        one, *others = pool.map(ends, range(8))
+    assert all(other == one for other in others)
+
+
+def test_long_fires_find_room_and_long_fuses_are_refused() -> None:
+    """Kicking one bomb after the other into a corner that burns on and on."""
+    rules = Config(size=6, rigid=0, wood=0, items=0, start_kick=True, flame_life=40, max_steps=400)
+    game = Pommerman("fires", rules, seed=1)
+    state, slow = game.start().state, twin.from_row(game.start().state.row, rules)
+    most = 0
+    for t in range(400):
+        acts = (*((5, 1, 2, 0)[t % 4],) * 1, 0, 0, 0)
+        state = state.play_unchecked(acts).state
+        twin.step(slow, rules, acts, [(0, 0)] * 4)
+        assert twin.from_row(state.row, rules) == slow
+        most = max(most, int(state.row[st.NUM_FLAMES]))
+        if state.terminal:
+            break
+    assert most > 0
+    with pytest.raises(ParameterError, match="allowed: a fuse up to 15"):
+        Config(fuse=16, start_ammo=10, items=30)

@@ -239,7 +239,7 @@ def _report_series(series: Series, json_: bool) -> None:
 
 @app.command()
 def watch(
-    replay: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay of Pommerman, as 'match --replay' writes.")],
+    replay: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay of Pommerman, from 'match --replay'.")],
     out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
     step: Annotated[int | None, typer.Option(help="Where the page begins, or which position to show.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write one position (default: the last) as SVG.")] = None,

@@ -122,7 +122,7 @@ class _Replayed:
         if len(actions) != len(self.game.players):
             raise self.refuse(f"step {step}: {len(actions)} intended_actions; allowed: {len(self.game.players)}")
         moves = [self.move(action) if state.legal(k) else None for k, action in enumerate(actions)]
-        return self.play(saved, state, moves, next((answer for answer, _ in state.chance(moves)), None))
+        return self.play(saved, state, moves, None)
 
     def move(self, action: int | list[int]) -> Action:
         """A recorded action as a move; in radio a bare one says nothing, and words after the second are dropped."""
@@ -139,7 +139,7 @@ class _Replayed:
         except IllegalMoveError as error:
             raise self.refuse(f"step {saved.row[STEP]}: {error}") from None
         assert isinstance(after, PommermanState)
-        found, expected = (state_body(row, self.game.config) for row in (saved.row, after.row))
+        found, expected = (state_body(row, self.game.config) for row in (saved.row, after.walled()))
         if found != expected:
             raise self.refuse(f"step {saved.row[STEP]}: {_difference(found, expected)}")
         self.steps.append(MatchStep(tuple(moves), answer, self.nobody))
@@ -187,7 +187,7 @@ def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = No
         "agents": list(match.agents if agents is None else agents),
         "config": parse_name(game.name.removeprefix(PREFIX)).word,
         "finished_at": "",
-        "state": [write_state(state.row, game.config, actions) for state, actions in positions],
+        "state": [write_state(state.walled(), game.config, actions) for state, actions in positions],
         **({"board_seed": answer} if isinstance(answer, int) else {}),
         **_outcome(positions[-1][0]),
     }
@@ -201,7 +201,7 @@ def write_states(match: Match, folder: str | Path, game: Game | None = None) -> 
     """
     game = _pommerman(match, game)
     return [
-        _write(Path(folder) / f"{state.row[STEP]:03d}.json", write_state(state.row, game.config, actions))
+        _write(Path(folder) / f"{state.row[STEP]:03d}.json", write_state(state.walled(), game.config, actions))
         for state, actions in _positions(match, game)
     ]
 

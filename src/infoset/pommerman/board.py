@@ -18,6 +18,7 @@ from infoset.pommerman.state import (
     ALIVE,
     AMMO,
     BLAST,
+    BOARD,
     BOMBS,
     CAN_KICK,
     CELL,
@@ -26,7 +27,6 @@ from infoset.pommerman.state import (
     PASSAGE,
     RIGID,
     WOOD,
-    board_at,
 )  # fmt: skip
 from infoset.randomness import below
 
@@ -86,18 +86,17 @@ def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, 
     """
     for k in range(BOMBS):
         row[k] = 0
-    board = board_at(size)
     cells = size * size
     free = np.empty(cells, np.int16)
     unwalled, reached = np.empty(size, np.int64), np.empty(size, np.int64)
     tries = 0
-    draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream)
-    while unreached(row, board, size, unwalled, reached) > MAX_UNREACHED:
+    draw_walls(row, size, template, pairs, counts, free, unwalled, stream)
+    while unreached(row, size, unwalled, reached) > MAX_UNREACHED:
         tries += 1
         if tries == MAX_TRIES:
             return False
-        draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream)
-    hide_items(row, board, board + cells, counts[2], free, cells, stream)
+        draw_walls(row, size, template, pairs, counts, free, unwalled, stream)
+    hide_items(row, BOARD + cells, counts[2], free, cells, stream)
     for k in range(len(starts)):
         agent = AGENTS + k * AGENT_FIELDS
         row[agent + ALIVE], row[agent + CELL], row[agent + AMMO] = 1, starts[k], ammo
@@ -106,13 +105,13 @@ def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, 
 
 
 @inline_kernel
-def draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream):
+def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
     """Walls in pairs that mirror each other in the main diagonal, which stays free.
 
     Bit c of ``unwalled[r]`` says that there is no rigid wall in column c of row r.
     """
     for cell in range(len(template)):
-        row[board + cell] = template[cell]
+        row[BOARD + cell] = template[cell]
     for r in range(size):
         unwalled[r] = (1 << size) - 1
     left = len(pairs)
@@ -122,8 +121,8 @@ def draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream
         for _ in range(counts[kind]):
             k = below(stream, left)
             r, c = free[k] >> COLUMN_BITS, free[k] & COLUMN
-            row[board + r * size + c] = RIGID + kind
-            row[board + c * size + r] = RIGID + kind
+            row[BOARD + r * size + c] = RIGID + kind
+            row[BOARD + c * size + r] = RIGID + kind
             if kind == 0:
                 unwalled[r] ^= 1 << c
                 unwalled[c] ^= 1 << r
@@ -132,7 +131,7 @@ def draw_walls(row, board, size, template, pairs, counts, free, unwalled, stream
 
 
 @inline_kernel
-def unreached(row, board, size, unwalled, reached):
+def unreached(row, size, unwalled, reached):
     """How many passages cannot be reached from the last agent's corner, through anything but rigid walls."""
     for r in range(size):
         reached[r] = 0
@@ -147,7 +146,7 @@ def unreached(row, board, size, unwalled, reached):
     missing = 0
     for r in range(size):
         for c in range(size):
-            missing += (row[board + r * size + c] == PASSAGE) & ~(reached[r] >> c) & 1
+            missing += (row[BOARD + r * size + c] == PASSAGE) & ~(reached[r] >> c) & 1
     return missing
 
 
@@ -165,13 +164,13 @@ def spread(unwalled, reached, r, size):
 
 
 @inline_kernel
-def hide_items(row, board, hidden, items, free, cells, stream):
+def hide_items(row, hidden, items, free, cells, stream):
     """Items of three kinds under distinct wooden walls."""
     count = 0
     for cell in range(cells):
         row[hidden + cell] = PASSAGE
         free[count] = cell
-        count += row[board + cell] == WOOD
+        count += row[BOARD + cell] == WOOD
     for _ in range(items):
         k = below(stream, count)
         row[hidden + free[k]] = EXTRA_BOMB + below(stream, ITEM_KINDS)

@@ -9,6 +9,8 @@ from infoset.errors import ParameterError, UnknownNameError
 from infoset.names import check_range
 
 MAX_AGENTS = 4
+LONG_FUSE = 15  # so long no more bombs can lie than a position has room for, whatever agents pick up
+MANY_BOMBS = 64
 MAX_SIZE = 32
 FULL_BLAST = 10  # the ceiling of the blast strength where agents see the whole board
 RINGS = 4
@@ -46,14 +48,13 @@ class Config:
     start_blast: int = 2
     start_kick: bool = False
     vocabulary: int = 8
-    words: int = 2
     entry: str = "pommerman.envs.v0:Pomme"
 
     def __post_init__(self) -> None:
         check_range("size", self.size, 6, MAX_SIZE)
         check_range("max_steps", self.max_steps, 1, 30_000)
         check_range("fuse", self.fuse, 1, 1000)
-        check_range("flame_life", self.flame_life, 0, 1000)
+        check_range("flame_life", self.flame_life, 0, 100)
         check_range("start_ammo", self.start_ammo, 0, 10)
         check_range("start_blast", self.start_blast, 1, 10)
         if self.view is not None:
@@ -63,6 +64,13 @@ class Config:
             if count < 0 or count % 2:
                 raise ParameterError(f"{name}={count}: walls come in mirrored pairs; allowed: even numbers from 0")
         check_range("items", self.items, 0, self.wood)
+        check_range("vocabulary", self.vocabulary, 1, 64)
+        bombs = self.num_agents * self.start_ammo + self.items
+        if self.fuse > LONG_FUSE and bombs > MANY_BOMBS:
+            raise ParameterError(
+                f"fuse={self.fuse}: with {bombs} bombs from start_ammo and items more than {MANY_BOMBS} could lie; "
+                f"allowed: a fuse up to {LONG_FUSE}, or fewer bombs"
+            )
 
     @property
     def num_agents(self) -> int:

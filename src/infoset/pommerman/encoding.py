@@ -12,18 +12,18 @@ from infoset.pommerman.state import (
     AGENT,
     AGENT_FIELDS,
     AGENTS,
+    BOARD,
     BOMB_FIELDS,
     BOMBS,
     FLAME_FIELDS,
-    FLAMES_AT,
     MESSAGES,
     NUM_BOMBS,
     NUM_FLAMES,
     STEP,
     WORDS,
     Row,
-    board_at,
     empty_rows,
+    flames_at,
 )  # fmt: skip
 
 
@@ -40,8 +40,8 @@ def encode_seen(seen: Seen, rules: Config, player: int) -> tuple[npt.NDArray[np.
 def seen_row(seen: Seen, rules: Config, player: int) -> Row:
     """A position that holds what an agent saw, and nothing else."""
     found, size = read_observation(seen, rules, player), rules.size
-    row: Row = empty_rows(1, size)[0]
-    row[board_at(size) :][: size * size] = found["board"].ravel()
+    row: Row = empty_rows(1, rules)[0]
+    row[BOARD:][: size * size] = found["board"].ravel()
     row[STEP] = seen.step_count
     alive, (r, c) = AGENT + player in seen.alive, seen.position
     own = (alive, r * size + c, seen.ammo, seen.blast_strength, seen.can_kick)
@@ -55,5 +55,5 @@ def seen_row(seen: Seen, rules: Config, player: int) -> Row:
     row[BOMBS:][: len(bombs) * BOMB_FIELDS] = listed.ravel()
     flames = np.flatnonzero(flame)
     row[NUM_FLAMES] = len(flames)
-    row[FLAMES_AT:][: len(flames) * FLAME_FIELDS] = np.stack([flames, flame[flames] - 1], axis=1).ravel()
+    row[flames_at(size) :][: len(flames) * FLAME_FIELDS] = np.stack([flames, flame[flames] - 1], axis=1).ravel()
     return row

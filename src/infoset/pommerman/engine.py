@@ -48,14 +48,16 @@ def engine(config: Config) -> Engine:
 
 
 @kernel
-def advance(row, work, settings, near, moves, words):
+def advance(row, work, settings, collapses, near, moves, words):
     """One step in place, judged; what agents observe of it is what the row shows now."""
-    advance_piece(row, work, settings, near, moves, words)
+    advance_piece(row, work, settings, collapses, near, moves, words)
 
 
 @inline_kernel
-def advance_piece(row, work, settings, near, moves, words):
+def advance_piece(row, work, settings, collapses, near, moves, words):
     """``advance`` for use in kernels: a call would cost as much as the step."""
+    if len(collapses):
+        close_in(row, settings, collapses)
     size, agents = settings[SIZE], settings[NUM_AGENTS]
     fuse, flame_life, blast_cap = settings[FUSE], settings[FLAME_LIFE_AT_START], settings[BLAST_CAP]
     step(row, work, near, size, moves, words, fuse, flame_life, blast_cap)
@@ -64,13 +66,10 @@ def advance_piece(row, work, settings, near, moves, words):
 
 @kernel
 def close_in(row, settings, collapses):
-    """After the step was judged and observed: a ring becomes walls if it is time.  Returns whether one did."""
-    fell = False
+    """A ring becomes walls if it is time; doing it twice changes nothing."""
     for ring in range(len(collapses)):
         if row[STEP] == collapses[ring]:
             collapse(row, settings[SIZE], ring)
-            fell = True
-    return fell
 
 
 @kernel

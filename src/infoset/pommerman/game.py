@@ -41,7 +41,6 @@ from infoset.pommerman.state_json import read_state, state_text
 
 PREFIX = "pommerman:"
 MOVES: tuple[Action, ...] = tuple(range(STOP, LAY + 1))
-TICK = "tick"
 MAX_SEED = 2**53  # boards are drawn from seeds that every program reads exactly
 ALIVES = slice(AGENTS + ALIVE, MESSAGES, AGENT_FIELDS)
 SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
@@ -61,7 +60,7 @@ class Pommerman:
         self.name, self.config, self.seed, self.state = name, rules, seed, state
         self.first = None if state is None else read_state(state, rules)
         self.engine: Engine = engine(rules)
-        self.work = scratch(rules.size)
+        self.room = len(scratch(rules.size))
         self.players = tuple(f"Agent{k}" for k in range(rules.num_agents))
         words = range(rules.vocabulary)
         talk = [(move, a, b) for move in MOVES for a in words for b in words]
@@ -86,15 +85,15 @@ class Pommerman:
     def start(self) -> PommermanStep:
         if self.first is not None:
             return self.resume(self.first)
-        return PommermanStep(Undealt(self), None) if self.seed is None else self.deal(self.seed)
+        return PommermanStep(Undealt(self)) if self.seed is None else self.deal(self.seed)
 
     def resume(self, row: Row) -> PommermanStep:
         """The game from a position on, which everyone observes."""
-        return PommermanStep(PommermanState(self, row), row)
+        return PommermanStep(PommermanState(self, row))
 
     def deal(self, seed: int) -> PommermanStep:
         """The first position on the board of a seed.  Raises ``GameRuleError`` where no board can be found."""
-        row, arrays = empty_rows(1, self.config.size)[0], self.engine
+        row, arrays = empty_rows(1, self.config)[0], self.engine
         stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
         if not begin(row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream):
             raise GameRuleError(f"{self.name}: no board with {self.config.rigid} rigid walls leaves the way open")
@@ -102,16 +101,17 @@ class Pommerman:
 
 
 class PommermanStep:
-    """The next state and, made when asked for, what each agent observes of the step."""
+    """The next state and, made when asked for, what each agent observes of it."""
 
-    __slots__ = ("shown", "state")
+    __slots__ = ("state",)
 
-    def __init__(self, state: PommermanState | Undealt, shown: Row | None) -> None:
-        self.state, self.shown = state, shown
+    def __init__(self, state: PommermanState | Undealt) -> None:
+        self.state = state
 
     def observation(self, player: int) -> Observation:
-        """Before the board is drawn there is nothing to see.  Walls that close in are seen a step later."""
-        return None if self.shown is None else observe(self.shown, self.state.game.config, player)
+        """Before the board is drawn there is nothing to see."""
+        state = self.state
+        return observe(state.row, state.game.config, player) if isinstance(state, PommermanState) else None
 
 
 class Undealt(NamedTuple):
@@ -182,14 +182,13 @@ class PommermanState:
         return self.game.moves if lives else ()
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Nothing, but for a tick where walls have killed everyone: the game ends a step later."""
+        """Nothing: all that is drawn is the board."""
         del moves
-        agents = range(self.game.config.num_agents)
-        return () if self.terminal or any(map(self.legal, agents)) else ((TICK, 1.0),)
+        return ()
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
-        del rng
-        return TICK if self.chance(moves) else None
+        del moves, rng
+        return None
 
     def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
         if nature is not None or not self._on_offer(moves):
@@ -199,7 +198,7 @@ class PommermanState:
     def _on_offer(self, moves: JointMove) -> bool:
         """What ``check_play`` asks of moves, in a fifth of its time; it says what is wrong with others."""
         row, offer, count = self.row[:MESSAGES].tolist(), self.game.moves, self.game.config.num_agents
-        if row[RESULT] != RUNNING or len(moves) != count or not any(row[ALIVES]):
+        if row[RESULT] != RUNNING or len(moves) != count:
             return False
         return all(move in offer if lives else move is None for move, lives in zip(moves, row[ALIVES], strict=False))
 
@@ -211,12 +210,15 @@ class PommermanState:
         else:
             said = np.array([move or (STOP, 0, 0) for move in moves], dtype=np.int16)
             acts, words = said[:, 0].copy(), said[:, 1:].copy()
-        advance(row, game.work, game.engine.settings, game.engine.near, acts, words)
-        shown = row
-        if row[STEP] in game.config.collapses:
-            row = row.copy()
-            close_in(row, game.engine.settings, game.engine.collapses)
-        return PommermanStep(PommermanState(game, row), shown)
+        arrays, work = game.engine, np.empty(game.room, dtype=np.int16)  # of its own: games are played in threads
+        advance(row, work, arrays.settings, arrays.collapses, arrays.near, acts, words)
+        return PommermanStep(PommermanState(game, row))
+
+    def walled(self) -> Row:
+        """The position with the walls closed in that are due: as it is when the next step begins."""
+        row, arrays = self.row.copy(), self.game.engine
+        close_in(row, arrays.settings, arrays.collapses)
+        return row
 
     def returns(self) -> tuple[float, ...]:
         return tuple(map(float, self.row[REWARDS : REWARDS + self.game.config.num_agents]))

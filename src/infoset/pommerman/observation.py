@@ -17,18 +17,14 @@ from infoset.pommerman.state import (
     AGENT_FIELDS,
     AGENTS,
     ALIVE,
-    AMMO,
-    BLAST,
+    BOARD,
     BOMB_CELL,
     BOMB_FIELDS,
     BOMBS,
-    CAN_KICK,
-    CELL,
     DIRECTION,
     FLAME_CELL,
     FLAME_FIELDS,
     FLAME_LIFE,
-    FLAMES_AT,
     FOG,
     LIFE,
     MESSAGES,
@@ -38,9 +34,10 @@ from infoset.pommerman.state import (
     STRENGTH,
     WORDS,
     Row,
-    board_at,
+    flames_at,
 )
 
+LOW_BITS = 0xFFFF  # lives below zero count down from there in a text
 MAPS = ("bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life")
 
 
@@ -63,16 +60,20 @@ class Item(IntEnum):
     Agent3 = 13
 
 
+ITEMS = tuple(Item)
+
+
 def teammate(config: Config, agent: int) -> Item:
     """Who plays on the same side; nobody is ``AgentDummy``."""
-    return Item(AGENT + (agent + 2) % MAX_AGENTS) if config.teams else Item.AgentDummy
+    return ITEMS[AGENT + (agent + 2) % MAX_AGENTS] if config.teams else Item.AgentDummy
 
 
 def enemies(config: Config, agent: int) -> list[Item]:
     """Who plays on another side; in teams padded with ``AgentDummy`` to three."""
     if config.teams:
-        return [Item(AGENT + (agent + 1) % 2), Item(AGENT + (agent + 1) % 2 + 2), Item.AgentDummy]
-    return [Item(AGENT + k) for k in range(config.num_agents) if k != agent]
+        first = AGENT + (agent + 1) % 2
+        return [ITEMS[first], ITEMS[first + 2], Item.AgentDummy]
+    return [ITEMS[AGENT + k] for k in range(config.num_agents) if k != agent]
 
 
 class Seen(NamedTuple):
@@ -92,22 +93,6 @@ class Seen(NamedTuple):
     message: tuple[int, ...]
 
 
-@kernel
-def maps(row, size, planes):
-    """Into ``planes`` (4, cells): blast strength, life and direction of bombs, life of flames plus one; 0 elsewhere."""
-    for p in range(4):
-        for cell in range(size * size):
-            planes[p, cell] = 0
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        cell = row[bomb + BOMB_CELL]
-        planes[0, cell], planes[1, cell] = row[bomb + STRENGTH], row[bomb + LIFE]
-        planes[2, cell] = row[bomb + DIRECTION]
-    for k in range(row[NUM_FLAMES]):
-        flame = FLAMES_AT + k * FLAME_FIELDS
-        planes[3, row[flame + FLAME_CELL]] = row[flame + FLAME_LIFE] + 1
-
-
 @inline_kernel
 def sees(cell, own, size, view):
     """Whether a cell lies in the window around the own one."""
@@ -115,49 +100,49 @@ def sees(cell, own, size, view):
 
 
 @kernel
-def see(row, size, view, own, whole, board, planes):
-    """The board and the maps ``whole`` (4, cells) as an agent at ``own`` sees them: fog and zeros elsewhere."""
-    at = board_at(size)
+def see(row, size, view, own, planes):
+    """What an agent at ``own`` sees, into ``planes`` (5, cells): the board with fog, then ``MAPS``, zeros elsewhere."""
+    for p in range(1 + len(MAPS)):
+        for cell in range(size * size):
+            planes[p, cell] = 0
     for cell in range(size * size):
-        visible = sees(cell, own, size, view)
-        board[cell] = row[at + cell] if visible else FOG
-        for p in range(4):
-            planes[p, cell] = whole[p, cell] if visible else 0
+        planes[0, cell] = row[BOARD + cell] if sees(cell, own, size, view) else FOG
+    for k in range(row[NUM_BOMBS]):
+        bomb = BOMBS + k * BOMB_FIELDS
+        cell = row[bomb + BOMB_CELL]
+        if sees(cell, own, size, view):
+            planes[1, cell], planes[2, cell] = row[bomb + STRENGTH], row[bomb + LIFE] & LOW_BITS
+            planes[3, cell] = row[bomb + DIRECTION]
+    start = flames_at(size)
+    for flame in range(start, start + row[NUM_FLAMES] * FLAME_FIELDS, FLAME_FIELDS):
+        cell = row[flame + FLAME_CELL]
+        if sees(cell, own, size, view):
+            planes[4, cell] = row[flame + FLAME_LIFE] + 1
 
 
 def observe(row: Row, rules: Config, k: int) -> Seen:
     """What agent ``k`` sees of a position."""
-    size, agent = rules.size, row[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS].tolist()
-    view = size if rules.view is None else rules.view
-    whole = np.empty((len(MAPS), size * size), dtype=np.int16)
-    board, planes = np.empty(size * size, dtype=np.int16), np.empty_like(whole)
-    maps(row, size, whole)
-    see(row, size, view, agent[CELL], whole, board, planes)
-    alive = [AGENT + n for n in range(rules.num_agents) if row[AGENTS + n * AGENT_FIELDS + ALIVE]]
+    size, head = rules.size, row[:BOMBS].tolist()
+    _, own, ammo, blast, can_kick = head[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS]
+    cells, planes = size * size, np.empty((1 + len(MAPS), size * size), dtype="<u4")
+    see(row, size, size if rules.view is None else rules.view, own, planes)
+    text = planes.tobytes().decode("utf-32-le", "surrogatepass")
+    alive = [AGENT + n for n in range(rules.num_agents) if head[AGENTS + n * AGENT_FIELDS + ALIVE]]
     at = MESSAGES + (k + 2) % MAX_AGENTS * WORDS
-    message = row[at : at + rules.words].tolist() if rules.game_type == GameType.TEAM_RADIO else []
-    blasts, lives, directions, flames = map(text, planes)
+    message = head[at : at + WORDS] if rules.game_type == GameType.TEAM_RADIO else []
+    board, strengths, lives, directions, flames = (text[at : at + cells] for at in range(0, len(text), cells))
     return Seen(
-        tuple(alive), text(board), blasts, lives, directions, flames, divmod(agent[CELL], size), agent[BLAST],
-        agent[CAN_KICK], agent[AMMO], int(row[STEP]), tuple(message),
+        tuple(alive), board, strengths, lives, directions, flames, divmod(own, size), blast, can_kick, ammo,
+        head[STEP], tuple(message),
     )  # fmt: skip
-
-
-def text(plane: Row) -> str:
-    """Small numbers as characters, one a cell; those below zero count down from 0xFFFF."""
-    return plane.astype("<u2").astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
     """The reference's dictionary of what ``player`` observed, with its keys, types and values."""
-    shape = rules.size, rules.size
-
-    def plane(name: str, dtype: str) -> Any:
-        codes = np.frombuffer(getattr(seen, name).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        return codes.astype("<i2").astype(dtype).reshape(shape)
-
-    found: dict[str, Any] = {"alive": list(seen.alive), "board": plane("board", "uint8")}
-    found |= {name: plane(name, "float64") for name in MAPS}
+    text = seen.board + "".join([getattr(seen, name) for name in MAPS])
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").reshape(-1, rules.size, rules.size)
+    found: dict[str, Any] = {"alive": list(seen.alive), "board": codes[0].astype(np.uint8)}
+    found |= zip(MAPS, codes[1:].astype(np.int16).astype(np.float64), strict=True)
     found |= {
         "game_type": int(rules.game_type), "game_env": rules.entry, "position": seen.position,
         "blast_strength": seen.blast_strength, "can_kick": bool(seen.can_kick), "teammate": teammate(rules, player),

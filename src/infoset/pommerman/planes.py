@@ -10,6 +10,7 @@ from infoset.pommerman.state import (
     ALIVE,
     AMMO,
     BLAST,
+    BOARD,
     BOMB,
     BOMB_CELL,
     BOMB_FIELDS,
@@ -21,7 +22,6 @@ from infoset.pommerman.state import (
     FLAME_CELL,
     FLAME_FIELDS,
     FLAME_LIFE,
-    FLAMES_AT,
     LIFE,
     MESSAGES,
     NUM_BOMBS,
@@ -30,7 +30,7 @@ from infoset.pommerman.state import (
     STRENGTH,
     WOOD,
     WORDS,
-    board_at,
+    flames_at,
 )  # fmt: skip
 
 CHANNELS = (
@@ -50,7 +50,7 @@ FULL = 255
 @kernel
 def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
     """Fill ``planes`` (channels * cells,) and ``scalars`` with what agent ``k`` sees."""
-    board, cells = board_at(size), size * size
+    cells, flames = size * size, flames_at(size)
     agent = AGENTS + k * AGENT_FIELDS
     r0, c0 = row[agent + CELL] // size, row[agent + CELL] % size
     top, bottom = max(0, r0 - view), min(size, r0 + view + 1)
@@ -62,7 +62,7 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
     for r in range(top, bottom):
         for cell in range(r * size + left, r * size + right):
             planes[cell] = 0
-            planes[plane_of(row[board + cell], k, teams) * cells + cell] = 1
+            planes[plane_of(row[BOARD + cell], k, teams) * cells + cell] = 1
     for b in range(row[NUM_BOMBS]):
         bomb = BOMBS + b * BOMB_FIELDS
         cell = row[bomb + BOMB_CELL]
@@ -71,7 +71,7 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
             planes[LIFE_PLANE * cells + cell] = min(max(row[bomb + LIFE], 0), FULL)
             planes[DIRECTION_PLANE * cells + cell] = row[bomb + DIRECTION]
     for f in range(row[NUM_FLAMES]):
-        flame = FLAMES_AT + f * FLAME_FIELDS
+        flame = flames + f * FLAME_FIELDS
         cell = row[flame + FLAME_CELL]
         if planes[cell] == 0:
             planes[FLAME_PLANE * cells + cell] = min(row[flame + FLAME_LIFE] + 1, FULL)

@@ -20,6 +20,7 @@ from infoset.pommerman.state import (
     ALIVE,
     AMMO,
     BLAST,
+    BOARD,
     BOMB,
     BOMB_CELL,
     BOMB_FIELDS,
@@ -33,11 +34,9 @@ from infoset.pommerman.state import (
     FLAME_FIELDS,
     FLAME_LIFE,
     FLAMES,
-    FLAMES_AT,
     INCR_RANGE,
     KICK,
     LAY,
-    LAYERS,
     LEFT,
     LIFE,
     MAX_BOMBS,
@@ -54,7 +53,7 @@ from infoset.pommerman.state import (
     UP,
     WOOD,
     WORDS,
-    board_at,
+    flames_at,
 )
 
 NOBODY = -1
@@ -108,32 +107,31 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
     is scratch, ``near`` what ``neighbours`` gives.
     """
     cells = size * size
-    board = board_at(size)
-    hidden, marked = board + cells, HERE + KINDS * cells
+    hidden, marked = BOARD + cells, HERE + KINDS * cells
     for k in range(MAX_AGENTS):
         for w in range(WORDS):
             row[MESSAGES + k * WORDS + w] = words[k, w] if row[AGENTS + k * AGENT_FIELDS + ALIVE] else 0
-    burn_down(row, board, hidden)
-    intend(row, work, near, board, moves, fuse)
-    rolling = bombs_intend(row, work, near, board)
+    burn_down(row, size, hidden)
+    intend(row, work, near, moves, fuse)
+    rolling = bombs_intend(row, work, near)
     if rolling:
         bombs_cross(row, work)
     agents_cross(row, work)
     count_wants(row, work)
     collide(row, work, rolling)
     if rolling or onto_bombs(row, work):
-        if kick(row, work, near, board, moves):
+        if kick(row, work, near, moves):
             collide_again(row, work)
         move_bombs(row, work)
-    move_agents(row, work, board, blast_cap)
+    move_agents(row, work, blast_cap)
     marks = mark_words(size)
-    if explode(row, work, near, board, marked, marks):
-        add_flames(row, work, marked, marks, cells, flame_life)
-    redraw(row, board)
+    if explode(row, work, near, marked, marks):
+        add_flames(row, work, marked, marks, size, flame_life)
+    redraw(row, size)
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
         if row[agent + ALIVE]:
-            cell = board + row[agent + CELL]
+            cell = BOARD + row[agent + CELL]
             if row[cell] == FLAMES:
                 row[agent + ALIVE] = 0
             else:
@@ -142,34 +140,43 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
 
 
 @inline_kernel
-def burn_down(row, board, hidden):
+def burn_down(row, size, hidden):
     """Flames without life leave, showing what was hidden; the others stay drawn."""
-    left = FLAMES_AT
-    for flame in range(FLAMES_AT, FLAMES_AT + row[NUM_FLAMES] * FLAME_FIELDS, FLAME_FIELDS):
+    start = left = flames_at(size)
+    end = start + row[NUM_FLAMES] * FLAME_FIELDS
+    for flame in range(start, end, FLAME_FIELDS):
         cell = row[flame + FLAME_CELL]
         if row[flame + FLAME_LIFE] == 0:
-            row[board + cell] = row[hidden + cell]
+            row[BOARD + cell] = row[hidden + cell]
             row[hidden + cell] = PASSAGE
         else:
             row[left + FLAME_CELL] = cell
             row[left + FLAME_LIFE] = row[flame + FLAME_LIFE] - 1
             left += FLAME_FIELDS
-    for flame in range(FLAMES_AT, left, FLAME_FIELDS):
-        row[board + row[flame + FLAME_CELL]] = FLAMES
-    row[NUM_FLAMES] = (left - FLAMES_AT) // FLAME_FIELDS
+    for flame in range(start, left, FLAME_FIELDS):
+        row[BOARD + row[flame + FLAME_CELL]] = FLAMES
+    row[NUM_FLAMES] = (left - start) // FLAME_FIELDS
+    clear_tail(row, left, end)
 
 
 @inline_kernel
-def intend(row, work, near, board, moves, fuse):
+def clear_tail(row, left, end):
+    """Zeros after the end of a list, so that equal positions are equal rows."""
+    for k in range(left, end):
+        row[k] = 0
+
+
+@inline_kernel
+def intend(row, work, near, moves, fuse):
     """What each agent wants; bombs are laid at once."""
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
+        cell = work[AGENT_WANT + k] = row[agent + CELL]
         if not row[agent + ALIVE]:
             continue
-        cell = row[agent + CELL]
-        row[board + cell] = PASSAGE
+        row[BOARD + cell] = PASSAGE
         target = near[cell * WAYS + moves[k]]
-        value = row[board + target]
+        value = row[BOARD + target]
         clear(work, cell)
         clear(work, target)
         clear(work, near[target * WAYS + moves[k]])
@@ -198,17 +205,17 @@ def bomb_on(row, cell):
 
 
 @inline_kernel
-def bombs_intend(row, work, near, board):
+def bombs_intend(row, work, near):
     """A rolling bomb wants the next cell, unless a wall or an item is there.  Returns whether any rolls."""
     rolling = False
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         cell = row[bomb + BOMB_CELL]
-        row[board + cell] = PASSAGE
+        row[BOARD + cell] = PASSAGE
         target = near[cell * WAYS + row[bomb + DIRECTION]]
         clear(work, cell)
         clear(work, target)
-        work[BOMB_WANT + k] = cell if blocks_bomb(row[board + target]) else target
+        work[BOMB_WANT + k] = cell if blocks_bomb(row[BOARD + target]) else target
         rolling |= row[bomb + DIRECTION] != STOP
     return rolling
 
@@ -312,7 +319,7 @@ def onto_bombs(row, work):
 
 
 @inline_kernel
-def kick(row, work, near, board, moves):
+def kick(row, work, near, moves):
     """Agents that move onto a bomb kick it or turn back.  Returns whether anything was delayed."""
     for k in range(MAX_AGENTS):
         work[KICKED + k] = NOBODY
@@ -327,7 +334,7 @@ def kick(row, work, near, board, moves):
         if want != stands:
             aim = near[want * WAYS + moves[agent]]
             able = row[AGENTS + agent * AGENT_FIELDS + CAN_KICK] and aim != want
-            if able and can_roll(row, work, board, aim):
+            if able and can_roll(row, work, aim):
                 work[HERE + KINDS * want + 1] = 0
                 work[KICKED + agent], work[KICKER + k] = k, agent
                 row[BOMBS + k * BOMB_FIELDS + DIRECTION] = moves[agent]
@@ -357,9 +364,9 @@ def wanted_by(row, work, cell):
 
 
 @inline_kernel
-def can_roll(row, work, board, cell):
+def can_roll(row, work, cell):
     """Whether a kicked bomb may roll to a cell."""
-    return work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[board + cell])
+    return work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[BOARD + cell])
 
 
 @inline_kernel
@@ -410,13 +417,13 @@ def move_bombs(row, work):
 
 
 @inline_kernel
-def move_agents(row, work, board, blast_cap):
+def move_agents(row, work, blast_cap):
     """Every agent goes where it wants and picks up what lies there; nothing lies where it was."""
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
         if row[agent + ALIVE]:
             row[agent + CELL] = work[AGENT_WANT + k]
-            item = row[board + work[AGENT_WANT + k]]
+            item = row[BOARD + work[AGENT_WANT + k]]
             if item == EXTRA_BOMB:
                 row[agent + AMMO] = min(row[agent + AMMO] + 1, FULL_BLAST)
             elif item == INCR_RANGE:
@@ -426,7 +433,7 @@ def move_agents(row, work, board, blast_cap):
 
 
 @inline_kernel
-def explode(row, work, near, board, marked, words):
+def explode(row, work, near, marked, words):
     """Tick all bombs; those that must go off, and those that their blasts reach; blasts are marked.
 
     Returns whether any went off.  ``KICKER`` serves for who goes off.
@@ -435,7 +442,7 @@ def explode(row, work, near, board, marked, words):
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         row[bomb + LIFE] -= 1
-        going = (row[bomb + LIFE] == 0) | (row[board + row[bomb + BOMB_CELL]] == FLAMES)
+        going = (row[bomb + LIFE] == 0) | (row[BOARD + row[bomb + BOMB_CELL]] == FLAMES)
         if going:
             row[bomb + LIFE] = 0
         work[KICKER + k] = going
@@ -450,11 +457,11 @@ def explode(row, work, near, board, marked, words):
             bomb = BOMBS + k * BOMB_FIELDS
             if work[KICKER + k]:
                 give_back(row, row[bomb + OWNER])
-                blast(row, work, near, board, marked, row[bomb + BOMB_CELL], row[bomb + STRENGTH])
+                blast(row, work, near, marked, row[bomb + BOMB_CELL], row[bomb + STRENGTH])
             else:
                 move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
                 left += 1
-        row[NUM_BOMBS] = left
+        keep_bombs(row, left)
         some = False
         for k in range(left):
             cell = row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
@@ -479,20 +486,27 @@ def move_bomb(row, source, target):
 
 
 @inline_kernel
-def blast(row, work, near, board, marked, cell, strength):
+def keep_bombs(row, left):
+    """The list ends after so many."""
+    clear_tail(row, BOMBS + left * BOMB_FIELDS, BOMBS + row[NUM_BOMBS] * BOMB_FIELDS)
+    row[NUM_BOMBS] = left
+
+
+@inline_kernel
+def blast(row, work, near, marked, cell, strength):
     """Mark what one bomb burns: up to ``strength - 1`` cells each way, wood being the last."""
-    if strength == 0:
+    if strength <= 0:
         return
     mark(work, marked, cell)
     for direction in range(UP, RIGHT + 1):
         at = cell
         for _ in range(strength - 1):
             target = near[at * WAYS + direction]
-            if target == at or row[board + target] == RIGID:
+            if target == at or row[BOARD + target] == RIGID:
                 break
             at = target
             mark(work, marked, at)
-            if row[board + at] == WOOD:
+            if row[BOARD + at] == WOOD:
                 break
 
 
@@ -502,32 +516,32 @@ def mark(work, marked, cell):
 
 
 @inline_kernel
-def add_flames(row, work, marked, words, cells, flame_life):
+def add_flames(row, work, marked, words, size, flame_life):
     """One new flame a marked cell, in row-major order."""
-    end = FLAMES_AT + row[NUM_FLAMES] * FLAME_FIELDS
-    room = FLAMES_AT + LAYERS * cells * FLAME_FIELDS
+    start = flames_at(size)
+    end, room = start + row[NUM_FLAMES] * FLAME_FIELDS, len(row)
     for word in range(words):
         left = np.uint16(work[marked + word])
         while left and end < room:
             row[end + FLAME_CELL], row[end + FLAME_LIFE] = (word << WORD_BITS) + lowest_one(left), flame_life
             left &= left - np.uint16(1)
             end += FLAME_FIELDS
-    row[NUM_FLAMES] = (end - FLAMES_AT) // FLAME_FIELDS
+    row[NUM_FLAMES] = (end - start) // FLAME_FIELDS
 
 
 @inline_kernel
-def redraw(row, board):
+def redraw(row, size):
     """Bombs, then flames over them."""
     for k in range(row[NUM_BOMBS]):
-        row[board + row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]] = BOMB
+        row[BOARD + row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]] = BOMB
+    start = flames_at(size)
     for k in range(row[NUM_FLAMES]):
-        row[board + row[FLAMES_AT + k * FLAME_FIELDS + FLAME_CELL]] = FLAMES
+        row[BOARD + row[start + k * FLAME_FIELDS + FLAME_CELL]] = FLAMES
 
 
 @kernel
 def collapse(row, size, ring):
     """The ring becomes walls: agents drawn there die, bombs go back to their owners, flames and items vanish."""
-    board = board_at(size)
     left = 0
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
@@ -536,21 +550,22 @@ def collapse(row, size, ring):
         else:
             move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
             left += 1
-    row[NUM_BOMBS] = left
-    left = 0
+    keep_bombs(row, left)
+    start, left = flames_at(size), 0
     for k in range(row[NUM_FLAMES]):
-        flame, target = FLAMES_AT + k * FLAME_FIELDS, FLAMES_AT + left * FLAME_FIELDS
+        flame, target = start + k * FLAME_FIELDS, start + left * FLAME_FIELDS
         cell = row[flame + FLAME_CELL]
-        if not (on_ring(cell, size, ring) and row[board + cell] == FLAMES):
+        if not (on_ring(cell, size, ring) and row[BOARD + cell] == FLAMES):
             row[target + FLAME_CELL], row[target + FLAME_LIFE] = cell, row[flame + FLAME_LIFE]
             left += 1
+    clear_tail(row, start + left * FLAME_FIELDS, start + row[NUM_FLAMES] * FLAME_FIELDS)
     row[NUM_FLAMES] = left
     for cell in range(size * size):
         if on_ring(cell, size, ring):
-            if row[board + cell] >= AGENT:
-                row[AGENTS + (row[board + cell] - AGENT) * AGENT_FIELDS + ALIVE] = 0
-            row[board + size * size + cell] = PASSAGE
-            row[board + cell] = RIGID
+            if row[BOARD + cell] >= AGENT:
+                row[AGENTS + (row[BOARD + cell] - AGENT) * AGENT_FIELDS + ALIVE] = 0
+            row[BOARD + size * size + cell] = PASSAGE
+            row[BOARD + cell] = RIGID
 
 
 @inline_kernel

@@ -18,6 +18,7 @@ from infoset.pommerman.state import (
     ALIVE,
     AMMO,
     BLAST,
+    BOARD,
     BOMB_CELL,
     BOMB_FIELDS,
     BOMBS,
@@ -27,7 +28,6 @@ from infoset.pommerman.state import (
     STEP,
     STOP,
     STRENGTH,
-    board_at,
 )  # fmt: skip
 from infoset.pommerman.vec import PommermanVec
 from infoset.randomness import streams
@@ -57,7 +57,6 @@ def simple_all(rows, settings, near, view, seats, masks, memories, sights, work,
 @inline_kernel
 def look(row, size, view, own, board, blasts):
     """The board and the strengths of bombs as an agent at ``own`` sees them."""
-    at = board_at(size)
     top, left = own // size - view, own % size - view
     for cell in range(size * size):
         board[cell] = FOG
@@ -65,7 +64,7 @@ def look(row, size, view, own, board, blasts):
         blasts[cell] = 0
     for r in range(max(top, 0), min(top + 2 * view + 1, size)):
         for cell in range(r * size + max(left, 0), r * size + min(left + 2 * view + 1, size)):
-            board[cell] = row[at + cell]
+            board[cell] = row[BOARD + cell]
     for k in range(row[NUM_BOMBS]):
         bomb = BOMBS + k * BOMB_FIELDS
         if sees(row[bomb + BOMB_CELL], own, size, view):

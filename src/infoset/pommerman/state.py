@@ -1,9 +1,11 @@
 """A position as one row of 16-bit integers, so that copying it is one small copy.
 
-The row holds, one after the other: the step, the numbers of bombs and flames, the result and every agent's reward as
-they were before the walls of this step collapsed; for each of four agents whether it is
-alive, its cell, ammo, blast strength and whether it can kick; two words each; bombs and flames as lists in the order
-that the rules need; the board; the items hidden under wood or flames.  A cell is ``row * size + column``.
+The row holds, one after the other: the step, the numbers of bombs and flames, the result and every agent's reward;
+for each of four agents whether it is alive, its cell, ammo, blast strength and whether it can kick; two words each;
+the bombs as a list; the board; the items hidden under wood or flames; and, to the end of the row, the flames as a list.
+Lists are in the order that the rules need, and zeros after their end.  A cell is ``row * size + column``.
+
+Walls that are due at a step close in before the next one: nobody sees them earlier.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import kernel
-from infoset.pommerman.config import MAX_AGENTS
+from infoset.pommerman.config import MANY_BOMBS, MAX_AGENTS, Config
 
 Row: TypeAlias = npt.NDArray[np.int16]
 
@@ -31,30 +33,23 @@ WORDS = 2
 BOMBS = MESSAGES + MAX_AGENTS * WORDS
 BOMB_CELL, OWNER, LIFE, STRENGTH, DIRECTION = range(5)
 BOMB_FIELDS = 5
-MAX_BOMBS = 64
-FLAMES_AT = BOMBS + MAX_BOMBS * BOMB_FIELDS
+MAX_BOMBS = MANY_BOMBS
+BOARD = BOMBS + MAX_BOMBS * BOMB_FIELDS
 FLAME_CELL, FLAME_LIFE = range(2)
 FLAME_FIELDS = 2
-LAYERS = 3  # flames of so many explosions can burn on one cell
 
 
 @kernel
-def max_flames(size: int) -> int:
-    """How many flames a position has room for."""
-    return LAYERS * size * size
+def flames_at(size: int) -> int:
+    """Where the list of flames begins in a row."""
+    return BOARD + 2 * size * size
 
 
-@kernel
-def board_at(size: int) -> int:
-    """Where the board begins in a row."""
-    return FLAMES_AT + FLAME_FIELDS * max_flames(size)
+def row_size(config: Config) -> int:
+    """How many integers a position takes: flames of one explosion a step can burn together on every cell."""
+    return BOARD + (2 + FLAME_FIELDS * (config.flame_life + 1)) * config.size**2
 
 
-def row_size(size: int) -> int:
-    """How many integers a position of a board of this size takes."""
-    return board_at(size) + 2 * size * size
-
-
-def empty_rows(count: int, size: int) -> Row:
+def empty_rows(count: int, config: Config) -> Row:
     """(count, row_size) room for positions."""
-    return np.zeros((count, row_size(size)), dtype=np.int16)
+    return np.zeros((count, row_size(config)), dtype=np.int16)

@@ -21,13 +21,13 @@ from infoset.pommerman.state import (
     AGENT,
     AGENT_FIELDS,
     AGENTS,
+    BOARD,
     BOMB,
     BOMB_FIELDS,
     BOMBS,
     EXTRA_BOMB,
     FLAME_FIELDS,
     FLAMES,
-    FLAMES_AT,
     INCR_RANGE,
     KICK,
     MAX_BOMBS,
@@ -43,9 +43,8 @@ from infoset.pommerman.state import (
     WOOD,
     WORDS,
     Row,
-    board_at,
     empty_rows,
-    max_flames,
+    flames_at,
 )  # fmt: skip
 
 SCHEMA = 1
@@ -149,15 +148,15 @@ def state_text(row: Row, config: Config) -> str:
 def state_body(row: Row, config: Config) -> dict[str, Any]:
     """A position as plain lists and numbers under the reference's keys; hidden items row by row."""
     size, count = config.size, config.num_agents
-    board, cells = board_at(size), config.size * config.size
+    cells = config.size * config.size
     agents = row[AGENTS:][: count * AGENT_FIELDS].reshape(count, -1).tolist()
     bombs = row[BOMBS:][: row[NUM_BOMBS] * BOMB_FIELDS].reshape(-1, BOMB_FIELDS).tolist()
-    flames = row[FLAMES_AT:][: row[NUM_FLAMES] * FLAME_FIELDS].reshape(-1, FLAME_FIELDS).tolist()
-    hidden = row[board + cells :].tolist()
+    flames = row[flames_at(size) :][: row[NUM_FLAMES] * FLAME_FIELDS].reshape(-1, FLAME_FIELDS).tolist()
+    hidden = row[BOARD + cells : flames_at(size)].tolist()
     body: dict[str, Any] = {
         "board_size": size,
         "step_count": int(row[STEP]),
-        "board": row[board : board + cells].reshape(size, size).tolist(),
+        "board": row[BOARD : BOARD + cells].reshape(size, size).tolist(),
         "agents": [
             {
                 "agent_id": k, "is_alive": bool(alive), "position": [*divmod(cell, size)], "ammo": ammo,
@@ -181,7 +180,7 @@ def state_body(row: Row, config: Config) -> dict[str, Any]:
         said = row[MESSAGES:][: count * WORDS].reshape(count, WORDS).tolist()
         body |= {
             "radio_vocab_size": config.vocabulary,
-            "radio_num_words": config.words,
+            "radio_num_words": WORDS,
             "radio_from_agent": {f"Agent{k}": words for k, words in enumerate(said)},
         }
     return body
@@ -259,7 +258,7 @@ def _position(state: _State, config: Config) -> Row:
     _check("board_size", state.board_size, size, size)
     _check("step_count", state.step_count, 0, LAST_STEP)
     _check_variant(state, config)
-    row: Row = empty_rows(1, size)[0]
+    row: Row = empty_rows(1, config)[0]
     row[STEP] = state.step_count
     _fill_agents(row, state.agents, config)
     _fill_bombs(row, state.bombs, config)
@@ -289,7 +288,7 @@ def _check_variant(state: _State, config: Config) -> None:
     for name, value, own in (
         ("collapses", state.collapses, list(config.collapses)),
         ("radio_vocab_size", state.radio_vocab_size, config.vocabulary if radio else None),
-        ("radio_num_words", state.radio_num_words, config.words if radio else None),
+        ("radio_num_words", state.radio_num_words, WORDS if radio else None),
     ):
         if value is not None and value != own:
             raise ValueError(f"{name} = {shorten(repr(value))}; allowed in this variant: {own or 'nothing'}")
@@ -334,12 +333,12 @@ def _fill_bombs(row: Row, bombs: list[_Bomb], config: Config) -> None:
 
 
 def _fill_flames(row: Row, flames: list[_Flame], config: Config) -> None:
-    room = int(max_flames(config.size))
+    start, room = int(flames_at(config.size)), (config.flame_life + 1) * config.size**2
     _check("number of flames", len(flames), 0, room)
     for k, flame in enumerate(flames):
         cell = _cell(f"flames[{k}].position", flame.position, config.size)
         _check(f"flames[{k}].life", flame.life, 0, config.flame_life)
-        row[FLAMES_AT + k * FLAME_FIELDS :][:FLAME_FIELDS] = cell, flame.life
+        row[start + k * FLAME_FIELDS :][:FLAME_FIELDS] = cell, flame.life
     row[NUM_FLAMES] = len(flames)
     stay = [flame.life + 1 for flame in flames]
     _check_room("flames", stay, config.size * config.size, config.flame_life + 1, room)
@@ -356,7 +355,7 @@ def _check_room(what: str, stay: list[int], rate: int, span: int, room: int) -> 
 
 def _fill_board(row: Row, state: _State, config: Config) -> None:
     """The drawing, which must show what is listed and nothing else of the kind."""
-    size, board = config.size, board_at(config.size)
+    size = config.size
     _check("number of rows of board", len(state.board), size, size)
     drawn = _drawn(state, size)
     for r, line in enumerate(state.board):
@@ -366,7 +365,7 @@ def _fill_board(row: Row, state: _State, config: Config) -> None:
             if value not in (STILL if expected is None else (expected,)):
                 why = f"{expected}, as {place} is there" if place else f"{STILL}, as nothing listed is there"
                 raise ValueError(f"board[{r}][{c}] = {shorten(str(value))}; allowed: {why}")
-            row[board + r * size + c] = value
+            row[BOARD + r * size + c] = value
 
 
 def _drawn(state: _State, size: int) -> Drawn:
@@ -391,17 +390,16 @@ def _put(drawn: Drawn, position: Position, size: int, value: int, place: str) ->
 
 def _fill_items(row: Row, items: list[tuple[Position, int]], size: int) -> None:
     """Hidden items, each alone under wood or under flames that burnt it."""
-    board = board_at(size)
-    hidden = board + size * size
+    hidden = BOARD + size * size
     for k, (position, item) in enumerate(items):
         cell = _cell(f"items[{k}][0]", position, size)
         _check(f"items[{k}][1]", item, EXTRA_BOMB, KICK)
         if row[hidden + cell]:
             raise ValueError(f"items[{k}][0] = {[*position]}; allowed: one item a cell, another is there")
-        if row[board + cell] not in (WOOD, FLAMES):
+        if row[BOARD + cell] not in (WOOD, FLAMES):
             raise ValueError(
                 f"items[{k}][0] = {[*position]}; allowed: under wood ({WOOD}) or flames ({FLAMES}), "
-                f"the board shows {row[board + cell]}"
+                f"the board shows {row[BOARD + cell]}"
             )
         row[hidden + cell] = item
 
@@ -415,7 +413,7 @@ def _messages(state: _State, config: Config) -> list[list[int]]:
     if sorted(said) != names:
         raise ValueError(f"radio_from_agent has {shorten(str(sorted(said)))}; allowed in this variant: {names}")
     for name in names:
-        _check(f"number of words of radio_from_agent.{name}", len(said[name]), config.words, config.words)
+        _check(f"number of words of radio_from_agent.{name}", len(said[name]), WORDS, WORDS)
         for k, word in enumerate(said[name]):
             _check(f"radio_from_agent.{name}[{k}]", word, 0, config.vocabulary)
     return [said[name] for name in names]

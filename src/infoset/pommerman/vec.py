@@ -15,8 +15,8 @@ import numpy.typing as npt
 from infoset.errors import GameRuleError, ParameterError
 from infoset.jit import kernel
 from infoset.names import check_range
-from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import NUM_AGENTS, SIZE, advance_piece, begin, close_in, engine
+from infoset.pommerman.config import MAX_AGENTS, Config, GameType
+from infoset.pommerman.engine import NUM_AGENTS, SIZE, advance_piece, begin, engine
 from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
 from infoset.pommerman.rules import scratch
 from infoset.pommerman.state import LAY, RESULT, REWARDS, RUNNING, WORDS, Row, empty_rows
@@ -52,14 +52,12 @@ def step_all(
     found = True
     for b in range(first, last):
         row = rows[b]
-        advance_piece(row, work, settings, near, moves[b], words[b])
+        advance_piece(row, work, settings, collapses, near, moves[b], words[b])
         result[b] = row[RESULT]
         for k in range(agents):
             rewards[b, k] = row[REWARDS + k]
         if row[RESULT] != RUNNING:
             found &= begin(row, settings, template, pairs, starts, randoms[b : b + 1])
-        elif len(collapses):
-            close_in(row, settings, collapses)
     return found
 
 
@@ -85,7 +83,7 @@ class PommermanVec:
         check_range("threads", threads, 1, 256)
         self.config, self.num_envs = config, num_envs
         self.engine = engine(config)
-        self.rows = empty_rows(num_envs, config.size)
+        self.rows = empty_rows(num_envs, config)
         self._randoms = streams(seed, num_envs)
         edges = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self.parts = list(pairwise(edges))
@@ -119,14 +117,16 @@ class PommermanVec:
         self.rows[:] = rows
 
     def step(self, moves: npt.NDArray[np.integer], words: npt.NDArray[np.integer] | None = None) -> Stepped:
-        """One step on every board with ``moves`` (B, A) and, on the radio, ``words`` (B, A, 2).
+        """One step on every board with ``moves`` (B, A), 0 to 5, and, on the radio, ``words`` (B, A, 2).
 
-        The arrays of the result are used again by the next call.
+        The arrays of the result are used again by the next call.  Raises ``ParameterError`` for other shapes and
+        numbers, and for words where there is no radio.
         """
-        acts = self._checked(moves)
-        said = self._silence if words is None else np.ascontiguousarray(words, dtype=np.int16)
-        if said.shape[:2] != acts.shape and words is not None:
-            raise ParameterError(f"words of shape {said.shape}; needed: {(*acts.shape, WORDS)}")
+        shape = self.num_envs, self.config.num_agents
+        if words is not None and self.config.game_type != GameType.TEAM_RADIO:
+            raise ParameterError("words need a radio; allowed in this variant: None")
+        acts = _checked("moves", moves, shape, LAY)
+        said = self._silence if words is None else _checked("words", words, (*shape, WORDS), self.config.vocabulary - 1)
         arrays = self.engine
         found = self.spread(
             lambda part, first, last: step_all(
@@ -149,14 +149,6 @@ class PommermanVec:
         )
         return self.planes, self.scalars
 
-    def _checked(self, moves: npt.NDArray[np.integer]) -> npt.NDArray[np.int16]:
-        wanted = (self.num_envs, self.config.num_agents)
-        if moves.shape != wanted:
-            raise ParameterError(f"moves of shape {moves.shape}; needed: {wanted}")
-        if moves.min() < 0 or moves.max() > LAY:
-            raise ParameterError(f"moves from {moves.min()} to {moves.max()}; allowed: 0 to {LAY}")
-        return np.ascontiguousarray(moves, dtype=np.int16)
-
     def spread(self, task: object) -> bool:
         """Do ``task(part, first, last)`` for every part of the boards, each on a thread of its own.
 
@@ -173,3 +165,12 @@ class PommermanVec:
     def _check(self, found: bool) -> None:
         if not found:
             raise GameRuleError(f"no board with {self.config.rigid} rigid walls leaves the way open")
+
+
+def _checked(name: str, given: npt.NDArray[np.integer], shape: tuple[int, ...], highest: int) -> npt.NDArray[np.int16]:
+    """Numbers from 0 to ``highest``, as the kernels want them."""
+    if given.shape != shape or given.dtype.kind not in "iu":
+        raise ParameterError(f"{name} of shape {given.shape} and type {given.dtype}; needed: integers of shape {shape}")
+    if given.min() < 0 or given.max() > highest:
+        raise ParameterError(f"{name} from {given.min()} to {given.max()}; allowed: 0 to {highest}")
+    return np.ascontiguousarray(given, dtype=np.int16)

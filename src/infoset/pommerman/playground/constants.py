@@ -7,6 +7,7 @@ from enum import IntEnum
 from infoset.errors import ParameterError
 from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.observation import Item
+from infoset.pommerman.state import WORDS
 
 __all__ = [
     "AGENT_VIEW_SIZE", "BOARD_SIZE", "BOARD_SIZE_ONE_VS_ONE", "DEFAULT_BLAST_STRENGTH", "DEFAULT_BOMB_LIFE",
@@ -23,7 +24,7 @@ NUM_WOOD_ONE_VS_ONE, NUM_ITEMS_ONE_VS_ONE = _TWO.wood, _TWO.items
 AGENT_VIEW_SIZE = _RADIO.view
 DEFAULT_BLAST_STRENGTH, DEFAULT_BOMB_LIFE = _FOUR.start_blast, _FOUR.fuse
 FIRST_COLLAPSE, MAX_STEPS = _FOUR.collapses[0], _FOUR.max_steps
-RADIO_VOCAB_SIZE, RADIO_NUM_WORDS = _RADIO.vocabulary, _RADIO.words
+RADIO_VOCAB_SIZE, RADIO_NUM_WORDS = _RADIO.vocabulary, WORDS
 
 
 class Action(IntEnum):

@@ -21,7 +21,7 @@ from infoset.pommerman.observation import observations
 from infoset.pommerman.playground import constants
 from infoset.pommerman.playground.agents import BaseAgent, follow
 from infoset.pommerman.playground.spaces import ActionSpace, Box, Move, action_space, read_move
-from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, LAY, RESULT, REWARDS, RUNNING, STEP, Row
+from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, LAY, RESULT, REWARDS, RUNNING, STEP, WORDS, Row
 from infoset.pommerman.state_json import read_state, write_state
 
 REGISTRY = list(CONFIGS)
@@ -64,7 +64,7 @@ class Pomme:
         self.training_agent: int | None = None
         self.action_space: ActionSpace = action_space(rules, np.random.default_rng())
         features = 3 * rules.size**2 + SCALARS + (3 if rules.num_agents > 2 else 1)
-        words = rules.words if rules.game_type == GameType.TEAM_RADIO else 0
+        words = WORDS if rules.game_type == GameType.TEAM_RADIO else 0
         self.observation_space = Box(0, np.inf, (features + words,))
         self._first: Row | None = None
         self._position: PommermanState | None = None
@@ -136,14 +136,12 @@ class Pomme:
         Raises ``IllegalMoveError`` for moves that are none; those of the dead do not matter.
         """
         moves = self._moves(actions)
-        step = self._state.play_unchecked(moves)
-        shown = step.shown
-        assert shown is not None
-        assert isinstance(step.state, PommermanState)
-        self._position, self._intended_actions = step.state, moves
-        rewards = shown[REWARDS:][: len(self._agents)].tolist()
-        done = self._done(shown)
-        seen = self._show(shown)
+        state = self._state.play_unchecked(moves).state
+        assert isinstance(state, PommermanState)
+        self._position, self._intended_actions = PommermanState(self.game, state.walled()), moves
+        rewards = state.row[REWARDS:][: len(self._agents)].tolist()
+        done = self._done(state.row)
+        seen = self._show(state.row)
         if done:
             for agent, reward in zip(self._agents, rewards, strict=True):
                 agent.episode_end(reward)

@@ -10,6 +10,7 @@ import numpy as np
 from infoset.errors import IllegalMoveError, shorten
 from infoset.pommerman.config import Config, GameType
 from infoset.pommerman.game import MOVES
+from infoset.pommerman.state import WORDS
 
 Move: TypeAlias = int | tuple[int, ...]
 Seed: TypeAlias = int | np.random.SeedSequence | None
@@ -79,7 +80,7 @@ ActionSpace: TypeAlias = Discrete | Tuple
 def action_space(config: Config, rng: np.random.Generator) -> ActionSpace:
     """What an agent may answer: a move, on the radio a move and words."""
     if config.game_type == GameType.TEAM_RADIO:
-        return Tuple((len(MOVES), *(config.vocabulary,) * config.words), rng)
+        return Tuple((len(MOVES), *(config.vocabulary,) * WORDS), rng)
     return Discrete(len(MOVES), rng)
 
 
@@ -97,7 +98,7 @@ def read_move(answer: Any, config: Config) -> Move:
     if not numbers:
         allowed = "an integer or a list of a move and words" if radio else "an integer"
         raise IllegalMoveError(f"{shorten(repr(answer))} is no move; allowed: {allowed}")
-    return (*numbers, *(0,) * config.words)[: 1 + config.words] if radio else numbers[0]
+    return (*numbers, *(0,) * WORDS)[: 1 + WORDS] if radio else numbers[0]
 
 
 def _numbers(answer: Any) -> list[int]:
