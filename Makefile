@@ -1,8 +1,8 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
 # make check   lint and types only      make docs   build the pages
-# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then bench-playouts
-# make bench-playouts   random plays a second of described games
+# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then the two below
+# make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make papers  regenerate the papers' tables and figures
 
 PYTHON ?= python3
@@ -10,7 +10,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs bench bench-tabular bench-playouts papers clean
+.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman papers clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -33,6 +33,9 @@ demo: $(VENV)/demo
 	$(BIN)/infoset show examples/half_street_poker.efg --svg runs/half_street_poker.svg
 	$(BIN)/infoset solve examples/half_street_poker.efg --method lp
 	$(BIN)/infoset solve leduc_poker --method dcfr --target 1e-4
+	rm -rf runs/pommerman
+	$(BIN)/infoset match pommerman:PommeTeamCompetition-v0 simple simple simple simple --games 1 --replay runs/pommerman
+	$(BIN)/infoset watch runs/pommerman/match-00001.json
 
 test: check $(VENV)/test
 	$(BIN)/python -m pytest
@@ -49,13 +52,16 @@ check: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-tabular bench-playouts
+bench: bench-tabular bench-playouts bench-pommerman
 
 bench-tabular: $(VENV)/bench
 	$(BIN)/python benchmarks/tabular.py
 
 bench-playouts: $(VENV)/demo
 	$(BIN)/python benchmarks/playouts.py
+
+bench-pommerman: $(VENV)/demo
+	$(BIN)/python benchmarks/pommerman.py
 
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py
