@@ -1,0 +1,137 @@
+"""What a film of a game holds, and how it is told in words."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from infoset.errors import ParameterError
+from infoset.pommerman.config import Config
+from infoset.pommerman.state import DOWN, EXTRA_BOMB, INCR_RANGE, KICK
+
+ITEMS = {EXTRA_BOMB: "another bomb", INCR_RANGE: "a longer blast", KICK: "a boot to kick with"}
+FAULTS = {"illegal": "an illegal move", "late": "a late move", "error": "an error"}
+
+Kind = Literal["death", "item", "kick", "walls", "fault"]
+
+
+class Agent(NamedTuple):
+    """An agent after a step; the dead keep their cell.  ``facing`` is the direction it last walked to."""
+
+    alive: bool
+    cell: int
+    ammo: int
+    blast: int
+    kick: bool
+    facing: int = DOWN
+
+
+class Bomb(NamedTuple):
+    """A bomb; ``number`` stays the same from step to step.  ``owner`` is ``None`` where no agent laid it."""
+
+    number: int
+    cell: int
+    owner: int | None
+    life: int
+    strength: int
+    direction: int
+
+
+class Flame(NamedTuple):
+    """Fire in a cell, ``life`` steps before its last; ``links`` has bit ``1 << direction`` set where it goes on."""
+
+    cell: int
+    life: int
+    links: int = 0
+    owners: tuple[int, ...] = ()
+
+
+class Blast(NamedTuple):
+    """A bomb that went off.  ``lit_by`` are the owners of the fire that did it; ``None``: its fuse."""
+
+    bomb: Bomb
+    lit_by: tuple[int, ...] | None
+
+
+class Event(NamedTuple):
+    """Something to tell.  ``by`` are the owners of the deadly fire; ``what`` is an item, or the kind of a fault."""
+
+    kind: Kind
+    agent: int | None = None
+    by: tuple[int, ...] = ()
+    what: int | str = ""
+
+
+class Frame(NamedTuple):
+    """The position after a step, and the step."""
+
+    step: int
+    ground: tuple[int, ...]
+    """(cells,) walls, wood, and items that lie open; everything else is passage."""
+    hidden: tuple[int, ...]
+    """(cells,) items under wood or flames."""
+    agents: tuple[Agent, ...]
+    bombs: tuple[Bomb, ...]
+    flames: tuple[Flame, ...]
+    moves: tuple[int | None, ...]
+    """``None`` for the dead, and for everyone in the first frame."""
+    words: tuple[tuple[int, ...], ...] = ()
+    """What each agent said on the radio; empty where there is none."""
+    blasts: tuple[Blast, ...] = ()
+    events: tuple[Event, ...] = ()
+
+
+class Film(NamedTuple):
+    """A whole game."""
+
+    game: str
+    config: Config
+    players: tuple[str, ...]
+    agents: tuple[str, ...]
+    """Who played in each seat.  Like ``game`` it comes out of the replay, short and printable."""
+    frames: tuple[Frame, ...]
+    returns: tuple[float, ...]
+    won: bool
+    """Whether somebody won; those with a positive return did."""
+
+    def number(self, step: int | None) -> int:
+        """Which frame is the one after a step of the game; the last for ``None``.  Raises ``ParameterError``."""
+        first, last = self.frames[0].step, self.frames[-1].step
+        if step is not None and not first <= step <= last:
+            raise ParameterError(f"step={step} is out of range; allowed: {first} to {last}")
+        return (last if step is None else step) - first
+
+    def outcome(self) -> str:
+        """Who won, in a few words."""
+        winners = [name for name, pay in zip(self.players, self.returns, strict=True) if self.won and pay > 0]
+        if not winners:
+            return "A tie"
+        return f"{_listed(winners)} win{'s' * (len(winners) == 1)}"
+
+    def tell(self, event: Event) -> str:
+        """An event in one sentence without its full stop."""
+        if event.agent is None:
+            return "The walls close in"
+        who = self.players[event.agent]
+        match event.kind:
+            case "death":
+                return f"{who} {self.fate(event)}"
+            case "item":
+                return f"{who} finds {ITEMS[int(event.what)]}"
+            case "kick":
+                return f"{who} kicks a bomb"
+        return f"{who}: {FAULTS[str(event.what)]}"
+
+    def fate(self, event: Event) -> str:
+        """What an agent died of."""
+        if event.what == "walls":
+            return "is crushed by the walls"
+        if not event.by:
+            return "burns"
+        if event.by == (event.agent,):
+            return "dies of its own bomb"
+        others = [f"{self.players[k]}'s" for k in event.by if k != event.agent]
+        return f"dies of {_listed(['its own'] * (event.agent in event.by) + others)} bomb{'s' * (len(event.by) > 1)}"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:])

@@ -1,0 +1,305 @@
+"""A recorded game as a film: what stood where after each step, and what happened in it.
+
+Positions come from the rules, which check the replay on the way.  Whose fire burns where the rules do not keep; it
+is found by playing every step a second time with fires put out and fuses wet, so that all bombs lie where they go
+off, and by setting them off here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, cast
+
+from infoset.base import JointMove
+from infoset.catalog import POMMERMAN
+from infoset.catalog import load as load_game
+from infoset.errors import UnsupportedGameError, shorten
+from infoset.match.replay import Match, replay_states
+from infoset.pommerman.config import Config, GameType
+from infoset.pommerman.game import Pommerman, PommermanState
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    BOARD,
+    BOMB_FIELDS,
+    BOMBS,
+    DOWN,
+    EXTRA_BOMB,
+    FLAME_FIELDS,
+    INCR_RANGE,
+    KICK,
+    LEFT,
+    LIFE,
+    MESSAGES,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    PASSAGE,
+    RESULT,
+    RIGHT,
+    RIGID,
+    STEP,
+    STOP,
+    UP,
+    WIN,
+    WOOD,
+    WORDS,
+    Row,
+    flames_at,
+)
+from infoset.view.pommerman.film import ITEMS, Agent, Blast, Bomb, Event, Film, Flame, Frame
+
+GROUND = (RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)
+OPPOSITE = {UP: DOWN, DOWN: UP, LEFT: RIGHT, RIGHT: LEFT}
+STEPS = {STOP: (0, 0), UP: (-1, 0), DOWN: (1, 0), LEFT: (0, -1), RIGHT: (0, 1)}
+"""Rows down and columns to the right that a move leads."""
+LONGEST_NAME = 60
+SAFE_LIFE = 2  # a bomb with so long a fuse does not go off in the next step
+
+
+def film(match: Match, game: Pommerman | None = None) -> Film:
+    """Play a match again and keep what there is to see.
+
+    ``game`` is loaded by the name in the match unless it is given.  Raises ``UnsupportedGameError`` where the match
+    is one of another game, and ``FormatError`` where it is no play of the game.
+    """
+    if game is None:
+        if not match.game.startswith(POMMERMAN):
+            raise UnsupportedGameError(f"{shorten(match.game)!r} is not Pommerman; allowed: replays of {POMMERMAN}NAME")
+        game = cast(Pommerman, load_game(match.game))
+    states = replay_states(match, game)
+    dealt = [state for state in states if isinstance(state, PommermanState)]
+    first = len(states) - len(dealt)  # before it nature deals the board
+    shots = frames(dealt, [step.moves for step in match.steps[first:]])
+    for fault in match.faults:
+        number = max(fault.step - first, 0)
+        event = Event("fault", fault.player, what=fault.kind)
+        shots[number] = shots[number]._replace(events=(*shots[number].events, event))
+    last = dealt[-1]
+    agents = tuple(map(_clean, match.agents))
+    won = bool(last.row[RESULT] == WIN)
+    return Film(_clean(match.game), last.game.config, match.players, agents, tuple(shots), last.returns(), won)
+
+
+def _clean(name: str) -> str:
+    """A name that cannot flood or command a terminal."""
+    return "".join(sign if sign.isprintable() else "?" for sign in shorten(name, LONGEST_NAME))
+
+
+def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list[Frame]:
+    """One for each position; ``moves`` are the joint moves between them, so there is one fewer."""
+    reel = _Reel(states[0])
+    for state, joint in zip(states[1:], moves, strict=True):
+        reel.add(state, joint)
+    return reel.frames
+
+
+class _Reel:
+    """The frames so far."""
+
+    def __init__(self, start: PommermanState) -> None:
+        self.state, self.config, row = start, start.game.config, start.row
+        bombs = [Bomb(k, cell, self.owner(owner), *rest) for k, (cell, owner, *rest) in enumerate(_bombs(row))]
+        self.laid = len(bombs)
+        flames = tuple(Flame(cell, life) for cell, life in _flames(row, self.config.size))
+        nobody = (None,) * self.config.num_agents
+        agents = tuple(self.agents(row, nobody))
+        self.frames = [self.frame(row, agents=agents, bombs=tuple(bombs), flames=flames, moves=nobody)]
+
+    def owner(self, number: int) -> int | None:
+        return number if 0 <= number < self.config.num_agents else None
+
+    def frame(self, row: Row, **parts: Any) -> Frame:
+        """The position in a row; ``parts`` are what is not to be read from it."""
+        words: tuple[tuple[int, ...], ...] = ()
+        if self.config.game_type == GameType.TEAM_RADIO:
+            words = tuple(map(tuple, _table(row, MESSAGES, self.config.num_agents, WORDS)))
+        board, hidden = _planes(row, self.config.size)
+        return Frame(int(row[STEP]), _ground(board), tuple(hidden.tolist()), words=words, **parts)
+
+    def add(self, state: PommermanState, said: JointMove) -> None:
+        """The next position and the joint move that led to it."""
+        shown, size = self.frames[-1], self.config.size
+        moves = tuple(cast("int | None", move[0] if isinstance(move, tuple) else move) for move in said)
+        before = self.walled(shown)
+        calm = self.calm()
+        opened = _ground(_planes(calm, size)[0])
+        still = cast(PommermanState, PommermanState(self.state.game, calm).play_unchecked(said).state).row
+        met = tuple(self.agents(still, moves, before))
+        lying = self.lying(still, before)
+        fire = _Fire(self.config, _ground(_planes(still, size)[0]), before)
+        blasts, left = fire.spread(lying)
+        bombs = tuple(bomb._replace(direction=rolls) for bomb, (*_, rolls) in zip(left, _bombs(state.row), strict=True))
+        agents = tuple(self.agents(state.row, moves, before))
+        events = (
+            *_falls(shown, before),
+            *_kicks(before, met, lying, moves, size),
+            *_pick_ups(before, met, opened),
+            *_burns(before, agents, met, fire),
+        )
+        self.state = state
+        parts = {"agents": agents, "bombs": bombs, "flames": fire.flames(), "moves": moves}
+        self.frames.append(self.frame(state.row, **parts, blasts=blasts, events=events))
+
+    def agents(self, row: Row, moves: tuple[int | None, ...], before: Frame | None = None) -> Iterator[Agent]:
+        for k, (alive, cell, ammo, blast, kick) in enumerate(_table(row, AGENTS, len(moves), AGENT_FIELDS)):
+            move, facing = moves[k], before.agents[k].facing if before else DOWN
+            yield Agent(bool(alive), cell, ammo, blast, bool(kick), move if move in OPPOSITE else facing)
+
+    def walled(self, frame: Frame) -> Frame:
+        """The last frame with the walls closed in that are due before the next step."""
+        row = self.state.walled()
+        board, hidden = _planes(row, self.config.size)
+        ground = _ground(board)
+        alive = [bool(fields[0]) for fields in _table(row, AGENTS, len(frame.agents), AGENT_FIELDS)]
+        return frame._replace(
+            ground=ground,
+            hidden=tuple(hidden.tolist()),
+            agents=tuple(agent._replace(alive=lives) for agent, lives in zip(frame.agents, alive, strict=True)),
+            bombs=tuple(bomb for bomb in frame.bombs if ground[bomb.cell] != RIGID),
+            flames=tuple(flame for flame in frame.flames if ground[flame.cell] != RIGID),
+        )
+
+    def calm(self) -> Row:
+        """The walled position without fire, what was under flames that end now laid open, and with long fuses."""
+        row = self.state.walled()
+        board, hidden = _planes(row, self.config.size)
+        for cell, life in _flames(row, self.config.size):
+            if life == 0:
+                board[cell], hidden[cell] = hidden[cell], PASSAGE
+        for cell, life in _flames(row, self.config.size):
+            if life > 0:
+                board[cell] = PASSAGE
+        row[flames_at(self.config.size) :] = 0
+        row[NUM_FLAMES] = 0
+        for k in range(row[NUM_BOMBS]):
+            row[BOMBS + k * BOMB_FIELDS + LIFE] = SAFE_LIFE
+        return row
+
+    def lying(self, still: Row, before: Frame) -> list[Bomb]:
+        """All bombs where they would go off, the new ones last, with their fuses as they are now."""
+        bombs = [bomb._replace(life=bomb.life - 1) for bomb in before.bombs]
+        for k, (cell, owner, life, strength, direction) in enumerate(_bombs(still)):
+            if k == len(bombs):
+                bombs.append(Bomb(self.laid, cell, self.owner(owner), life, strength, direction))
+                self.laid += 1
+            bombs[k] = bombs[k]._replace(cell=cell, direction=direction)
+        return bombs
+
+
+class _Fire:
+    """What burns after a step, and whose it is."""
+
+    def __init__(self, config: Config, board: tuple[int, ...], before: Frame) -> None:
+        self.size, self.board, self.life = config.size, board, config.flame_life
+        self.old = [flame._replace(life=flame.life - 1) for flame in before.flames if flame.life > 0]
+        self.new: dict[int, Flame] = {}
+        stood = {agent.cell for agent in before.agents if agent.alive} | {bomb.cell for bomb in before.bombs}
+        self.lights = {flame.cell for flame in self.old} - stood  # the rules do not see fire where something stood
+
+    def owners(self, cell: int) -> tuple[int, ...]:
+        """Whose fire is in a cell."""
+        flames = [flame for flame in (*self.old, *self.new.values()) if flame.cell == cell]
+        return tuple(sorted({owner for flame in flames for owner in flame.owners}))
+
+    def spread(self, bombs: list[Bomb]) -> tuple[tuple[Blast, ...], list[Bomb]]:
+        """Set off all that must go off, wave after wave; and the bombs that are left."""
+        going = [bomb for bomb in bombs if bomb.life == 0 or bomb.cell in self.lights]
+        blasts: list[Blast] = []
+        while going:
+            blasts += [Blast(bomb, self.owners(bomb.cell) if bomb.life else None) for bomb in going]
+            bombs = [bomb for bomb in bombs if bomb not in going]
+            for bomb in going:
+                self.blast(bomb)
+            going = [bomb for bomb in bombs if bomb.cell in self.new]
+        return tuple(blasts), bombs
+
+    def blast(self, bomb: Bomb) -> None:
+        """Burn the bomb's cell and ``strength - 1`` cells each way, wood being the last."""
+        if bomb.strength > 0:
+            self.burn(bomb.cell, bomb.owner)
+        for direction, back in OPPOSITE.items():
+            cell = bomb.cell
+            for _ in range(bomb.strength - 1):
+                beyond = _beyond(cell, direction, self.size)
+                if beyond is None or self.board[beyond] == RIGID:
+                    break
+                self.burn(cell, bomb.owner, 1 << direction)
+                self.burn(beyond, bomb.owner, 1 << back)
+                cell = beyond
+                if self.board[cell] == WOOD:
+                    break
+
+    def burn(self, cell: int, owner: int | None, links: int = 0) -> None:
+        flame = self.new.get(cell, Flame(cell, self.life))
+        owners = flame.owners if owner is None or owner in flame.owners else (*flame.owners, owner)
+        self.new[cell] = flame._replace(links=flame.links | links, owners=owners)
+
+    def flames(self) -> tuple[Flame, ...]:
+        """The old ones, then the new ones in row-major order, as the rules keep them."""
+        return (*self.old, *(self.new[cell] for cell in sorted(self.new)))
+
+
+def _kicks(
+    before: Frame, met: tuple[Agent, ...], lying: list[Bomb], moves: tuple[int | None, ...], size: int
+) -> Iterator[Event]:
+    """A bomb that rolls and did not roll that way before was kicked by whoever walked up to it."""
+    rolled = {bomb.number: bomb.direction for bomb in before.bombs}
+    for bomb in lying:
+        if bomb.direction not in (STOP, rolled.get(bomb.number)):
+            for k, agent in enumerate(met):
+                behind = _beyond(agent.cell, bomb.direction, size) == bomb.cell
+                if agent.alive and behind and moves[k] == bomb.direction:
+                    yield Event("kick", k)
+
+
+def _pick_ups(before: Frame, met: tuple[Agent, ...], opened: tuple[int, ...]) -> Iterator[Event]:
+    for k, (agent, old) in enumerate(zip(met, before.agents, strict=True)):
+        if agent.cell != old.cell and opened[agent.cell] in ITEMS:
+            yield Event("item", k, what=opened[agent.cell])
+
+
+def _falls(shown: Frame, walled: Frame) -> Iterator[Event]:
+    """The walls that closed in before a step, and whom they killed."""
+    if shown.ground != walled.ground:
+        yield Event("walls")
+    for k, (old, agent) in enumerate(zip(shown.agents, walled.agents, strict=True)):
+        if old.alive and not agent.alive:
+            yield Event("death", k, what="walls")
+
+
+def _burns(before: Frame, agents: tuple[Agent, ...], met: tuple[Agent, ...], fire: _Fire) -> Iterator[Event]:
+    for k, (old, agent) in enumerate(zip(before.agents, agents, strict=True)):
+        if old.alive and not agent.alive:
+            yield Event("death", k, fire.owners(met[k].cell), "fire")
+
+
+def _beyond(cell: int, direction: int, size: int) -> int | None:
+    """The next cell in a direction; the cell itself for none; ``None`` is off the board."""
+    down, right = STEPS[direction]
+    r, c = cell // size + down, cell % size + right
+    return r * size + c if 0 <= r < size and 0 <= c < size else None
+
+
+def _table(row: Row, start: int, count: int, fields: int) -> list[list[int]]:
+    rows: list[list[int]] = row[start : start + count * fields].reshape(count, fields).tolist()
+    return rows
+
+
+def _bombs(row: Row) -> list[list[int]]:
+    """The cell, owner, life, strength and direction of each."""
+    return _table(row, BOMBS, int(row[NUM_BOMBS]), BOMB_FIELDS)
+
+
+def _flames(row: Row, size: int) -> list[list[int]]:
+    """The cell and life of each."""
+    return _table(row, flames_at(size), int(row[NUM_FLAMES]), FLAME_FIELDS)
+
+
+def _planes(row: Row, size: int) -> tuple[Row, Row]:
+    """The board and what it hides, as they stand in the row."""
+    cells = size * size
+    return row[BOARD : BOARD + cells], row[BOARD + cells : BOARD + 2 * cells]
+
+
+def _ground(board: Row) -> tuple[int, ...]:
+    return tuple(value if value in GROUND else PASSAGE for value in board.tolist())

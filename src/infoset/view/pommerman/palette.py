@@ -1,0 +1,51 @@
+"""The colours of everything that is drawn of Pommerman, by name; nothing else names a colour."""
+
+from __future__ import annotations
+
+AGENT_TINTS = (
+    ("#ef5350", "#b3302f", "#ffa19c"),
+    ("#3f83f8", "#2257b8", "#9cc3ff"),
+    ("#ffab2e", "#c67508", "#ffd58c"),
+    ("#14b8c4", "#0a7f89", "#8ee9ef"),
+)
+"""Each agent's colour, its shade and its light; agents 0 and 2, the warm ones, are a team, and so are the others."""
+
+PARTS = ("", "_dark", "_light")
+_AGENTS = {f"agent{k}{part}": tints[i] for k, tints in enumerate(AGENT_TINTS) for i, part in enumerate(PARTS)}
+
+DAY = _AGENTS | {
+    "grass": "#b5d99c", "meadow": "#abd18f", "tuft": "#8fbd73", "ink": "#1d2433", "white": "#ffffff",
+    "stone": "#8f9bb0", "stone_dark": "#5b6579", "stone_light": "#b3bdce", "stone_face": "#8390a6",
+    "wood": "#d59b5b", "wood_dark": "#93602f", "wood_light": "#e8b87c", "wood_face": "#c68a49", "nail": "#7b4f25",
+    "bomb": "#2b3244", "bomb_dark": "#191e2b", "bomb_light": "#6c7891", "fuse": "#d9b382", "spark": "#ffd34d",
+    "ember": "#ff8a1f", "hot": "#e23d28",
+    "flame0": "#e8451f", "flame1": "#ff8b1a", "flame2": "#ffc93c", "flame3": "#fff6cf",
+    "skin": "#ffe8d1", "blush": "#ff9d8a",
+    "card": "#fdfaf2", "card_edge": "#c9bfa6", "more": "#3f83f8", "far": "#ff7a1f", "boot": "#8e56d9",
+    "boot_dark": "#5f35a0",
+    "frame": "#4b566b", "frame_dark": "#353e50", "fog": "#77839a", "fog_light": "#8994aa",
+}  # fmt: skip
+"""The world by day, that is, where people have chosen a light screen."""
+
+NIGHT = DAY | {
+    "grass": "#3d5c48", "meadow": "#375542", "tuft": "#4d7059",
+    "stone": "#66718a", "stone_dark": "#394154", "stone_light": "#8590a8", "stone_face": "#5b667e",
+    "bomb_dark": "#0a0d14", "bomb": "#3a4359",
+    "wood": "#a97843", "wood_dark": "#5f3e20", "wood_light": "#c2925c", "wood_face": "#996a38", "nail": "#533517",
+    "frame": "#2b3344", "frame_dark": "#1d2433", "fog": "#1b2130", "fog_light": "#232a3b",
+}  # fmt: skip
+"""The world by night."""
+
+PAGE_DAY = {
+    "ground": "#f3f1ea", "panel": "#ffffff", "sunken": "#ebe8de", "text": "#222a38", "muted": "#667085",
+    "line": "#dfdbcf", "accent": "#c94a17", "accent-text": "#ffffff", "focus": "#2257b8", "blast": "#f08a24",
+    "shadow": "rgb(60 50 20 / 12%)",
+}  # fmt: skip
+"""The page around the board by day."""
+
+PAGE_NIGHT = {
+    "ground": "#12161f", "panel": "#1b212d", "sunken": "#0d1118", "text": "#e7ebf3", "muted": "#95a1b6",
+    "line": "#2a3342", "accent": "#ff8b45", "accent-text": "#1a1208", "focus": "#9cc3ff", "blast": "#ffa04d",
+    "shadow": "rgb(0 0 0 / 35%)",
+}  # fmt: skip
+"""The page by night."""

@@ -1,0 +1,79 @@
+"""What is painted where, in order: one position, or a moment on the way from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from infoset.pommerman.state import RIGID, WOOD
+from infoset.view.pommerman import art
+from infoset.view.pommerman.film import ITEMS, Film, Frame
+
+WALLS = (RIGID, WOOD)
+RISE = 0.5  # cells that an agent rises by while it fades away
+
+
+class Placed(NamedTuple):
+    """A sprite whose cell has its upper left corner at ``(x, y)``, counted in cells."""
+
+    sprite: art.Sprite
+    x: float
+    y: float
+    alpha: float = 1.0
+
+
+def floor(frame: Frame, size: int) -> Iterator[Placed]:
+    """The ground, with the shadows of the walls."""
+    for cell in range(size * size):
+        x, y = cell % size, cell // size
+        names = ["grass" if (x + y) % 2 else "", art.growth(cell)]
+        names.append("eave" if y and frame.ground[cell - size] in WALLS else "")
+        yield from (Placed(art.SPRITES[name], x, y) for name in names if name)
+
+
+def scene(film: Film, number: int, phase: float = 0.0) -> list[Placed]:
+    """What is on the floor after frame ``number``, from back to front; ``phase`` of the way to the next one."""
+    reel = film.frames
+    before, frame, after = reel[max(number - 1, 0)], reel[number], reel[min(number + 1, len(reel) - 1)]
+    size = film.config.size
+    standing = [*_built(frame, WALLS, size), *_bombs(frame, after, phase, film)]
+    standing += _agents(before, frame, after, phase, size)
+    standing.sort(key=lambda placed: placed.y)  # stable: walls, bombs, agents within a row
+    return [*_flames(frame, phase, film), *_built(frame, tuple(ITEMS), size), *standing]
+
+
+def _built(frame: Frame, kinds: tuple[int, ...], size: int) -> Iterator[Placed]:
+    for cell, value in enumerate(frame.ground):
+        if value in kinds:
+            yield Placed(art.SPRITES[art.built(cell, value)], cell % size, cell // size)
+
+
+def _flames(frame: Frame, phase: float, film: Film) -> Iterator[Placed]:
+    size, full = film.config.size, film.config.flame_life + 1
+    for layer in range(len(art.FLAME_WIDTHS)):
+        for flame in frame.flames:
+            heat = min(1.0, (flame.life + 1 - phase) / full)
+            yield Placed(art.flame(flame.links, round(heat, 2), layer), flame.cell % size, flame.cell // size)
+
+
+def _bombs(frame: Frame, after: Frame, phase: float, film: Film) -> Iterator[Placed]:
+    goal = {bomb.number: bomb.cell for bomb in (*after.bombs, *(blast.bomb for blast in after.blasts))}
+    for bomb in frame.bombs:
+        x, y = _between(bomb.cell, goal.get(bomb.number, bomb.cell), phase, film.config.size)
+        yield Placed(art.bomb(bomb.owner, bomb.life, film.config.fuse), x, y)
+
+
+def _agents(before: Frame, frame: Frame, after: Frame, phase: float, size: int) -> Iterator[Placed]:
+    for k, agent in enumerate(frame.agents):
+        if agent.alive:
+            x, y = _between(agent.cell, after.agents[k].cell, phase, size)
+            yield Placed(art.figure(k, after.agents[k].facing if phase else agent.facing), x, y)
+        elif before.agents[k].alive:
+            y, x = divmod(agent.cell, size)
+            yield Placed(art.figure(k, agent.facing, alive=False), x, y - RISE * phase, 1 - phase)
+
+
+def _between(start: int, goal: int, phase: float, size: int) -> tuple[float, float]:
+    """The place on the way from one cell to another."""
+    (y, x), (v, u) = divmod(start, size), divmod(goal, size)
+    return x + (u - x) * phase, y + (v - y) * phase

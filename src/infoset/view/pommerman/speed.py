@@ -1,0 +1,13 @@
+"""How quickly films are shown."""
+
+from __future__ import annotations
+
+from infoset.errors import ParameterError
+
+SPEED, SLOWEST, FASTEST = 6.0, 0.1, 100.0  # steps a second
+
+
+def check_speed(speed: float) -> None:
+    """Raises ``ParameterError`` for what is no speed."""
+    if not SLOWEST <= speed <= FASTEST:
+        raise ParameterError(f"speed={speed} is out of range; allowed: {SLOWEST:g} to {FASTEST:g} steps a second")

@@ -1,0 +1,96 @@
+"""Positions as coloured text, and a game played in the terminal."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from infoset.match.replay import Match
+from infoset.pommerman.game import Pommerman
+from infoset.pommerman.state import DOWN, EXTRA_BOMB, INCR_RANGE, KICK, LAY, LEFT, PASSAGE, RIGHT, RIGID, STOP, UP, WOOD
+from infoset.view.pommerman.film import Agent, Film, Frame
+from infoset.view.pommerman.frames import film as film_of
+from infoset.view.pommerman.palette import DAY
+from infoset.view.pommerman.speed import SPEED, check_speed
+
+GROUND = {
+    PASSAGE: ("  ", "meadow"), RIGID: ("██", "stone"), WOOD: ("▒▒", "wood"),
+    EXTRA_BOMB: ("+b", "more"), INCR_RANGE: ("+r", "far"), KICK: ("+k", "boot"),
+}  # fmt: skip
+MOVES = {STOP: "·", UP: "↑", DOWN: "↓", LEFT: "←", RIGHT: "→", LAY: "●", None: " "}
+LAST_EVENTS = 3
+
+
+def position_text(film: Film, number: int) -> Text:
+    """The position after frame ``number`` and what led to it.
+
+    Two characters a cell: ``██`` wall, ``▒▒`` wood, ``●7`` a bomb with seven steps left, ``**`` flames, ``A0`` to
+    ``A3`` agents, ``+b``, ``+r`` and ``+k`` the power-ups.
+    """
+    frame, size = film.frames[number], film.config.size
+    cells = _cells(frame)
+    text = Text(f"{film.game}  step {frame.step} of {film.frames[-1].step}\n")
+    text.append("┌" + "──" * size + "┐\n")
+    for start in range(0, size * size, size):
+        text.append("│")
+        for sign, color in cells[start : start + size]:
+            text.append(sign, DAY[color])
+        text.append("│\n")
+    text.append("└" + "──" * size + "┘\n")
+    for k, agent in enumerate(frame.agents):
+        text.append_text(_status(film, frame, k, agent))
+    told = [(shown.step, film.tell(event)) for shown in film.frames[: number + 1] for event in shown.events]
+    for step, what in told[-LAST_EVENTS:]:
+        text.append(f"{step:4}  {what}\n", "bold" if step == frame.step else "dim")
+    if number == len(film.frames) - 1:
+        text.append(f"{film.outcome()}\n", "bold")
+    return text
+
+
+def _cells(frame: Frame) -> list[tuple[str, str]]:
+    """What each cell shows, and in which colour; later things cover earlier ones."""
+    cells = [GROUND[value] for value in frame.ground]
+    for bomb in frame.bombs:
+        life = str(bomb.life) if 0 <= bomb.life < 10 else "+"
+        cells[bomb.cell] = (f"●{life}", "bomb_light" if bomb.owner is None else f"agent{bomb.owner}")
+    for flame in frame.flames:
+        cells[flame.cell] = ("**", "flame1")
+    for k, agent in enumerate(frame.agents):
+        if agent.alive:
+            cells[agent.cell] = (f"A{k}", f"agent{k}")
+    return cells
+
+
+def _status(film: Film, frame: Frame, k: int, agent: Agent) -> Text:
+    line = Text().append(f"A{k} ", DAY[f"agent{k}"])
+    line.append(f"{MOVES[frame.moves[k]]} {film.players[k]} {film.agents[k]:<8}  ")
+    if not agent.alive:
+        return line.append("dead\n", "dim")
+    said = f"  says {' '.join(map(str, frame.words[k]))}" if frame.words and any(frame.words[k]) else ""
+    kick = ", kicks" if agent.kick else ""
+    return line.append(f"{agent.ammo} bomb{'s' * (agent.ammo != 1)}, blast {agent.blast}{kick}{said}\n")
+
+
+def show_text(
+    match: Match, console: Console, step: int | None = None, speed: float = SPEED, game: Pommerman | None = None
+) -> None:
+    """Write one position to the console, or, without ``step``, the whole game.
+
+    On a terminal a game is played in place, ``speed`` steps a second; elsewhere its positions follow one another.
+    Raises ``ParameterError``, and what ``film`` raises.
+    """
+    check_speed(speed)
+    film = film_of(match, game)
+    if step is not None:
+        console.print(position_text(film, film.number(step)), end="", soft_wrap=True)
+    elif console.is_terminal:
+        with Live(console=console, auto_refresh=False) as live:
+            for number in range(len(film.frames)):
+                live.update(position_text(film, number), refresh=True)
+                time.sleep(1 / speed)
+    else:
+        for number in range(len(film.frames)):
+            console.print(position_text(film, number), soft_wrap=True)

@@ -1,0 +1,236 @@
+"""The page that plays a game of Pommerman, in a browser: Debian's Chromium, without its window."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import infoset
+from infoset.match.replay import Match
+from infoset.view.pommerman.frames import film
+from infoset.view.pommerman.page import watch_page
+from infoset.view.pommerman.palette import DAY
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
+
+HOSTILE = '</script><img src=x onerror="window.harmed = 1"><b>bold</b>'
+PATIENCE = 20  # seconds
+VIEWPORT = {"width": 1100, "height": 820}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with playwright.sync_playwright() as tool:
+        opened = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def match() -> Match:
+    agents = ["simple", "random", "simple", "simple"]  # so that somebody dies, and it takes a while
+    return infoset.play_match("pommerman:PommeTeamCompetition-v0(seed=7)", agents, seed=1)
+
+
+@pytest.fixture(scope="module")
+def file(match: Match, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("watch") / "game.html"
+    path.write_text(watch_page(match), encoding="utf-8")
+    return path
+
+
+class Visit:
+    """A page with everything that went wrong in it."""
+
+    def __init__(self, browser: Any, url: str, **options: Any) -> None:
+        self.context = browser.new_context(**{"viewport": VIEWPORT, **options})
+        self.page = self.context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda message: self.wrong.append(message.text))
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self.wrong.append(request.url) if request.url != self.url else None)
+        self.url = url.partition("#")[0]
+        self.page.goto(url)
+
+    def data(self) -> tuple[int, str, bool]:
+        """The step, the view and whether it plays."""
+        said = self.page.evaluate("({...document.getElementById('app').dataset})")
+        return int(said["step"]), said["view"], said["playing"] == "true"
+
+    def wait_for(self, wanted: Callable[[int, str, bool], bool]) -> None:
+        """Until the page stands as it should; its own security policy forbids it to wait for expressions."""
+        deadline = time.monotonic() + PATIENCE
+        while not wanted(*self.data()):
+            assert time.monotonic() < deadline, self.data()
+            self.page.wait_for_timeout(20)
+
+    def painted(self) -> str:
+        """The board, once it is painted as it must be by now."""
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return str(self.page.evaluate("document.getElementById('board').toDataURL()"))
+
+    def color(self, cell: int, size: int = 11) -> list[int]:
+        """The colour in the middle of a cell."""
+        self.painted()
+        return self.page.evaluate(
+            """([cell, size]) => {
+              const canvas = document.getElementById("board"), unit = canvas.width / (size + 0.8);
+              const at = (k) => Math.round((0.9 + k) * unit);
+              const dot = new OffscreenCanvas(1, 1).getContext("2d");
+              dot.drawImage(canvas, at(cell % size), at(Math.floor(cell / size)), 1, 1, 0, 0, 1, 1);
+              return [...dot.getImageData(0, 0, 1, 1).data];
+            }""",
+            [cell, size],
+        )
+
+
+def near(color: list[int], other: str, most: int) -> bool:
+    """Whether a painted colour is about a named one."""
+    parts = [int(other[k : k + 2], 16) for k in (1, 3, 5)]
+    return all(abs(a - b) <= most for a, b in zip(color, parts, strict=False))
+
+
+@pytest.fixture
+def visit(chromium: Any, file: Path) -> Iterator[Any]:
+    visits: list[Visit] = []
+
+    def go(link: str = "", path: Path = file, **options: Any) -> Visit:
+        visits.append(Visit(chromium, path.as_uri() + link, **options))
+        return visits[-1]
+
+    yield go
+    for opened in visits:
+        assert opened.wrong == []  # no message, no error, nothing fetched
+        opened.context.close()
+
+
+def test_it_plays(visit: Any, match: Match) -> None:
+    seen = visit()
+    assert seen.data() == (0, "all", False)
+    seen.page.select_option("#speed", "40")
+    seen.page.keyboard.press("Space")
+    seen.wait_for(lambda step, view, playing: playing and step > 3)
+    seen.page.click("#play")
+    step, _, playing = seen.data()
+    assert 3 < step < len(match.steps)
+    assert not playing
+    assert seen.page.get_attribute("#play", "aria-label") == "Play (space)"
+
+
+def test_steps_and_scrubbing(visit: Any, match: Match) -> None:
+    seen, last = visit(), len(match.steps)
+    steps = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "PageDown", "End", "ArrowRight", "Home", "ArrowLeft"):
+        seen.page.keyboard.press(key)
+        steps.append(seen.data()[0])
+    assert steps == [1, 2, 1, 11, last, last, 0, 0]
+    box = seen.page.locator("#scrub").bounding_box()
+    seen.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 30)
+    assert abs(seen.data()[0] - last / 2) <= 2
+    assert seen.page.input_value("#scrub") == str(seen.data()[0])
+
+
+def test_the_end(visit: Any, match: Match) -> None:
+    seen = visit(f"#step={len(match.steps) - 1}")
+    assert seen.page.is_hidden("#banner")
+    seen.page.keyboard.press("Space")
+    seen.page.wait_for_selector("#banner")
+    assert seen.page.inner_text("#outcome") == film(match).outcome()
+    seen.page.keyboard.press("Escape")
+    assert seen.page.is_hidden("#banner")
+    seen.page.keyboard.press("Space")  # from the beginning
+    seen.wait_for(lambda step, view, playing: playing and step < 50)
+
+
+def test_an_agents_view_is_fogged(visit: Any, match: Match) -> None:
+    seen, start = visit("#step=0"), film(match).frames[0]
+    far = [start.agents[k].cell for k in (1, 2, 3)]  # in the other corners, out of sight of agent 0
+    whole = [seen.color(cell) for cell in far]
+    own = seen.color(start.agents[0].cell)
+    seen.page.keyboard.press("1")
+    assert seen.data()[1] == "0"
+    fogged = [seen.color(cell) for cell in far]
+    assert all(before != after for before, after in zip(whole, fogged, strict=True))
+    assert all(near(color, DAY["fog"], 30) for color in fogged)
+    assert max(abs(a - b) for a, b in zip(own, seen.color(start.agents[0].cell), strict=True)) < 60  # it breathes
+    assert seen.page.locator(".card").nth(1).inner_text().count("?") == 2  # what agent 2 has is not known either
+    seen.page.keyboard.press("0")
+    assert seen.data()[1] == "all"
+    seen.page.locator(".views button").nth(3).click()
+    assert seen.data()[1] == "2"
+
+
+def test_links(visit: Any) -> None:
+    seen = visit("#step=12&view=2")
+    assert seen.data() == (12, "2", False)
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.page.url.endswith("#step=13&view=2")
+    seen.page.evaluate("location.hash = '#step=5'")
+    seen.wait_for(lambda step, view, playing: (step, view) == (5, "all"))
+    seen.page.evaluate("location.hash = '#step=1e99&view=-7'")  # nonsense is ignored
+    seen.wait_for(lambda step, view, playing: (step, view) == (5, "all"))
+    seen.page.evaluate("location.hash = '#step=999999&view=9'")
+    seen.wait_for(lambda step, view, playing: step > 5 and view == "all")
+
+
+def test_the_log_leads_to_its_steps(visit: Any, match: Match) -> None:
+    seen, shown = visit(), film(match)
+    steps = [frame.step for frame in shown.frames for _ in frame.events]
+    assert seen.page.locator("#log li").count() == len(steps) + 1  # and how it ended
+    deaths = seen.page.locator("#log .death button")
+    step = next(frame.step for frame in shown.frames for event in frame.events if event.kind == "death")
+    deaths.first.click()
+    assert seen.data()[0] == step
+    assert re.search(r"dies|burns|crushed", deaths.first.inner_text())
+    assert seen.page.locator(".card.dead").count() >= 1
+
+
+def test_what_is_under_the_pointer(visit: Any, match: Match) -> None:
+    seen, shown = visit(), film(match)
+    number, bomb = next((k, frame.bombs[0]) for k, frame in enumerate(shown.frames) if frame.bombs)
+    seen.page.evaluate(f"location.hash = '#step={number}'")
+    seen.wait_for(lambda step, view, playing: step == number)
+    box = seen.page.locator("#board").bounding_box()
+    unit = box["width"] / 11.8
+    seen.page.mouse.move(box["x"] + unit * (0.9 + bomb.cell % 11), box["y"] + unit * (0.9 + bomb.cell // 11))
+    assert f"{shown.players[bomb.owner]}'s bomb: {bomb.life} steps left" in seen.page.inner_text("#tip")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone(visit: Any, scheme: str) -> None:
+    seen = visit("#step=9", viewport={"width": 360, "height": 700}, device_scale_factor=3, color_scheme=scheme)
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+    wide = seen.page.evaluate("[canvas.width, canvas.clientWidth]")
+    assert wide[0] == pytest.approx(3 * wide[1], abs=3)
+    light = sum(
+        int(part) for part in re.findall(r"\d+", seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    )
+    assert (light > 380) == (scheme == "light")
+
+
+def test_names_are_text(visit: Any, match: Match, tmp_path: Path) -> None:
+    fields = {name: getattr(match, name) for name in match.__struct_fields__}
+    path = tmp_path / "hostile.html"
+    path.write_text(watch_page(Match(**fields | {"agents": (HOSTILE,) * 4})), encoding="utf-8")
+    seen = visit(path=path)
+    assert seen.page.evaluate("window.harmed") is None
+    assert seen.page.locator("b:text('bold'), img").count() == 0
+    assert HOSTILE[:40] in seen.page.locator(".card").first.inner_text()
+
+
+def test_less_motion(visit: Any) -> None:
+    seen = visit("#step=4", reduced_motion="reduce")
+    first = seen.painted()
+    seen.page.wait_for_timeout(120)
+    assert seen.painted() == first
+    moving = visit("#step=4")
+    assert moving.painted() != moving.painted()  # agents breathe
