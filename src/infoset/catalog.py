@@ -8,21 +8,29 @@ from pathlib import Path
 from infoset.base import Game
 from infoset.errors import FormatError
 from infoset.formats.efg import read_efg
+from infoset.games.cooperative_matching_pennies import cooperative_matching_pennies
 from infoset.games.goofspiel import goofspiel
 from infoset.games.kuhn_poker import kuhn_poker
 from infoset.games.leduc_poker import leduc_poker
 from infoset.games.liars_dice import liars_dice
 from infoset.games.matching_pennies_3p import matching_pennies_3p
 from infoset.games.rock_paper_scissors import rock_paper_scissors
+from infoset.games.tiny_bridge import tiny_bridge
+from infoset.games.tiny_hanabi import tiny_hanabi
+from infoset.games.trade_comm import trade_comm
 from infoset.names import build, parse_name
 
 GAMES: dict[str, Callable[..., Game]] = {
+    "cooperative_matching_pennies": cooperative_matching_pennies,
     "goofspiel": goofspiel,
     "kuhn_poker": kuhn_poker,
     "leduc_poker": leduc_poker,
     "liars_dice": liars_dice,
     "matching_pennies_3p": matching_pennies_3p,
     "rock_paper_scissors": rock_paper_scissors,
+    "tiny_bridge": tiny_bridge,
+    "tiny_hanabi": tiny_hanabi,
+    "trade_comm": trade_comm,
 }
 
 OPENSPIEL = "openspiel:"

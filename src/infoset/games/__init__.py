@@ -1,1 +1,1 @@
-"""Native games, with OpenSpiel's names, parameters, rules and orders of moves."""
+"""Native games; those that OpenSpiel has too have its rules and orders of moves."""

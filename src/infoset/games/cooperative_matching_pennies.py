@@ -1,0 +1,74 @@
+"""Cooperative matching pennies: one knows the goal, the other has to read it from a single move."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import NamedTuple
+
+from infoset.base import Action, JointMove, Observed
+from infoset.errors import ParameterError
+from infoset.games.rules import Ended, NativeState, Rules
+from infoset.names import full_name
+
+SAME, DIFFERENT = "same", "different"
+PASS = "Pass"
+SIDES = ("Heads", "Tails")
+
+
+class Points(NamedTuple):
+    """What both players get."""
+
+    win: float
+    loss: float
+    passing: float
+
+
+class _Fields(NamedTuple):
+    points: Points
+    goal: str
+    side: str
+
+
+class PenniesState(NativeState, _Fields):
+    """Nature's goal and Alice's side; each is empty until it is chosen."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if not self.goal or player != bool(self.side):
+            return ()
+        return (*SIDES, PASS) if self.side else SIDES
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        return () if self.goal else ((SAME, 0.5), (DIFFERENT, 0.5))
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if nature is not None:
+            return Observed(self._replace(goal=str(nature)), (nature, None))
+        if not self.side:
+            return Observed(self._replace(side=str(moves[0])), (None, moves[0]))
+        return Observed(Ended((self._judge(str(moves[1])),) * 2), (moves[1], None))
+
+    def _judge(self, answer: str) -> float:
+        if answer == PASS:
+            return self.points.passing
+        return self.points.win if (answer == self.side) == (self.goal == SAME) else self.points.loss
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+def cooperative_matching_pennies(win: float = 1.0, loss: float = -50.0, passing: float = 0.0) -> Rules:
+    """Cooperative matching pennies: Alice knows whether the pennies should match, Bob sees only hers.
+
+    Nature chooses ``same`` or ``different``, half each.  Alice sees it and shows heads or tails; Bob sees her penny
+    and shows one of his own, or passes.  Both get ``win`` if the pennies are as nature wants them, ``loss`` if they
+    are not, ``passing`` if Bob passed: finite numbers.  Alice can tell Bob all he needs, so the best a team can get
+    is the largest of the three, ``win`` as a rule.
+    """
+    points = Points(float(win), float(loss), float(passing))
+    for key, value in points._asdict().items():
+        if not isfinite(value):
+            raise ParameterError(f"cooperative_matching_pennies: {key}={value} is not a finite number")
+    name = full_name("cooperative_matching_pennies", cooperative_matching_pennies, **points._asdict())
+    return Rules(name, ("Alice", "Bob"), Observed(PenniesState(points, "", ""), (None, None)))

@@ -1,0 +1,188 @@
+"""Tiny bridge for two: West and East find their contract by bidding alone (OpenSpiel's ``tiny_bridge_2p``).
+
+Hearts and spades from jack to ace, two cards a seat.  The cards are not played by anybody: a contract is worth what
+perfect play of all four open hands makes of it, averaged over the hands that North and South may hold.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from infoset.base import Action, JointMove, LongArray, Observed
+from infoset.games.rules import Ended, NativeState, Rules
+from infoset.names import full_name
+
+RANKS, SUITS = "JQKA", "HS"
+CARDS = tuple(suit + rank for suit in SUITS for rank in RANKS)
+HANDS = tuple(combinations(range(len(CARDS)), 2))
+CLASSES = (
+    "SA+HA", "SKQJ+HA", "SA+HKQJ", "SKQJ+HKQJ",
+    "HA+HKQ", "HK+HQJ", "HA+HJ", "HQ+HJ", "SA+SKQ", "SK+SQJ", "SA+SJ", "SQ+SJ",
+)  # fmt: skip
+PASS = "Pass"
+CALLS = (PASS, "1H", "1S", "1NT", "2H", "2S", "2NT")
+NO_TRUMP = len(SUITS)
+SPLITS = 6  # North and South share four cards
+SEATS = np.arange(4)
+
+Hand: TypeAlias = tuple[int, int]
+"""Two places in ``CARDS``."""
+
+
+class Deals(NamedTuple):
+    """What West and East may hold, how often, and what each contract is then worth.
+
+    A deal has probability ``counts / 420`` and, by contract and declarer (0 West, 1 East), the payoff
+    ``points / (6 * counts)``; so ``2520 * probability * payoff`` is ``points``, an integer.
+    """
+
+    hands: tuple[str, ...]  # (H,)
+    counts: LongArray  # (H, H) by West's hand and East's
+    points: LongArray  # (H, H, 7, 2) by hands, last bid (a place in CALLS) and declarer; 0 where nobody bid
+
+
+@cache
+def deals(abstracted: bool) -> Deals:
+    """Every deal of hands (28), or of hand classes (12); the arrays are read-only."""
+    names = tuple([CARDS[high] + CARDS[low] for low, high in HANDS])
+    group = np.array([class_of(hand) if abstracted else k for k, hand in enumerate(HANDS)])
+    size = len(CLASSES if abstracted else HANDS)
+    counts, points = np.zeros((size, size), np.int64), np.zeros((size, size, len(CALLS), 2), np.int64)
+    declarer, partner, scores = contract_scores()
+    one, other = group[declarer], group[partner]
+    np.add.at(counts, (one, other), 1)
+    np.add.at(points[:, :, 1:, 0], (one, other), scores)
+    np.add.at(points[:, :, 1:, 1], (other, one), scores)
+    counts.flags.writeable = points.flags.writeable = False
+    return Deals(CLASSES if abstracted else names, counts, points)
+
+
+def class_of(hand: Hand) -> int:
+    """The place in ``CLASSES`` of a hand."""
+    cards = {CARDS[card] for card in hand}
+    return next(k for k, name in enumerate(CLASSES) if cards in members(name))
+
+
+def members(name: str) -> list[set[str]]:
+    """The hands of a class: ``SA+HKQ`` is the ace of spades with the king or the queen of hearts."""
+    one, other = name.split("+")
+    return [{one[0] + rank, other[0] + other_rank} for rank in one[1:] for other_rank in other[1:]]
+
+
+def contract_scores() -> tuple[LongArray, LongArray, LongArray]:
+    """Declarer's hands (420,), its partner's (420,), and what each bid scores, summed over the splits (420, 6)."""
+    pairs = [(d, p) for d, p in product(range(len(HANDS)), repeat=2) if not {*HANDS[d]} & {*HANDS[p]}]
+    tables = np.array([table for d, p in pairs for table in splits(HANDS[d], HANDS[p])])
+    tricks = [double_dummy(tables, trump) for trump in range(NO_TRUMP + 1)]
+    scores = [score(level, trump, tricks[trump]) for level in (1, 2) for trump in range(NO_TRUMP + 1)]
+    declarer, partner = np.array(pairs, dtype=np.int64).T
+    return declarer, partner, np.stack(scores, axis=1).reshape(len(pairs), SPLITS, -1).sum(axis=1)
+
+
+def splits(declarer: Hand, partner: Hand) -> list[tuple[Hand, Hand, Hand, Hand]]:
+    """The six tables that two hands may meet, in the order of play.
+
+    The opponent leads who sits before the declarer (not behind, as at a bridge table): so it is in OpenSpiel.
+    """
+    left = {*range(len(CARDS))} - {*declarer} - {*partner}
+    pairs = list(combinations(sorted(left), 2))  # the k-th from the end is what the k-th leaves
+    return [(lead, declarer, rest, partner) for lead, rest in zip(pairs, reversed(pairs), strict=True)]
+
+
+def double_dummy(tables: LongArray, trump: int) -> LongArray:
+    """(D,) tricks, 0 to 2, of the second and the fourth seat when all four play perfectly with open cards.
+
+    ``tables`` (D, 4, 2) holds each seat's two cards; the first seat leads.
+    """
+    played = [play_out(tables, np.array(choice), trump) for choice in product((0, 1), repeat=4)]
+    won = np.stack(played, axis=1).reshape(-1, 2, 2, 2, 2)  # by the card each seat plays first
+    tricks: LongArray = won.max(axis=4).min(axis=3).max(axis=2).min(axis=1)
+    return tricks
+
+
+def play_out(tables: LongArray, choice: LongArray, trump: int) -> LongArray:
+    """(D,) tricks of the second and the fourth seat where seat ``s`` first plays its card ``choice[s]``, if it may.
+
+    Whoever must follow suit and chose the other card plays the right one all the same, so no choice is illegal.
+    """
+    played, kept = tables[:, SEATS, choice], tables[:, SEATS, 1 - choice]
+    led = played[:, :1] // len(RANKS)
+    revokes = (played // len(RANKS) != led) & (kept // len(RANKS) == led)
+    played, kept = np.where(revokes, kept, played), np.where(revokes, played, kept)
+    taker = winner(played, np.zeros(len(tables), dtype=np.int64), trump)
+    return taker % 2 + winner(kept, taker, trump) % 2
+
+
+def winner(cards: LongArray, leader: LongArray, trump: int) -> LongArray:
+    """(D,) the seats that take the tricks ``cards`` (D, 4) led by ``leader`` (D,)."""
+    suit, rank = np.divmod(cards, len(RANKS))
+    led = np.take_along_axis(suit, leader[:, None], axis=1)
+    seats: LongArray = np.argmax(rank + 10 * (suit == led) + 100 * (suit == trump), axis=1)
+    return seats
+
+
+def score(level: int, trump: int, tricks: LongArray) -> LongArray:
+    """20 lost a trick short of ``level``; else 10 a trick, 10 more at level two and another 5 for two no trump."""
+    made = 10 * tricks + (level == 2) * (10 + 5 * (trump == NO_TRUMP))
+    return np.where(tricks < level, 20 * (tricks - level), made)
+
+
+class _Fields(NamedTuple):
+    abstracted: bool
+    hands: tuple[int, ...]
+    bid: int
+    mover: int
+
+
+class BridgeState(NativeState, _Fields):
+    """The hands (or their classes) dealt so far, the last bid as a place in ``CALLS``, and who calls."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        return (PASS, *CALLS[self.bid + 1 :]) if len(self.hands) == 2 and player == self.mover else ()
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if len(self.hands) == 2:
+            return ()
+        names, counts, _ = deals(self.abstracted)
+        ways = (counts[self.hands] if self.hands else counts.sum(axis=1)).tolist()
+        total = sum(ways)
+        return tuple((name, count / total) for name, count in zip(names, ways, strict=True) if count)
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        abstracted, hands, bid, mover = self
+        if nature is not None:
+            seen = (None, nature) if hands else (nature, None)
+            return Observed(self._replace(hands=(*hands, deals(abstracted).hands.index(str(nature)))), seen)
+        call = CALLS.index(str(moves[mover]))
+        heard = (None, moves[mover]) if mover == 0 else (moves[mover], None)
+        if not call and (bid or mover):  # any pass but the very first call
+            return Observed(Ended((self._payoff(),) * 2), heard)
+        return Observed(BridgeState(abstracted, hands, call, 1 - mover), heard)
+
+    def _payoff(self) -> float:
+        """What the last bid is worth to its bidder, who is not the one to pass."""
+        _, counts, points = deals(self.abstracted)
+        return int(points[(*self.hands, self.bid, 1 - self.mover)]) / (SPLITS * int(counts[self.hands]))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+def tiny_bridge(abstracted: bool = True) -> Rules:
+    """Tiny bridge: West and East bid in turn, each higher than the last, until one passes; both get the score.
+
+    West opens and may pass once without ending the auction.  The last bid is the contract, its bidder the declarer;
+    two passes score nothing.  With ``abstracted`` a player knows only to which of 12 classes its hand belongs
+    (``SA+HKQJ``: the ace of spades and a heart below the ace), and nature deals classes; a payoff is then the mean
+    over the deals of those classes.  Otherwise a player sees its two cards.
+
+    A team that saw both hand classes would get 21.317460 on average, no team can get more.
+    """
+    name = full_name("tiny_bridge", tiny_bridge, abstracted=abstracted)
+    return Rules(name, ("West", "East"), Observed(BridgeState(abstracted, (), 0, 0), (None, None)))

@@ -1,0 +1,97 @@
+"""The Tiny Hanabi suite: six very small games in which one player's move is also its message.
+
+The payoffs are facts of the suite, made by Neil Burch and Nolan Bard in 2018, as published at
+https://github.com/ssokota/tiny-hanabi (``payoff_matrices.py``).  Game E is the two-step game of Foerster et al.,
+"Bayesian Action Decoder" (2019), which is also OpenSpiel's ``tiny_hanabi``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from infoset.base import Action, JointMove, Observed
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.names import check_choice, full_name
+
+PLAYERS = 2
+
+# PAYOFFS[game][P1's card][P2's card][P1's move][P2's move]
+PAYOFFS = {
+    "A": (
+        (((0, 1), (0, 0)), ((0, 1), (3, 2))),
+        (((3, 3), (3, 2)), ((2, 0), (3, 3))),
+    ),
+    "B": (
+        (((1, 0), (1, 0)), ((0, 1), (0, 1))),
+        (((0, 1), (0, 0)), ((1, 0), (1, 0))),
+    ),
+    "C": (
+        (((3, 0), (0, 3)), ((2, 0), (3, 3))),
+        (((2, 2), (3, 0)), ((0, 1), (0, 2))),
+    ),
+    "D": (
+        (((3, 0), (1, 3)), ((3, 0), (3, 0))),
+        (((3, 2), (0, 2)), ((0, 1), (0, 0))),
+    ),
+    "E": (
+        (((10, 0, 0), (4, 8, 4), (10, 0, 0)), ((0, 0, 10), (4, 8, 4), (0, 0, 10))),
+        (((0, 0, 10), (4, 8, 4), (0, 0, 0)), ((10, 0, 0), (4, 8, 4), (10, 0, 0))),
+    ),
+    "F": (
+        (((0, 3), (3, 2)), ((0, 0), (0, 1)), ((3, 1), (2, 1))),
+        (((0, 2), (0, 1)), ((1, 2), (1, 2)), ((0, 1), (0, 3))),
+        (((1, 3), (1, 2)), ((0, 3), (2, 2)), ((3, 1), (3, 0))),
+    ),
+}
+
+
+class _Fields(NamedTuple):
+    game: str
+    cards: tuple[int, ...]
+    first: int | None
+
+
+class HanabiState(NativeState, _Fields):
+    """The cards dealt so far and P1's move, all counted from 0."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if len(self.cards) < PLAYERS or player != (self.first is not None):
+            return ()
+        return tuple(f"a{k + 1}" for k in range(len(PAYOFFS[self.game][0][0])))
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if len(self.cards) == PLAYERS:
+            return ()
+        deck = len(PAYOFFS[self.game])
+        return tuple((f"c{k + 1}", 1 / deck) for k in range(deck))
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if nature is not None:
+            seen = (None, nature) if self.cards else (nature, None)
+            return Observed(self._replace(cards=(*self.cards, _number(nature))), seen)
+        if self.first is None:
+            return Observed(self._replace(first=_number(moves[0])), (None, moves[0]))
+        one, other = self.cards
+        payoff = float(PAYOFFS[self.game][one][other][self.first][_number(moves[1])])
+        return Observed(Ended((payoff, payoff)), (moves[1], None))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+def _number(name: Action | None) -> int:
+    """0 for ``c1`` and ``a1``, and so on."""
+    return int(str(name)[1:]) - 1
+
+
+def tiny_hanabi(game: str = "A") -> Rules:
+    """Tiny Hanabi, games A to F: each sees one card, P1 moves, P2 sees that move and moves; both get the payoff.
+
+    Two cards and two moves in A, B, C and D; two cards and three moves in E; three cards and two moves in F.  Cards
+    are drawn independently.  The best a team can get is 2.25, 1, 2.5, 2.5, 10 and 7/3.
+    """
+    check_choice("tiny_hanabi: game", game, tuple(PAYOFFS))
+    name = full_name("tiny_hanabi", tiny_hanabi, game=game)
+    return Rules(name, seats(PLAYERS), Observed(HanabiState(game, (), None), (None, None)))

@@ -1,0 +1,76 @@
+"""Trade Comm: two players talk so that they may agree on the one right trade (Sokota et al. 2021)."""
+
+from __future__ import annotations
+
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from infoset.base import Action, JointMove, Observed
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.names import check_range, full_name
+
+P1_SENDS, P2_SENDS, TRADES = range(3)
+
+
+class _Fields(NamedTuple):
+    items: int
+    messages: int
+    sees_message: bool
+    deal: str
+    stage: int
+    unheard: int | None
+
+
+class TradeState(NativeState, _Fields):
+    """Who holds what (``A:B``; empty before the deal), the stage, and P1's message while P2 is yet to hear it."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if not self.deal or (self.stage < TRADES and self.stage != player):
+            return ()
+        return pairs(self.items) if self.stage == TRADES else tuple(range(1, self.messages + 1))
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        return () if self.deal else tuple((deal, 1 / self.items**2) for deal in pairs(self.items))
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if nature is not None:
+            return Observed(self._replace(deal=str(nature)), tuple(str(nature).split(":")))
+        if self.stage == TRADES:
+            agreed = float(moves[0] == moves[1] == self.deal)
+            return Observed(Ended((agreed, agreed)), (None, None))
+        if self.stage == P1_SENDS:
+            return self._hear(int(moves[0]))  # type: ignore[arg-type]
+        return Observed(self._replace(stage=TRADES, unheard=None), (moves[1], self.unheard))
+
+    def _hear(self, message: int) -> Observed:
+        """P2 hears P1's message at once, or only when it has sent its own."""
+        if self.sees_message:
+            return Observed(self._replace(stage=P2_SENDS), (None, message))
+        return Observed(self._replace(stage=P2_SENDS, unheard=message), (None, None))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+def pairs(items: int) -> tuple[str, ...]:
+    """P1's item and P2's, as ``A:B``: both nature's deals and the trades on offer."""
+    names = ascii_uppercase[:items]
+    return tuple(f"{own}:{other}" for own in names for other in names)
+
+
+def trade_comm(items: int = 3, messages: int = 2, sees_message: bool = False) -> Rules:
+    """Trade Comm: both players win 1 if both name the trade of the two items they hold, else nothing.
+
+    Each is dealt one of ``items`` items at random and sees only its own.  P1 sends one of ``messages`` messages,
+    then P2 does; both hear both messages and name a trade at once.  With ``sees_message`` P2 hears P1's message
+    before it sends its own.  2 to 26 items, 1 to 26 messages.
+
+    Only as many deals can be served after a pair of messages as the smaller of the two groups of items that send
+    them: the best a team can win is 1 where there are as many messages as items, and 5/9 with 3 items, 2 messages.
+    """
+    check_range("trade_comm: items", items, 2, len(ascii_uppercase))
+    check_range("trade_comm: messages", messages, 1, len(ascii_uppercase))
+    name = full_name("trade_comm", trade_comm, items=items, messages=messages, sees_message=sees_message)
+    return Rules(name, seats(2), Observed(TradeState(items, messages, sees_message, "", P1_SENDS, None), (None, None)))
