@@ -1,0 +1,268 @@
+"""Progressive hiding against a slow twin, its propositions, CFR where nothing is hidden, and measured figures."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from infoset import SequenceForm, evaluate, load
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.policy import TabularPolicy
+from infoset.solvers.cfr import cfr
+from infoset.solvers.progressive_hiding import (
+    HiddenGame,
+    HidingState,
+    back_up,
+    ftrl,
+    hedge,
+    linear,
+    local_rewards,
+    progressive_hiding,
+    project,
+    regret_matching,
+    regret_matching_plus,
+    spread,
+    spread_outside,
+)
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.information import RELAXATIONS, cheat, perfect, recall, true_map
+from random_games import RandomGame
+
+
+@cache
+def tree(name: str) -> GameTree:
+    return GameTree.of(load(name))
+
+
+TRADE = "trade_comm(items=2,messages=2)"
+
+
+def state_of(game: HiddenGame, seed: int) -> HidingState:
+    """A random policy and room to work in."""
+    a, rng = game.arrays, np.random.default_rng(seed)
+    policy = rng.exponential(size=int(a.relaxed_first[-1]))
+    policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), np.diff(a.relaxed_first))
+    true, nodes, sets = int(a.true_first[-1]), len(a.parent), len(a.relaxed_first) + len(a.true_first)
+    return HidingState(
+        policy, np.zeros(true), np.zeros(true), np.zeros(1), np.zeros((1, len(policy))), np.zeros(nodes),
+        np.zeros(nodes), np.zeros(len(policy)), np.zeros(sets),
+    )  # fmt: skip
+
+
+class Twin:
+    """The same by recursion over histories and dictionaries, from the paper's formulas."""
+
+    def __init__(self, game: HiddenGame, state: HidingState, penalty: float) -> None:
+        self.tree, self.game, self.penalty = game.tree, game, penalty
+        self.policy, self.first = state.policy, game.arrays.relaxed_first
+        (self.true,), (self.relaxed,) = game.true, game.relaxed
+        self.reach: dict[int, float] = {}
+        self.outside: dict[int, float] = {}
+        self.walk(0, 1.0, 1.0)
+        self.projected = self.projection()
+
+    def children(self, node: int) -> range:
+        return range(self.tree.first_child[node], self.tree.first_child[node + 1])
+
+    def move(self, node: int) -> np.ndarray:
+        first = self.first[self.relaxed.labels[node]]
+        return self.policy[first : first + len(self.children(node))]
+
+    def chances(self, node: int) -> list[float]:
+        graph = self.tree.graph
+        first = graph.first_edge[self.tree.position[node]]
+        return graph.probability[first : first + len(self.children(node))].tolist()
+
+    def walk(self, node: int, reach: float, outside: float) -> None:
+        self.reach[node], self.outside[node] = reach, outside
+        for k, child in enumerate(self.children(node)):
+            if self.tree.player(node) == CHANCE:
+                self.walk(child, reach * self.chances(node)[k], outside * self.chances(node)[k])
+            else:
+                self.walk(child, reach * self.move(node)[k], outside)
+
+    def projection(self) -> dict[int, np.ndarray]:
+        """Equation 4."""
+        total: dict[int, np.ndarray] = {}
+        mass: dict[int, float] = defaultdict(float)
+        for node in np.flatnonzero(self.true.labels >= 0).tolist():
+            label = int(self.true.labels[node])
+            total[label] = total.get(label, 0.0) + self.reach[node] * self.move(node)
+            mass[label] += self.reach[node]
+        return {label: total[label] / mass[label] for label in total}
+
+    def gap(self, node: int) -> np.ndarray:
+        return self.move(node) - self.projected[int(self.true.labels[node])]
+
+    def value(self, node: int) -> float:
+        tree = self.tree
+        if tree.player(node) == TERMINAL:
+            return float(tree.graph.payoffs[tree.graph.content[tree.position[node]]][0])
+        values = [self.value(child) for child in self.children(node)]
+        if tree.player(node) == CHANCE:
+            return float(np.dot(self.chances(node), values))
+        return float(self.move(node) @ values - self.penalty * (self.gap(node) ** 2).sum())
+
+    def rewards(self, conditional: bool) -> dict[int, np.ndarray]:
+        total: dict[int, np.ndarray] = {}
+        mass: dict[int, float] = defaultdict(float)
+        for node in np.flatnonzero(self.relaxed.labels >= 0).tolist():
+            label, weight = int(self.relaxed.labels[node]), (self.reach if conditional else self.outside)[node]
+            values = np.array([self.value(child) for child in self.children(node)])
+            total[label] = total.get(label, 0.0) + weight * (values - 2 * self.penalty * self.gap(node))
+            mass[label] += weight
+        return {label: total[label] / mass[label] if conditional else total[label] for label in total}
+
+
+@pytest.mark.parametrize("name", [TRADE, "cooperative_matching_pennies", "tiny_hanabi(game=D)"])
+@pytest.mark.parametrize("relax", ["recall", "cheat", "true"])
+@pytest.mark.parametrize("conditional", [True, False])
+def test_kernels_do_what_the_formulas_say(name: str, relax: str, conditional: bool) -> None:
+    game = HiddenGame.of(tree(name), RELAXATIONS[relax])
+    a, s = game.arrays, state_of(game, 5)
+    twin = Twin(game, s, 0.7)
+    spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
+    project(a, s.policy, s.reach, s.projected, s.mass)
+    for label, row in twin.projected.items():
+        assert s.projected[a.true_first[label] : a.true_first[label + 1]] == pytest.approx(row)
+    back_up(a, s, 0, 0.7)
+    assert s.value[0] == pytest.approx(twin.value(0))
+    if not conditional:
+        spread_outside(a, s, 0)
+    local_rewards(a, s, 0, 0.7, conditional)
+    for label, row in twin.rewards(conditional).items():
+        assert s.rewards[a.relaxed_first[label] : a.relaxed_first[label + 1]] == pytest.approx(row)
+
+
+def lift(game: HiddenGame, projected: np.ndarray) -> np.ndarray:
+    """A policy of true sets as one of relaxed sets."""
+    a, policy = game.arrays, np.zeros(int(game.arrays.relaxed_first[-1]))
+    for node in np.flatnonzero(a.relaxed >= 0).tolist():
+        g, k = a.relaxed[node], a.true[node]
+        policy[a.relaxed_first[g] : a.relaxed_first[g + 1]] = projected[a.true_first[k] : a.true_first[k + 1]]
+    return policy
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=some.integers(0, 10**6), relax=some.sampled_from(["recall", "cheat", "perfect"]))
+def test_propositions_1_and_2(seed: int, relax: str) -> None:
+    """An implementable policy is its own projection, and a projection is implementable."""
+    game = HiddenGame.of(tree(TRADE), RELAXATIONS[relax])
+    a, s = game.arrays, state_of(game, seed)
+    spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
+    project(a, s.policy, s.reach, s.projected, s.mass)
+    again, lifted = np.zeros_like(s.projected), lift(game, s.projected)
+    project(a, lifted, s.reach, again, s.mass)
+    assert again == pytest.approx(s.projected)
+    spread(a, lifted, a.relaxed, a.relaxed_first, s.reach)
+    project(a, lifted, s.reach, again, s.mass)
+    assert again == pytest.approx(s.projected)
+
+
+def test_projection_where_nothing_leads() -> None:
+    """A set that is not reached: its nodes weigh as nature and the others alone weigh them."""
+    game = HiddenGame.of(tree(TRADE), perfect)
+    a, s = game.arrays, state_of(game, 3)
+    for node in np.flatnonzero(game.true[0].labels >= 0).tolist():
+        if len(game.tree.history(node)) == 1:  # P1 always says 1
+            first = a.relaxed_first[a.relaxed[node]]
+            s.policy[first : first + 2] = (1.0, 0.0)
+    spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
+    project(a, s.policy, s.reach, s.projected, s.mass)
+    sums = np.add.reduceat(s.projected, a.true_first[:-1])
+    assert sums == pytest.approx(np.ones(len(sums)))
+    for label in {int(a.true[v]) for v in np.flatnonzero(a.true >= 0) if s.reach[v] == 0}:
+        nodes = np.flatnonzero(a.true == label)
+        if s.reach[nodes].sum() == 0:
+            rows = np.array(
+                [s.policy[a.relaxed_first[a.relaxed[v]] : a.relaxed_first[a.relaxed[v] + 1]] for v in nodes]
+            )
+            expected = (a.prior[nodes, None] * rows).sum(axis=0) / a.prior[nodes].sum()
+            assert s.projected[a.true_first[label] : a.true_first[label + 1]] == pytest.approx(expected)
+
+
+def test_on_the_true_map_the_penalty_is_nothing() -> None:
+    game = HiddenGame.of(tree(TRADE), true_map)
+    one, other = (progressive_hiding(game, price, iterations=50, runs=3, seed=4) for price in (0.0, 7.0))
+    assert one.payoffs == pytest.approx(other.payoffs, abs=1e-9)  # but for rounding in the projection
+    assert one.payoffs == pytest.approx(one.relaxed_payoffs)
+
+
+def test_two_players_who_hide_nothing_run_cfr() -> None:
+    """Each player a team of its own on its true map, counterfactual rewards, from uniform: alternating CFR."""
+    game = HiddenGame.of(tree("kuhn_poker"), true_map, teams=[(0,), (1,)])
+    found = progressive_hiding(game, 0.0, regret_matching(spread=0.0), iterations=30, conditional=False)
+    form = SequenceForm.of(tree("kuhn_poker"))
+    solver = cfr().solver(form)
+    for payoff in found.payoffs[0]:
+        assert payoff == pytest.approx(evaluate(form, solver.current()).values[0], abs=1e-12)
+        solver.step()
+
+
+@pytest.mark.parametrize("learner", [ftrl(), hedge(), regret_matching(), regret_matching_plus()])
+def test_every_learner_solves_a_small_game(learner) -> None:
+    game = HiddenGame.of(tree("tiny_hanabi(game=A)"), recall)
+    found = progressive_hiding(game, linear(0.5, 2.0), learner, iterations=300, runs=10, seed=1)
+    assert found.best.max() == pytest.approx(2.25, abs=0.02)
+    form = SequenceForm.of(tree("tiny_hanabi(game=A)"))
+    policy = found.policy()
+    assert evaluate(form, policy.plan(form)).values[0] == pytest.approx(found.best.max())
+
+
+def test_trade_comm_as_measured() -> None:
+    """tabular.md 3.2: (2,2), 400 runs: BASE .959, share optimal .89; RECALL with penalty 2 .996 and .99."""
+    results = {}
+    for name, relax, price in (("base", true_map, 0.0), ("recall", recall, 2.0)):
+        results[name] = progressive_hiding(HiddenGame.of(tree(TRADE), relax), price, runs=400, seed=1).last
+    base, hidden = results["base"], results["recall"]
+    gain, error = hidden.mean() - base.mean(), np.sqrt((hidden.var() + base.var()) / 400)
+    assert gain > 3 * error
+    assert np.quantile(hidden, 0.1) > np.quantile(base, 0.1)
+    assert base.mean() == pytest.approx(0.959, abs=4 * base.std() / 20)
+    assert hidden.mean() == pytest.approx(0.996, abs=4 * hidden.std() / 20 + 0.004)
+
+
+def test_the_same_seed_gives_the_same_runs() -> None:
+    game = HiddenGame.of(tree(TRADE), recall)
+    few, many = (progressive_hiding(game, 1.0, iterations=20, runs=runs, seed=8) for runs in (2, 5))
+    assert (few.payoffs == many.payoffs[:2]).all()
+    assert (few.projections == many.projections[:2]).all()
+
+
+def test_others_may_be_fixed() -> None:
+    """Against a fixed opponent a learner comes to the value of a best response."""
+    form = SequenceForm.of(tree("kuhn_poker"))
+    game = HiddenGame.of(tree("kuhn_poker"), true_map, teams=[(1,)], others=TabularPolicy.uniform(form))
+    found = progressive_hiding(game, 0.0, regret_matching(), iterations=400)
+    best = evaluate(form, TabularPolicy.uniform(form).plan(form)).best_response_values[1]
+    assert found.best[0] == pytest.approx(best, abs=1e-3)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(UnsupportedGameError, match=r"members \(0, 1\) of a team are paid differently"):
+        HiddenGame.of(tree("kuhn_poker"))
+    with pytest.raises(ParameterError, match="a player is in two of them"):
+        HiddenGame.of(tree(TRADE), teams=[(0, 1), (1,)])
+    with pytest.raises(ParameterError, match="in none; give their policy"):
+        HiddenGame.of(tree("kuhn_poker"), teams=[(0,)])
+    game = HiddenGame.of(tree(TRADE), cheat)
+    with pytest.raises(ParameterError, match="penalty: -1 to -1"):
+        progressive_hiding(game, -1.0)
+    with pytest.raises(ParameterError, match="runs=0"):
+        progressive_hiding(game, runs=0)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=some.integers(0, 1000))
+def test_random_games_with_random_teams_stay_in_the_simplex(seed: int) -> None:
+    """Whatever is learnt, projections are distributions."""
+    game = HiddenGame.of(GameTree.of(RandomGame(seed, 3, 2)), recall, teams=[(0,), (1,), (2,)])
+    found = progressive_hiding(game, 0.5, regret_matching(), iterations=10, conditional=seed % 2 == 0)
+    sums = np.add.reduceat(found.projections[0], game.arrays.true_first[:-1])
+    assert sums == pytest.approx(np.ones(len(sums)))
