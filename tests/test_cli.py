@@ -160,3 +160,26 @@ def test_repairs_are_said_on_the_command_line(tmp_path) -> None:
     result = run("solve", str(path), "--out", str(tmp_path / "run"))
     assert "the rule stands twice; once is enough" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_teams_train_with_more_than_they_may_know(tmp_path: Path) -> None:
+    """Many trainings in one command; the policy that is saved is worth what was printed."""
+    game, folder = "trade_comm(items=2,messages=2)", tmp_path / "run"
+    command = ["solve", game, "--method", "progressive-hiding(learner=ftrl,eta=1)", "--relax", "recall"]
+    done = run(*command, "--penalty", "1:5", "--runs", "20", "--out", str(folder), "--json")
+    body = json.loads(done.stdout)
+    assert (body["runs"], body["iterations"], body["best"]) == (20, 200, pytest.approx(1.0, abs=1e-3))
+    assert body["quantile_10"] <= body["mean"] <= body["best"]
+    figures = json.loads(run("evaluate", game, body["policy"], "--json").stdout)
+    assert figures["values"] == pytest.approx([body["best"]] * 2, abs=1e-9)
+    assert "holds a policy already" in run(*command, "--out", str(folder)).stderr
+    for wrong, message in (
+        (["--relax", "recal"], "did you mean 'recall'?"),
+        (["--penalty", "high"], "penalty='high'; allowed: a number, or two as 20:60"),
+        (["--penalty", "-1"], "penalty: -1 to -1; allowed: numbers from 0"),
+    ):
+        refused = run(*command, *wrong)
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+        assert message in refused.stderr
+    refused = run("solve", "kuhn_poker", "--method", "progressive-hiding")
+    assert refused.stderr == "infoset: kuhn_poker: the members (0, 1) of a team are paid differently\n"

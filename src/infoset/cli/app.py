@@ -30,7 +30,10 @@ app = typer.Typer(
 )
 
 DEFAULT_METHOD = "pcfr+"
-METHOD_HELP = "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2)."
+METHOD_HELP = (
+    "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2). "
+    "For teams: progressive-hiding(learner=rm)."
+)
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
 AGENT_HELP = (
     "One for each player, in order: blind_tic_tac_toe, meier, playground(path=FILE), policy(path=FILE), random, "
@@ -85,9 +88,31 @@ def solve(
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     max_histories: MaxHistories = None,
+    relax: Annotated[str, typer.Option(help="Of progressive-hiding: what it may know while it learns.")] = "recall",
+    penalty: Annotated[
+        str, typer.Option(help="Of progressive-hiding: the price of knowing it, a number or 20:60.")
+    ] = "2",
+    runs: Annotated[int, typer.Option(min=1, help="Of progressive-hiding: how many trainings.")] = 1,
     json_: AsJson = False,
 ) -> None:
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
+    from infoset.cli.teams import is_team_method, solve_team, team_text
+
+    if game is not None and method is not None and is_team_method(method):
+        body = solve_team(game, method, relax, penalty, runs, iterations, seed, out)
+        if json_:
+            _print_json(body)
+        else:
+            print(team_text(body))
+    else:
+        _solve(game, method, iterations, target, seconds, start, seed, out, resume, max_histories, json_)
+
+
+def _solve(
+    game: str | None, method: str | None, iterations: int | None, target: float | None, seconds: float | None,
+    start: str, seed: int, out: Path | None, resume: bool, max_histories: int | None, json_: bool,
+) -> None:  # fmt: skip
+    """A run of one solver, new or gone on with."""
     from infoset.catalog import load
     from infoset.cli.progress import SolveProgress, announce_compiling
     from infoset.errors import CheckpointError, ParameterError

@@ -76,6 +76,17 @@ class SolveProgress(_Bar):
         self.bar.update(self.task, quality=f"exploitability {point.exploitability:.2e}{goal}")
 
 
+class TrainingProgress(_Bar):
+    """A bar for many trainings: how many are over, the best payoff so far."""
+
+    def __init__(self, runs: int) -> None:
+        super().__init__("runs", "training", runs)
+
+    def advance(self, runs: int, best: float) -> None:
+        """So many runs are over."""
+        self.bar.update(self.task, completed=runs, quality=f"best {best:.6g}")
+
+
 class MatchProgress(_Bar):
     """A bar for a series of games: games a second, mean scores so far, time left."""
 

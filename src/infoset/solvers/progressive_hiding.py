@@ -367,13 +367,14 @@ def progressive_hiding(
     runs: int = 1,
     seed: int = 0,
     conditional: bool = True,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[int, float], object] | None = None,
 ) -> Hiding:
     """Train ``runs`` times for ``iterations``, each from first policies of its own, drawn from ``seed`` and its number.
 
     With ``conditional`` local rewards are conditional expectations, as the paper has them; otherwise they are
     counterfactual, for which Theorem 2 holds where the relaxed map has perfect recall.  ``progress`` is told how many
-    runs are over; Ctrl-C ends with those.  On the true map this is the learner by itself, without any penalty.
+    runs are over, and the best payoff so far; Ctrl-C ends with those runs.  On the true map this is the learner by
+    itself, without any penalty.
     """
     check_range("iterations", iterations, 1, 10**7)
     check_range("runs", runs, 1, 10**7)
@@ -382,12 +383,14 @@ def progressive_hiding(
     prices = constant(penalty)(shares) if isinstance(penalty, (int, float)) else penalty(shares)
     if not (np.isfinite(prices).all() and (prices >= 0).all()):
         raise ParameterError(f"penalty: {prices.min():g} to {prices.max():g}; allowed: numbers from 0")
-    begin, trained = perf_counter(), []
+    begin, best = perf_counter(), -np.inf
+    trained: list[tuple[FloatArray, FloatArray]] = []
     with suppress(KeyboardInterrupt):
         for run in range(runs):
             trained.append(_train(game.arrays, chosen, prices, conditional, np.random.SeedSequence((seed, run))))
+            best = max(best, float(trained[-1][0][:, 0].max()))
             if progress is not None:
-                progress(run + 1)
+                progress(run + 1, best)
     if not trained:
         raise KeyboardInterrupt
     scores, projections = (np.stack(part) for part in zip(*trained, strict=True))
