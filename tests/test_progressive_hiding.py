@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from infoset import SequenceForm, evaluate, load
+from infoset import Observed, SequenceForm, evaluate, load
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.policy import TabularPolicy
 from infoset.solvers.cfr import cfr
 from infoset.solvers.progressive_hiding import (
     HiddenGame,
     HidingState,
+    Learner,
     back_up,
+    begin,
+    compiled_hiding,
     ftrl,
     hedge,
     linear,
@@ -31,7 +35,7 @@ from infoset.solvers.progressive_hiding import (
 )
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.information import RELAXATIONS, cheat, perfect, recall, true_map
+from infoset.tree.information import RELAXATIONS, cheat, custom, perfect, recall, true_map
 from random_games import RandomGame
 
 
@@ -266,3 +270,161 @@ def test_random_games_with_random_teams_stay_in_the_simplex(seed: int) -> None:
     found = progressive_hiding(game, 0.5, regret_matching(), iterations=10, conditional=seed % 2 == 0)
     sums = np.add.reduceat(found.projections[0], game.arrays.true_first[:-1])
     assert sums == pytest.approx(np.ones(len(sums)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Theorem 2 and Proposition 4
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Trace:
+    """A training with everything that the theorem speaks of; one team, counterfactual rewards."""
+
+    def __init__(self, game: HiddenGame, learner: Learner, prices: list[float], seed: int) -> None:
+        self.game, self.prices = game, prices
+        a, s = game.arrays, begin(game.arrays, learner, np.random.default_rng(seed))
+        loop, schedule = compiled_hiding(learner.method.update), learner.method.schedule(np.arange(1.0, len(prices) + 1))
+        moves = len(s.policy)
+        self.regret, self.criterion, self.gap, self.projections = np.zeros(moves), 0.0, 0.0, []
+        for t, price in enumerate(prices):
+            policy = s.policy.copy()
+            loop(a, s, schedule[t : t + 1], np.array([price]), False, np.zeros((1, 2)))
+            self.projections.append(s.projected.copy())
+            self.criterion += s.value[0]
+            worth = np.add.reduceat(policy * s.rewards, a.relaxed_first[:-1])
+            self.regret += s.rewards - np.repeat(worth, np.diff(a.relaxed_first))
+            self.gap += price * self.distance(policy, s.projected)
+
+    def distance(self, policy: np.ndarray, projected: np.ndarray) -> float:
+        """The expected squared distance of a policy to its projection."""
+        a, reach = self.game.arrays, np.zeros(len(self.game.arrays.parent))
+        spread(a, policy, a.relaxed, a.relaxed_first, reach)
+        return sum(
+            float(reach[v] * ((self.row(policy, a.relaxed, a.relaxed_first, v) - self.row(projected, a.true, a.true_first, v)) ** 2).sum())
+            for v in np.flatnonzero(a.relaxed >= 0)
+        )  # fmt: skip
+
+    @staticmethod
+    def row(policy: np.ndarray, sets: np.ndarray, firsts: np.ndarray, node: int) -> np.ndarray:
+        return policy[firsts[sets[node]] : firsts[sets[node] + 1]]
+
+    @property
+    def local(self) -> float:
+        """The sum of the positive parts of all local regrets."""
+        return float(np.maximum(np.maximum.reduceat(self.regret, self.game.arrays.relaxed_first[:-1]), 0).sum())
+
+    @property
+    def overall(self) -> float:
+        """What the best relaxed policy would have earned more, penalties included: backwards over the relaxed sets,
+        at each a projection onto the simplex.
+        """
+        a, rounds = self.game.arrays, len(self.prices)
+        outside, above = np.ones(len(a.parent)), np.full(len(a.parent), -1)
+        for v in range(1, len(a.parent)):
+            up = a.parent[v]
+            outside[v] = outside[up] * a.weight[v]
+            above[v] = above[up]
+            if a.relaxed[up] >= 0:
+                above[v] = a.relaxed_first[a.relaxed[up]] + v - a.first_child[up]
+        credit = np.zeros(int(a.relaxed_first[-1]) + 1)  # the last entry: before the first decision
+        np.add.at(credit, above, rounds * outside * a.payoff[0])
+        order = sorted(range(len(a.relaxed_first) - 1), key=lambda g: -int(np.flatnonzero(a.relaxed == g)[0]))
+        for g in order:
+            nodes = np.flatnonzero(a.relaxed == g)
+            linear_part, square, constant = credit[a.relaxed_first[g] : a.relaxed_first[g + 1]].copy(), 0.0, 0.0
+            for projected, price in zip(self.projections, self.prices, strict=True):
+                for v in nodes:
+                    y = self.row(projected, a.true, a.true_first, v)
+                    linear_part += 2 * price * outside[v] * y
+                    square += price * outside[v]
+                    constant += price * outside[v] * float(y @ y)
+            best = simplex_projection(linear_part / (2 * square)) if square else np.eye(len(linear_part))[linear_part.argmax()]
+            credit[above[nodes[0]]] += float(best @ linear_part) - square * float(best @ best) - constant
+        return float(credit[-1]) - self.criterion
+
+
+def simplex_projection(point: np.ndarray) -> np.ndarray:
+    """The nearest distribution (Held, Wolfe & Crowder 1974)."""
+    ordered = np.sort(point)[::-1]
+    sums = np.cumsum(ordered) - 1
+    count = np.flatnonzero(ordered > sums / np.arange(1, len(point) + 1))[-1]
+    return np.maximum(point - sums[count] / (count + 1), 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=some.integers(0, 10**6), price=some.sampled_from([0.0, 0.1, 1.0, 5.0]), rm=some.booleans())
+def test_theorem_2_and_proposition_4(seed: int, price: float, rm: bool) -> None:
+    """The overall regret, penalties included, is at most the sum of the local ones: perfect recall in the relaxed
+    game (conditions 2 and 3), counterfactual rewards, the others fixed.  And penalties stay bounded.
+    """
+    small = GameTree.of(RandomGame(seed, 2, 2))
+    others = TabularPolicy.uniform(SequenceForm.of(small))
+    games = [
+        HiddenGame.of(small, perfect, teams=[(seed % 2,)], others=others),
+        HiddenGame.of(tree("tiny_hanabi(game=E)"), recall),
+        HiddenGame.of(tree("cooperative_matching_pennies(loss=-2)"), recall),
+    ]
+    for game in games:
+        found = Trace(game, regret_matching() if rm else ftrl(0.5), [price] * 12, seed)
+        assert found.overall <= found.local + 1e-9
+        spread_of_payoffs = np.ptp(game.arrays.payoff)
+        decisions = 4
+        assert found.gap <= found.local + 2 * decisions * spread_of_payoffs * 12
+
+
+def test_theorem_2_needs_condition_3() -> None:
+    """A player who forgets its own first move: .5 at (0, 0), 1 at (1, 1).  No set regrets playing 0, and yet."""
+    forgetful = GameTree.of(TwoMoves())
+    blind = custom(forgetful, "blind", [0], lambda node: len(forgetful.history(node)))
+    assert blind.recall_violation() is not None
+    game = HiddenGame.of(forgetful, lambda _tree, _players: blind)
+    a, s = game.arrays, state_of(game, 0)
+    s.policy[:] = (1.0, 0.0, 1.0, 0.0)
+    spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
+    project(a, s.policy, s.reach, s.projected, s.mass)
+    back_up(a, s, 0, 0.0)
+    assert s.value[0] == 0.5
+    spread_outside(a, s, 0)
+    local_rewards(a, s, 0, 0.0, False)
+    worth = np.repeat(np.add.reduceat(s.policy * s.rewards, a.relaxed_first[:-1]), 2)
+    # the second set's counterfactual value adds both histories, so (1, 1) shows there; the conditional one does not
+    assert (s.rewards - worth)[:2].max() <= 0
+    spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
+    local_rewards(a, s, 0, 0.0, True)
+    worth = np.repeat(np.add.reduceat(s.policy * s.rewards, a.relaxed_first[:-1]), 2)
+    assert (s.rewards - worth).max() <= 0  # no local regret at all
+    s.policy[:] = (0.0, 1.0, 0.0, 1.0)
+    back_up(a, s, 0, 0.0)
+    assert s.value[0] == 1.0  # but an overall one of .5
+
+
+class TwoMoves:
+    """One player moves twice."""
+
+    name, players = "two_moves", ("P1",)
+
+    def start(self) -> Observed:
+        return Observed(Choice(()), (None,))
+
+
+class Choice(NamedTuple):
+    past: tuple[int, ...]
+
+    @property
+    def terminal(self) -> bool:
+        return len(self.past) == 2
+
+    def legal(self, player: int) -> tuple[int, ...]:
+        return () if self.terminal else (0, 1)
+
+    def chance(self, moves: object) -> tuple[()]:
+        return ()
+
+    def draw(self, moves: object, rng: object) -> None:
+        return None
+
+    def play(self, moves: tuple[int], nature: object = None) -> Observed:
+        return Observed(Choice((*self.past, *moves)), (None,))
+
+    def returns(self) -> tuple[float, ...]:
+        return ({(0, 0): 0.5, (1, 1): 1.0}.get(self.past, 0.0),)

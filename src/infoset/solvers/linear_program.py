@@ -54,7 +54,7 @@ def _maximin(form: SequenceForm, player: int) -> FloatArray:
     payoff = _payoff_matrix(form, player)
     if payoff.nnz:
         payoff = payoff / abs(payoff).max()  # HiGHS drops entries below 1e-9; only the plan is used
-    own, other = _constraints(form, player), _constraints(form, 1 - player)
+    own, other = constraints(form, player), constraints(form, 1 - player)
     objective = np.zeros(own.shape[1] + other.shape[0])
     objective[own.shape[1]] = -1.0  # the opponent's empty sequence: its value is what the opponent leaves
     result = linprog(
@@ -83,7 +83,7 @@ def _payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-
     return csr_array((payoffs[:, player], (rows, columns)), shape=(shape[player], shape[1 - player]))
 
 
-def _constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
+def constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
     """(1 + I_player, S_player): the empty sequence weighs one; the moves of a set weigh as much as its parent."""
     from scipy.sparse import csr_array
 

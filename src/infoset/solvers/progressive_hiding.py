@@ -404,7 +404,7 @@ def _train(
     a: HidingArrays, learner: Learner, prices: FloatArray, conditional: bool, seed: np.random.SeedSequence
 ) -> tuple[FloatArray, FloatArray]:
     """One training: (I + 1, T + 1) scores, of which the last row is after the last iteration, and the best policy."""
-    state, method = _begin(a, learner, np.random.default_rng(seed)), learner.method
+    state, method = begin(a, learner, np.random.default_rng(seed)), learner.method
     loop = compiled_hiding(method.update)
     schedule = np.ascontiguousarray(method.schedule(np.arange(1.0, len(prices) + 2.0)))
     scores = np.zeros((len(prices) + 1, a.payoff.shape[0] + 1))
@@ -415,7 +415,8 @@ def _train(
     return scores, state.best
 
 
-def _begin(a: HidingArrays, learner: Learner, rng: np.random.Generator) -> HidingState:
+def begin(a: HidingArrays, learner: Learner, rng: np.random.Generator) -> HidingState:
+    """First policies at random, and room to work in."""
     moves, nodes = int(a.relaxed_first[-1]), len(a.parent)
     memory = np.zeros((learner.method.memory, moves))
     if learner.method.from_logits:
