@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.jit import inline_kernel, kernel, with_piece
 from infoset.names import check_range, move_words
 from infoset.policy import TabularPolicy
+from infoset.randomness import next_word
 from infoset.solvers import cfr, updates
 from infoset.solvers.loop import Method
 from infoset.tree.game_tree import GameTree
@@ -226,15 +227,95 @@ def score(a, s, scores):
             s.best[q] = s.projected[q]
 
 
+def _sample(a, s, schedule, penalties, member, chosen, mean, stream, scores):
+    """One episode for each row of ``schedule`` (section 6.2): all moves and nature's answers are drawn, then every
+    member of the teams tries all of its own moves against the others' draws (external sampling).
+
+    ``member`` (N,) is who decides, ``chosen`` (N,) scratch, ``mean`` (C,) gets the mean projection over the episodes.
+    """
+    members = member.max() + 1
+    for t in range(len(penalties)):
+        for who in range(members):
+            spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
+            project(a, s.policy, s.reach, s.projected, s.mass)
+            if who == 0:
+                score(a, s, scores[t])
+                for q in range(len(mean)):
+                    mean[q] += (s.projected[q] - mean[q]) / (t + 1)
+                for other in range(NOBODY, members):
+                    draw(a, s, member, other, chosen, stream)
+            visit(a, s, member, who, chosen)
+            try_out(a, s, member, who, chosen, penalties[t])
+            for v in range(len(a.parent)):
+                if member[v] == who and s.reach[v] > 0.0:
+                    g, first = a.relaxed[v], a.relaxed_first[a.relaxed[v]]
+                    last, k, below = a.relaxed_first[g + 1], a.true_first[a.true[v]], a.first_child[v]
+                    worth = 0.0
+                    for q in range(first, last):
+                        slope = 2.0 * penalties[t] * (s.policy[q] - s.projected[k + q - first])
+                        s.rewards[q] = s.value[below + q - first] - slope
+                        worth += s.policy[q] * s.rewards[q]
+                    update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
+
+
+@kernel
+def draw(a, s, member, who, chosen, stream):
+    """A child for every node of a member, or of nature and the fixed players (NOBODY), by their probabilities."""
+    for v in range(len(a.parent)):
+        if member[v] == who and a.first_child[v] < a.first_child[v + 1]:
+            left = (next_word(stream) >> np.uint64(11)) * 2.0**-53
+            child = a.first_child[v]
+            while child + 1 < a.first_child[v + 1]:
+                move = child - a.first_child[v]
+                left -= a.weight[child] if who == NOBODY else s.policy[a.relaxed_first[a.relaxed[v]] + move]
+                if left < 0.0:
+                    break
+                child += 1
+            chosen[v] = child
+
+
+@kernel
+def visit(a, s, member, who, chosen):
+    """Into ``reach``: 1 for nodes that the draws and all moves of ``who`` lead to, 0 for others."""
+    s.reach[0] = 1.0
+    for v in range(1, len(a.parent)):
+        above = a.parent[v]
+        s.reach[v] = s.reach[above] if member[above] == who or chosen[above] == v else 0.0
+
+
+@kernel
+def try_out(a, s, member, who, chosen, penalty):
+    """Values of the nodes that are visited, for the team of ``who``."""
+    team = NOBODY
+    for v in range(len(a.parent)):
+        if member[v] == who:
+            team = a.team[v]
+    for v in range(len(a.parent) - 1, -1, -1):
+        first, last = a.first_child[v], a.first_child[v + 1]
+        total = a.payoff[team, v]
+        if first < last:
+            if member[v] == who:
+                own = a.relaxed_first[a.relaxed[v]]
+                for child in range(first, last):
+                    total += s.policy[own + child - first] * s.value[child]
+            else:
+                total += s.value[chosen[v]]
+            if a.team[v] == team:
+                own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
+                for move in range(last - first):
+                    total -= penalty * (s.policy[own + move] - s.projected[k + move]) ** 2
+        s.value[v] = total
+
+
 def update(*_: Any) -> None:
-    """Stands for the local update in ``_hide``."""
+    """Stands for the local update in ``_hide`` and ``_sample``."""
 
 
 @cache
-def compiled_hiding(local_update: updates.Update) -> Any:
-    """The loop around one local update, as in ``loop``."""
+def compiled_hiding(local_update: updates.Update, sampled: bool = False) -> Any:
+    """The loop around one local update, as in ``loop``: over all histories, or over sampled ones."""
     compiled = kernel if local_update.__module__ == updates.__name__ else numba.njit(nogil=True, error_model="numpy")
-    return compiled(with_piece(_hide, "update", inline_kernel(local_update)))
+    return compiled(with_piece(_sample if sampled else _hide, "update", inline_kernel(local_update)))
 
 
 Penalty = Callable[[FloatArray], FloatArray]
@@ -351,6 +432,8 @@ class Hiding:
     """(R,) the best payoff of all."""
     projections: FloatArray
     """(R, C) the policies of ``best``."""
+    mean: FloatArray | None
+    """(R,) the payoff of the mean projection over the episodes, where these are ``sampled``."""
     seconds: float
 
     def policy(self) -> TabularPolicy:
@@ -367,9 +450,13 @@ def progressive_hiding(
     runs: int = 1,
     seed: int = 0,
     conditional: bool = True,
+    sampled: bool = False,
     progress: Callable[[int, float], object] | None = None,
 ) -> Hiding:
     """Train ``runs`` times for ``iterations``, each from first policies of its own, drawn from ``seed`` and its number.
+
+    An iteration looks at all histories, or, where ``sampled``, at those of one episode (section 6.2): nature's answers
+    and all moves are drawn, and every player tries all its own against the others' draws.
 
     With ``conditional`` local rewards are conditional expectations, as the paper has them; otherwise they are
     counterfactual, for which Theorem 2 holds where the relaxed map has perfect recall.  ``progress`` is told how many
@@ -384,35 +471,61 @@ def progressive_hiding(
     if not (np.isfinite(prices).all() and (prices >= 0).all()):
         raise ParameterError(f"penalty: {prices.min():g} to {prices.max():g}; allowed: numbers from 0")
     begin, best = perf_counter(), -np.inf
-    trained: list[tuple[FloatArray, FloatArray]] = []
+    training = partial(_train_sampled, game) if sampled else partial(_train, game.arrays, conditional)
+    trained: list[tuple[FloatArray, FloatArray, float]] = []
     with suppress(KeyboardInterrupt):
         for run in range(runs):
-            trained.append(_train(game.arrays, chosen, prices, conditional, np.random.SeedSequence((seed, run))))
+            trained.append(training(chosen, prices, np.random.SeedSequence((seed, run))))
             best = max(best, float(trained[-1][0][:, 0].max()))
             if progress is not None:
                 progress(run + 1, best)
     if not trained:
         raise KeyboardInterrupt
-    scores, projections = (np.stack(part) for part in zip(*trained, strict=True))
+    scores, projections, mean = (np.stack(part) for part in zip(*trained, strict=True))
     payoffs, relaxed = scores[:, :, 0], scores[:, :, -1]
     return Hiding(
-        game, payoffs[:, :-1], relaxed[:, :-1], payoffs[:, -1], payoffs.max(axis=1), projections, perf_counter() - begin
-    )
+        game, payoffs[:, :-1], relaxed[:, :-1], payoffs[:, -1], payoffs.max(axis=1), projections,
+        mean if sampled else None, perf_counter() - begin,
+    )  # fmt: skip
 
 
 def _train(
-    a: HidingArrays, learner: Learner, prices: FloatArray, conditional: bool, seed: np.random.SeedSequence
-) -> tuple[FloatArray, FloatArray]:
-    """One training: (I + 1, T + 1) scores, of which the last row is after the last iteration, and the best policy."""
+    a: HidingArrays, conditional: bool, learner: Learner, prices: FloatArray, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray, float]:
+    """One training: (I + 1, T + 1) scores, of which the last row is after the last iteration, the best policy, nan."""
     state, method = begin(a, learner, np.random.default_rng(seed)), learner.method
-    loop = compiled_hiding(method.update)
-    schedule = np.ascontiguousarray(method.schedule(np.arange(1.0, len(prices) + 2.0)))
     scores = np.zeros((len(prices) + 1, a.payoff.shape[0] + 1))
-    loop(a, state, schedule[:-1], prices, conditional, scores[:-1])
+    compiled_hiding(method.update)(a, state, _schedule(method, prices), prices, conditional, scores[:-1])
+    _look(a, state, scores[-1])
+    return scores, state.best, np.nan
+
+
+def _train_sampled(
+    game: HiddenGame, learner: Learner, prices: FloatArray, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray, float]:
+    """The same on episodes; at last the payoff of the mean projection."""
+    a, (first, draws) = game.arrays, seed.spawn(2)
+    state, method = begin(a, learner, np.random.default_rng(first)), learner.method
+    scores = np.zeros((len(prices) + 1, a.payoff.shape[0] + 1))
+    member = np.where(a.team == NOBODY, NOBODY, game.tree.graph.player[game.tree.position]).astype(np.int32)
+    chosen, mean = np.zeros(len(a.parent), dtype=np.int32), np.zeros(len(state.projected))
+    stream = draws.generate_state(1, np.uint64)
+    loop = compiled_hiding(method.update, sampled=True)
+    loop(a, state, _schedule(method, prices), prices, member, chosen, mean, stream, scores[:-1])
+    _look(a, state, scores[-1])
+    spread(a, mean, a.true, a.true_first, state.reach)
+    return scores, state.best, float(expected(a, 0, state.reach))
+
+
+def _schedule(method: Method, prices: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(method.schedule(np.arange(1.0, len(prices) + 1.0)))
+
+
+def _look(a: HidingArrays, state: HidingState, scores: FloatArray) -> None:
+    """Score the policy as it stands."""
     spread(a, state.policy, a.relaxed, a.relaxed_first, state.reach)
     project(a, state.policy, state.reach, state.projected, state.mass)
-    score(a, state, scores[-1])
-    return scores, state.best
+    score(a, state, scores)
 
 
 def begin(a: HidingArrays, learner: Learner, rng: np.random.Generator) -> HidingState:
