@@ -66,6 +66,7 @@ bench-pommerman: $(VENV)/demo
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py
 	$(BIN)/python papers/pommerman.py
+	$(BIN)/python papers/progressive_hiding.py
 
 clean:
 	rm -rf $(VENV) docs/_build runs

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from infoset import load
 from infoset.errors import ParameterError
 from infoset.tree.game_tree import GameTree
-from infoset.tree.information import RELAXATIONS, RecallError, TreeMap, axes, custom, perfect, recall, true_map
+from infoset.tree.information import RELAXATIONS, ImperfectRecallError, TreeMap, axes, custom, perfect, recall, true_map
 
 TEAM = (0, 1)
 TRADE = "trade_comm(items=2,messages=2)"
@@ -57,7 +57,7 @@ def test_a_player_alone_remembers_and_the_team_does_not(trade: GameTree) -> None
     for player in TEAM:
         assert true_map(trade, [player]).recall_violation() is None
         assert recall(trade, [player]) == true_map(trade, [player])
-    with pytest.raises(RecallError, match=r"'true' of trade_comm.* has no perfect recall: \[A:A 1\] and"):
+    with pytest.raises(ImperfectRecallError, match=r"'true' of trade_comm.* has no perfect recall: \[A:A 1\] and"):
         true_map(trade, TEAM).check_recall()
     recall(trade, TEAM).check_recall()
 

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
         nash_conv,
         performance,
     )
+    from infoset.solvers.progressive_hiding import HiddenGame, progressive_hiding
     from infoset.solvers.replicator import sfrd, sfrd_continuous
     from infoset.solvers.solve import Solution, Watcher, solve
+    from infoset.solvers.team import TeamOptimum, team_optimum
     from infoset.tree.game_tree import GameTree
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.sequence_form import SequenceForm
@@ -58,6 +60,7 @@ _HOME = {
     "Evaluation": "solvers.metrics",
     "Game": "base",
     "GameTree": "tree.game_tree",
+    "HiddenGame": "solvers.progressive_hiding",
     "InformationMap": "base",
     "JointMove": "base",
     "Match": "match.replay",
@@ -73,6 +76,7 @@ _HOME = {
     "State": "base",
     "Step": "base",
     "TabularPolicy": "policy",
+    "TeamOptimum": "solvers.team",
     "Watcher": "solvers.solve",
     "behaviour": "tree.plans",
     "best_response": "solvers.metrics",
@@ -110,6 +114,7 @@ __all__ = [
     "Evaluation",
     "Game",
     "GameTree",
+    "HiddenGame",
     "InformationMap",
     "JointMove",
     "Match",
@@ -125,6 +130,7 @@ __all__ = [
     "State",
     "Step",
     "TabularPolicy",
+    "TeamOptimum",
     "Watcher",
     "behaviour",
     "best_response",
@@ -149,11 +155,13 @@ __all__ = [
     "performance",
     "play_match",
     "play_series",
+    "progressive_hiding",
     "realisation",
     "replay_states",
     "sfrd",
     "sfrd_continuous",
     "solve",
+    "team_optimum",
     "testing",
 ]
 

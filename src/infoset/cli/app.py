@@ -32,7 +32,7 @@ app = typer.Typer(
 DEFAULT_METHOD = "pcfr+"
 METHOD_HELP = (
     "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2). "
-    "For teams: progressive-hiding(learner=rm)."
+    "For teams: progressive-hiding(learner=rm), team-exact."
 )
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
 AGENT_HELP = (
@@ -96,14 +96,18 @@ def solve(
     json_: AsJson = False,
 ) -> None:
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
-    from infoset.cli.teams import is_team_method, solve_team, team_text
+    from infoset.cli import teams
 
-    if game is not None and method is not None and is_team_method(method):
-        body = solve_team(game, method, relax, penalty, runs, iterations, seed, out)
+    if game is not None and method is not None and teams.is_team_method(method):
+        if method.startswith(teams.TEAM_EXACT):
+            body, text = teams.solve_exactly(game, method, max_histories, out), teams.exact_text
+        else:
+            body = teams.solve_team(game, method, relax, penalty, runs, iterations, seed, out)
+            text = teams.team_text
         if json_:
             _print_json(body)
         else:
-            print(team_text(body))
+            print(text(body))
     else:
         _solve(game, method, iterations, target, seconds, start, seed, out, resume, max_histories, json_)
 

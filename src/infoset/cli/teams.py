@@ -1,4 +1,4 @@
-"""``infoset solve`` where players share their payoffs: many trainings of progressive hiding."""
+"""``infoset solve`` where players share their payoffs: exact optima, and many trainings of progressive hiding."""
 
 from __future__ import annotations
 
@@ -15,16 +15,49 @@ from infoset.files import replace_file
 from infoset.names import Name, build, parse_name
 
 if TYPE_CHECKING:
+    from infoset.policy import TabularPolicy
     from infoset.solvers.progressive_hiding import Hiding, Penalty
 
 PROGRESSIVE_HIDING = "progressive-hiding"
-METHODS = (PROGRESSIVE_HIDING,)
+TEAM_EXACT = "team-exact"
+METHODS = (PROGRESSIVE_HIDING, TEAM_EXACT)
 OPTIMAL = 1e-6  # runs that end so near to the best one found the same payoff
 
 
 def is_team_method(method: str | None) -> bool:
     """Whether a method is one of those here."""
     return method is not None and parse_name(method).word in METHODS
+
+
+def solve_exactly(game: str, method: str, max_histories: int | None, out: Path | None) -> dict[str, Any]:
+    """The optimum of a common-payoff game, and what proves it.  ``team-exact(by=milp)`` chooses the method."""
+    folder = _fresh(out)
+    announce_compiling()
+    from infoset.solvers.team import team_optimum
+
+    given = dict(parse_name(method).parameters)
+    by = str(given.pop("by", "auto"))
+    if given:
+        raise UnknownNameError(f"parameter of {TEAM_EXACT}:", next(iter(given)), ["by"])
+    found = team_optimum(load(game), by, max_histories=max_histories)
+    body = {
+        "game": found.game,
+        "method": f"{TEAM_EXACT}(by={found.method})",
+        "value": found.value,
+        "bound": found.bound,
+    }
+    return _keep(folder, found.policy, body | {"proof": found.proof, "seconds": found.seconds})
+
+
+def exact_text(body: dict[str, Any]) -> str:
+    """The figures as lines."""
+    lines = [
+        f"{body['game']} by {body['method']}, {body['seconds']:.3g} s",
+        f"optimum          {body['value']:.12g}, at most {body['bound']:.12g}",
+        f"proof            {body['proof']}",
+        f"policy           {body['policy']}" if "policy" in body else "",
+    ]
+    return "\n".join(line for line in lines if line)
 
 
 def solve_team(
@@ -52,8 +85,13 @@ def solve_team(
         )
     body = {"game": hidden.tree.name, "method": method, "relax": relax, "penalty": penalty, "seed": seed}
     body |= {"iterations": found.payoffs.shape[1], **_figures(found)}
+    return _keep(folder, found.policy(), body)
+
+
+def _keep(folder: Path | None, policy: TabularPolicy, body: dict[str, Any]) -> dict[str, Any]:
+    """Save the policy and the figures, where a folder is given."""
     if folder is not None:
-        body["policy"] = str(found.policy().save(folder / "policy.npz"))
+        body["policy"] = str(policy.save(folder / "policy.npz"))
         text = json.dumps(body, indent=1)
         replace_file(folder / "result.json", lambda file: file.write(text.encode()))
     return body

@@ -13,16 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from infoset.base import IntArray, LongArray
-from infoset.errors import InfosetError, ParameterError
+from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.names import format_action
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE
 
 UNLABELLED = -1
-
-
-class RecallError(InfosetError):
-    """A map does not let a player remember."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +106,10 @@ class TreeMap:
         return (int(nodes[first[inverse[wrong[0]]]]), int(nodes[wrong[0]])) if len(wrong) else None
 
     def check_recall(self) -> None:
-        """Raise ``RecallError`` that names two histories unless the players, taken as one, remember everything."""
+        """Raise ``ImperfectRecallError``, which names two histories, unless the players as one remember everything."""
         if pair := self.recall_violation():
             one, two = (_history(self.tree, node) for node in pair)
-            raise RecallError(
+            raise ImperfectRecallError(
                 f"map {self.name!r} of {self.tree.name} has no perfect recall: {one} and {two} look the same, "
                 "though what was known or done on the way differs"
             )

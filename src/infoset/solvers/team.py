@@ -1,0 +1,109 @@
+"""The best that players with one common payoff can do, proved: exact team optima."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from infoset.base import FloatArray, Game
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.names import check_choice
+from infoset.policy import TabularPolicy
+from infoset.solvers.metrics import expected_values
+from infoset.solvers.team_milp import milp_optimum
+from infoset.solvers.team_subsets import PublicTree, SubsetProgram
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import TERMINAL
+
+METHODS = ("auto", "subsets", "milp")
+PAYOFF_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class TeamOptimum:
+    """The optimum of a common-payoff game and what proves it.
+
+    ``value`` is what ``policy``, a pure one, earns; no policy earns more than ``bound``.  They differ by no more than
+    the rounding that ``proof`` names.  ``seconds`` is the time of the method, without building the tree.
+    """
+
+    game: str
+    method: str
+    value: float
+    bound: float
+    policy: TabularPolicy = field(repr=False)
+    seconds: float
+    proof: str
+
+
+def team_optimum(
+    game: Game | GameTree, method: str = "auto", *, seconds: float = 600.0, max_histories: int | None = None
+) -> TeamOptimum:
+    """The best policy of players who all get the same payoff, and the proof that none is better.
+
+    ``subsets`` is a dynamic program for two players whose moves everybody sees once nature has dealt; ``milp`` a
+    mixed-integer program for any small game in which each player remembers what it saw and did; ``auto`` takes the
+    first where it applies, else the second.  ``seconds`` limits either: the first by an estimate beforehand.
+
+    Raises ``UnsupportedGameError`` for a game that does not fit, ``BudgetError`` for one that is too large,
+    ``ParameterError`` or ``GameRuleError``.
+    """
+    check_choice("method", method, METHODS)
+    if not seconds > 0:
+        raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
+    tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories)
+    payoffs = common_payoffs(tree)
+    if method == "milp":
+        return _by_milp(tree, seconds)
+    try:
+        public = PublicTree.of(tree, payoffs)
+    except UnsupportedGameError:
+        if method == "subsets":
+            raise
+        return _by_milp(tree, seconds)
+    return _by_subsets(public, seconds)
+
+
+def common_payoffs(tree: GameTree) -> FloatArray:
+    """(rows of the graph's payoffs,) what all players get.  Raises ``UnsupportedGameError`` where they differ."""
+    payoffs, graph = tree.graph.payoffs, tree.graph
+    tolerance = PAYOFF_TOLERANCE * max(1.0, float(np.abs(payoffs).max()))
+    if len(odd := np.flatnonzero(np.ptp(payoffs, axis=1) > tolerance)):
+        ends = graph.player[tree.position] == TERMINAL
+        node = int(np.flatnonzero(ends & (graph.content[tree.position] == odd[0]))[0])
+        raise UnsupportedGameError(
+            f"{tree.name} is no common-payoff game: {tree.history(node)} pays {payoffs[odd[0]].tolist()}; "
+            "team optima need equal payoffs"
+        )
+    return payoffs[:, 0].copy()
+
+
+def _by_subsets(public: PublicTree, seconds: float) -> TeamOptimum:
+    tree, begin = public.tree, time.perf_counter()
+    program = SubsetProgram(public, seconds)
+    value, bound, choices = program.run()
+    numbers = (
+        f"exact integers / {program.denominator}"
+        if program.denominator
+        else f"float64, rounding below {program.error:.1e}"
+    )
+    proof = f"dynamic program over {public.num_decisions} public states of {len(program.kinds.all)} kinds, {numbers}"
+    policy = TabularPolicy(
+        tree.name, tree.players, program.policy_tables(choices), tree.graph.map_name, {"method": "team:subsets"}
+    )
+    return TeamOptimum(tree.name, "subsets", value, bound, policy, time.perf_counter() - begin, proof)
+
+
+def _by_milp(tree: GameTree, seconds: float) -> TeamOptimum:
+    begin = time.perf_counter()
+    form, plan, bound = milp_optimum(tree, seconds)
+    value = float(expected_values(form, plan)[0])
+    spent = time.perf_counter() - begin
+    proof = (
+        f"mixed-integer program over {form.num_sequences} sequences; HiGHS's dual bound is {bound:.9g}, "
+        f"{max(bound - value, 0.0):.1e} above the policy"
+    )
+    policy = TabularPolicy.from_plan(form, plan, {"method": "team:milp"})
+    return TeamOptimum(form.name, "milp", value, max(bound, value), policy, spent, proof)
