@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 from conftest import KUHN, LEDUC, form_of
-from infoset import TabularPolicy, best_response, evaluate, exploitability, nash_conv, performance
+from infoset import (
+    SequenceForm,
+    TabularPolicy,
+    best_response,
+    evaluate,
+    expected_values,
+    exploitability,
+    load,
+    nash_conv,
+    performance,
+)
+from infoset.errors import UnsupportedGameError
+from infoset.solvers.metrics import polish
 from infoset.tree.plans import random_interior, realisation, uniform
 
 
@@ -58,3 +70,15 @@ def test_short_forms_agree() -> None:
     form = form_of(KUHN)
     plan = realisation(form, uniform(form))
     assert nash_conv(form, plan) == 2 * exploitability(form, plan) == evaluate(form, plan).nash_conv
+
+
+def test_polishing_climbs_to_a_pure_equilibrium() -> None:
+    form = SequenceForm.of(load("tiny_hanabi(game=D)"))
+    for seed in range(20):
+        plan = realisation(form, random_interior(form, seed))
+        polished = polish(form, plan)
+        assert expected_values(form, polished)[0] >= expected_values(form, plan)[0]
+        assert evaluate(form, polished).epsilon < 1e-9
+        assert set(np.unique(polished)) <= {0.0, 1.0}
+    with pytest.raises(UnsupportedGameError, match="no common-payoff game"):
+        polish(SequenceForm.of(load("kuhn_poker")), np.ones(1))

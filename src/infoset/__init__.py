@@ -100,11 +100,13 @@ _HOME = {
     "performance": "solvers.metrics",
     "play_match": "match.match",
     "play_series": "match.series",
+    "progressive_hiding": "solvers.progressive_hiding",
     "realisation": "tree.plans",
     "replay_states": "match.replay",
     "sfrd": "solvers.replicator",
     "sfrd_continuous": "solvers.replicator",
     "solve": "solvers.solve",
+    "team_optimum": "solvers.team",
 }
 
 __all__ = [

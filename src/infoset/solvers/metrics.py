@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from infoset.base import FloatArray
+from infoset.errors import UnsupportedGameError
 from infoset.tree.kernels import best_up, gradient, plan_down, root_values
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
+
+EQUAL_PAYOFFS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,22 @@ def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArr
     response = plan.copy()
     plan_down(a, player, strategy, response)
     return response
+
+
+def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:
+    """``plan`` (S,) after the players, in turn, took pure best responses to each other until nobody gained.
+
+    With one common payoff every response raises it, so this ends; the profile is a pure equilibrium and worth at least
+    as much as the first one.  Raises ``UnsupportedGameError`` where payoffs differ.
+    """
+    if np.ptp(form.arrays.payoffs, axis=0).max(initial=0.0) > EQUAL_PAYOFFS:
+        raise UnsupportedGameError(f"{form.name} is no common-payoff game; best responses in turn need not end there")
+    value = -np.inf
+    while (found := float(expected_values(form, plan)[0])) > value + EQUAL_PAYOFFS:
+        value = found
+        for player in range(form.num_players):
+            plan = best_response(form, plan, player)
+    return plan
 
 
 def performance(form: SequenceForm, plan: FloatArray) -> float:
