@@ -77,7 +77,7 @@ def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:
     With one common payoff every response raises it, so this ends; the profile is a pure equilibrium and worth at least
     as much as the first one.  Raises ``UnsupportedGameError`` where payoffs differ.
     """
-    if np.ptp(form.arrays.payoffs, axis=0).max(initial=0.0) > EQUAL_PAYOFFS:
+    if np.ptp(form.terminals()[1], axis=1).max(initial=0.0) > EQUAL_PAYOFFS:
         raise UnsupportedGameError(f"{form.name} is no common-payoff game; best responses in turn need not end there")
     value = -np.inf
     while (found := float(expected_values(form, plan)[0])) > value + EQUAL_PAYOFFS:
