@@ -4,7 +4,14 @@
     python examples/pommerman_ppo.py                                                 # OneVsOne-v0, some five minutes
     python examples/pommerman_ppo.py --variant PommeTeamCompetition-v0 --minutes 10  # the learner is agents 0 and 2
 
-FIGURES
+On two cores, beside other work, four minutes of duels against the stock agent (`--seed 2`, 3.9 million steps):
+
+    time: network forward 23.7 %, opponents 2.3 %, environment step 1.3 %, drawing planes 1.2 %, learning 71.4 %
+    1,000 games, learner, likeliest moves: won 91.0 % (89.1 to 92.6), tied 4.0 %, lost 5.0 %
+    1,000 games, random moves:             won 1.4 % (0.8 to 2.3), tied 0.6 %, lost 98.0 %
+
+The environment is not the bottleneck: the network is 95 % of the time.  After two minutes of the team game the learners
+won 55.0 % (51.9 to 58.1) of 1,000 games and lost 22.3 %; random movers in their seats won 11.1 %.
 """
 
 from __future__ import annotations
