@@ -4,7 +4,7 @@
     python examples/pommerman_ppo.py                                                 # OneVsOne-v0, some five minutes
     python examples/pommerman_ppo.py --variant PommeTeamCompetition-v0 --minutes 10  # the learner is agents 0 and 2
 
-On two cores, beside other work, four minutes of duels against the stock agent (`--seed 2`, 3.9 million steps):
+On one core, beside other work, four minutes of duels against the stock agent (`--seed 2`, 3.9 million steps):
 
     time: network forward 23.7 %, opponents 2.3 %, environment step 1.3 %, drawing planes 1.2 %, learning 71.4 %
     1,000 games, learner, likeliest moves: won 91.0 % (89.1 to 92.6), tied 4.0 %, lost 5.0 %
