@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -178,18 +179,16 @@ def test_one_game_is_played_in_many_threads() -> None:
 
 def test_long_fires_find_room_and_long_fuses_are_refused() -> None:
     """Kicking one bomb after the other into a corner that burns on and on."""
-    rules = Config(size=6, rigid=0, wood=0, items=0, start_kick=True, flame_life=40, max_steps=400)
+    rules = Config(size=6, rigid=0, wood=0, items=0, start_kick=True, start_blast=1, flame_life=100, max_steps=400)
     game = Pommerman("fires", rules, seed=1)
-    state, slow = game.start().state, twin.from_row(game.start().state.row, rules)
-    most = 0
-    for t in range(400):
-        acts = (*((5, 1, 2, 0)[t % 4],) * 1, 0, 0, 0)
+    state = game.start().state
+    slow, deepest = twin.from_row(state.row, rules), 0
+    while not state.terminal:
+        acts = (st.LAY, st.LEFT, st.RIGHT)[state.row[st.STEP] % 3], st.STOP, st.STOP, st.STOP
         state = state.play_unchecked(acts).state
         twin.step(slow, rules, acts, [(0, 0)] * 4)
         assert twin.from_row(state.row, rules) == slow
-        most = max(most, int(state.row[st.NUM_FLAMES]))
-        if state.terminal:
-            break
-    assert most > 0
+        deepest = max(deepest, max(Counter(flame.cell for flame in slow.flames).values(), default=0))
+    assert deepest > 3  # more than flames of an ordinary life can lie on one cell
     with pytest.raises(ParameterError, match="allowed: a fuse up to 15"):
         Config(fuse=16, start_ammo=10, items=30)

@@ -10,7 +10,7 @@ from infoset.names import check_range
 
 MAX_AGENTS = 4
 LONG_FUSE = 15  # so long no more bombs can lie than a position has room for, whatever agents pick up
-MANY_BOMBS = 64
+MAX_BOMBS = 64
 MAX_SIZE = 32
 FULL_BLAST = 10  # the ceiling of the blast strength where agents see the whole board
 RINGS = 4
@@ -66,9 +66,9 @@ class Config:
         check_range("items", self.items, 0, self.wood)
         check_range("vocabulary", self.vocabulary, 1, 64)
         bombs = self.num_agents * self.start_ammo + self.items
-        if self.fuse > LONG_FUSE and bombs > MANY_BOMBS:
+        if self.fuse > LONG_FUSE and bombs > MAX_BOMBS:
             raise ParameterError(
-                f"fuse={self.fuse}: with {bombs} bombs from start_ammo and items more than {MANY_BOMBS} could lie; "
+                f"fuse={self.fuse}: with {bombs} bombs from start_ammo and items more than {MAX_BOMBS} could lie; "
                 f"allowed: a fuse up to {LONG_FUSE}, or fewer bombs"
             )
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import inline_kernel, kernel, lowest_one
-from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS
+from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS
 from infoset.pommerman.state import (
     AGENT,
     AGENT_FIELDS,
@@ -39,7 +39,6 @@ from infoset.pommerman.state import (
     LAY,
     LEFT,
     LIFE,
-    MAX_BOMBS,
     MESSAGES,
     NUM_BOMBS,
     NUM_FLAMES,

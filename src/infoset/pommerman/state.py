@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import kernel
-from infoset.pommerman.config import MANY_BOMBS, MAX_AGENTS, Config
+from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
 
 Row: TypeAlias = npt.NDArray[np.int16]
 
@@ -33,7 +33,6 @@ WORDS = 2
 BOMBS = MESSAGES + MAX_AGENTS * WORDS
 BOMB_CELL, OWNER, LIFE, STRENGTH, DIRECTION = range(5)
 BOMB_FIELDS = 5
-MAX_BOMBS = MANY_BOMBS
 BOARD = BOMBS + MAX_BOMBS * BOMB_FIELDS
 FLAME_CELL, FLAME_LIFE = range(2)
 FLAME_FIELDS = 2

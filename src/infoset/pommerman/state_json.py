@@ -15,7 +15,7 @@ import msgspec
 
 from infoset.errors import FormatError, shorten
 from infoset.jit import kernel
-from infoset.pommerman.config import Config, GameType
+from infoset.pommerman.config import MAX_BOMBS, Config, GameType
 from infoset.pommerman.outcome import judge
 from infoset.pommerman.state import (
     AGENT,
@@ -30,7 +30,6 @@ from infoset.pommerman.state import (
     FLAMES,
     INCR_RANGE,
     KICK,
-    MAX_BOMBS,
     MESSAGES,
     NUM_BOMBS,
     NUM_FLAMES,

@@ -25,13 +25,13 @@ from infoset.policy import TabularPolicy
 from infoset.randomness import next_word
 from infoset.solvers import cfr, updates
 from infoset.solvers.loop import Method
+from infoset.solvers.metrics import EQUAL_PAYOFFS
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
 from infoset.tree.information import UNLABELLED, TreeMap, recall, true_map
 
 NOBODY = -1
 NOWHERE = -1.0
-EQUAL_PAYOFFS = 1e-9
 
 
 class HidingArrays(NamedTuple):
