@@ -170,16 +170,26 @@ def test_teams_train_with_more_than_they_may_know(tmp_path: Path) -> None:
     body = json.loads(done.stdout)
     assert (body["runs"], body["iterations"], body["best"]) == (20, 200, pytest.approx(1.0, abs=1e-3))
     assert body["quantile_10"] <= body["mean"] <= body["best"]
+    assert body["optimum"] == 1.0
+    assert body["share_optimal"] > 0.8
     figures = json.loads(run("evaluate", game, body["policy"], "--json").stdout)
     assert figures["values"] == pytest.approx([body["best"]] * 2, abs=1e-9)
     assert "holds a policy already" in run(*command, "--out", str(folder)).stderr
     for wrong, message in (
         (["--relax", "recal"], "did you mean 'recall'?"),
-        (["--penalty", "high"], "penalty='high'; allowed: a number, or two as 20:60"),
+        (["--penalty", "high"], "penalty='high'; allowed: a number, two as 20:60, or several as 0.5,1,2"),
         (["--penalty", "-1"], "penalty: -1 to -1; allowed: numbers from 0"),
     ):
         refused = run(*command, *wrong)
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
         assert message in refused.stderr
+    tried = json.loads(run(*command, "--penalty", "0.05,2", "--runs", "3", "--json").stdout)
+    assert (tried["chosen"], list(tried["penalties"])) == (2.0, ["0.05", "2"])
+    relaxed = json.loads(run("solve", game, "--method", "information-relaxation", "--runs", "3", "--json").stdout)
+    assert relaxed["best"] <= relaxed["bound"] == pytest.approx(1.0)
+    annealed = json.loads(run("solve", game, "--method", "annealing(sweeps=100)", "--runs", "4", "--json").stdout)
+    assert (annealed["value"], annealed["runs"]) == (1.0, 4)
+    wrong = run("solve", game, "--method", "annealing(sweep=100)")
+    assert "did you mean 'sweeps'?" in wrong.stderr
     refused = run("solve", "kuhn_poker", "--method", "progressive-hiding")
     assert refused.stderr == "infoset: kuhn_poker: the members (0, 1) of a team are paid differently\n"

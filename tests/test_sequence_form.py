@@ -1,6 +1,7 @@
 """The tree and the sequence form against a slow twin that follows the definitions, on random games."""
 
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import SMALL_GAMES, form_of
-from infoset import GameTree, SequenceForm, evaluate, load
+from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, evaluate, load
 from infoset.errors import BudgetError
 from infoset.names import information_key
 from infoset.solvers.metrics import best_response
@@ -106,3 +107,35 @@ def test_too_large_a_game_is_refused_with_its_size() -> None:
         GameTree.of(load("liars_dice(numdice=2,dice_sides=6)"), max_histories=10_000)
     with pytest.raises(BudgetError, match=r"294,883 histories .*more than the limit of 100,000"):
         GameTree.of(load("liars_dice"), max_histories=100_000)
+
+
+class Late(NativeState, NamedTuple("LateFields", [("payoffs", tuple[float, float])])):
+    """A decision whose only field is that of the end after it."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[str, ...]:
+        return ("go",) if player == 0 else ()
+
+    def chance(self, moves: object) -> tuple[()]:
+        return ()
+
+    def play_unchecked(self, moves: object, nature: object = None) -> Observed:
+        return Observed(Ended(self.payoffs), (None, None))
+
+    def returns(self) -> tuple[float, float]:
+        return (0.0, 0.0)
+
+
+class LateGame(NamedTuple):
+    name: str = "late"
+    players: tuple[str, str] = ("P1", "P2")
+
+    def start(self) -> Observed:
+        return Observed(Late((1.0, 2.0)), (None, None))
+
+
+def test_states_of_different_classes_differ() -> None:
+    """Named tuples with equal fields compare equal; a decision and an end are two positions all the same."""
+    assert Late((1.0, 2.0)) == Ended((1.0, 2.0))
+    assert len(GameTree.of(LateGame()).position) == 2

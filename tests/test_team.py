@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +19,11 @@ from hypothesis import strategies as st
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.solvers.team import TeamOptimum, common_payoffs, team_optimum
-from infoset.solvers.team_subsets import Kinds, PublicTree, SubsetProgram, exact, max_plus, subset_sums, subsets
+from infoset.solvers.team_joint import JointMoves
+from infoset.solvers.team_public import PublicTree
+from infoset.solvers.team_sets import convolutions, divide, elements, max_plus, subset_sums, subsets
+from infoset.solvers.team_subsets import JointKind, Kinds, SubsetProgram, exact
+from openspiel_play import value_in_openspiel
 from random_games import RandomGame, RandomState, all_ends, best_value, menus
 
 BRIDGE_OPTIMUM = 2647 / 126
@@ -30,13 +36,17 @@ def attained(game: Any, optimum: TeamOptimum) -> float:
 
 
 class PublicGame(NamedTuple):
-    """Random types, prior, public tree and payoffs, all by hashes; ``unit`` 0 makes payoffs that are no fractions."""
+    """Random types, prior, public tree and payoffs, all by hashes; ``unit`` 0 makes payoffs that are no fractions.
+
+    With probability ``joint`` both players move at a public state, neither seeing the other's move.
+    """
 
     seed: int
     types: tuple[int, int] = (2, 2)
     depth: int = 2
     widest: int = 3
     unit: int = 4
+    joint: float = 0.0
 
     @property
     def name(self) -> str:
@@ -56,15 +66,22 @@ class PublicGame(NamedTuple):
         ways = self.random("prior").integers(0, 4, self.types) + np.eye(*self.types, dtype=int)
         return ways / ways.sum()
 
-    def mover(self, past: tuple[int, ...]) -> int | None:
-        """Who moves after these public moves, ``None`` at an end."""
-        ended = len(past) >= self.depth or (past and self.random("end", past).random() < 0.25)
-        return None if ended else int(self.random("mover", past).integers(2))
+    @cache  # noqa: B019
+    def movers(self, past: tuple[Any, ...]) -> tuple[int, ...]:
+        """Who moves after these joint moves, nobody at an end."""
+        if len(past) >= self.depth or (past and self.random("end", past).random() < 0.25):
+            return ()
+        both = self.random("joint", past).random() < self.joint
+        return (0, 1) if both else (int(self.random("mover", past).integers(2)),)
 
-    def moves(self, past: tuple[int, ...]) -> int:
-        return int(self.random("moves", past).integers(1, self.widest + 1))
+    @cache  # noqa: B019
+    def moves(self, past: tuple[Any, ...], player: int) -> tuple[Any, ...]:
+        """What a player may do, ``None`` for one who does not move."""
+        if player not in self.movers(past):
+            return (None,)
+        return tuple(range(self.random("moves", past, player).integers(1, self.widest + 1)))
 
-    def payoff(self, deal: tuple[int, ...], past: tuple[int, ...]) -> float:
+    def payoff(self, deal: tuple[int, ...], past: tuple[Any, ...]) -> float:
         rng = self.random("pays", deal, past)
         return float(rng.integers(-9, 10) / self.unit if self.unit else rng.normal())
 
@@ -72,25 +89,23 @@ class PublicGame(NamedTuple):
 class PublicState(NamedTuple("Fields", [("game", PublicGame), ("deal", Any), ("past", Any)]), NativeState):
     @property
     def terminal(self) -> bool:
-        return self.deal is not None and self.game.mover(self.past) is None
+        return self.deal is not None and not self.game.movers(self.past)
 
     def legal(self, player: int) -> tuple[int, ...]:
-        if self.deal is None or self.game.mover(self.past) != player:
+        if self.deal is None or player not in self.game.movers(self.past):
             return ()
-        return tuple(range(self.game.moves(self.past)))
+        return self.game.moves(self.past, player)
 
     def chance(self, moves: Any) -> tuple[Any, ...]:
         if self.deal is not None:
             return ()
-        return tuple((f"{a}{b}", float(p)) for (a, b), p in np.ndenumerate(self.game.prior()))
+        return tuple((f"{a} {b}", float(p)) for (a, b), p in np.ndenumerate(self.game.prior()))
 
     def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
         if nature is not None:
-            deal = tuple(map(int, nature))
+            deal = tuple(map(int, nature.split()))
             return Observed(self._replace(deal=deal), deal)
-        mover = self.game.mover(self.past)
-        seen = (None, moves[mover])[:: -1 if mover else 1]
-        return Observed(self._replace(past=(*self.past, moves[mover])), seen)
+        return Observed(self._replace(past=(*self.past, tuple(moves))), (moves[1], moves[0]))
 
     def returns(self) -> tuple[float, ...]:
         return (self.game.payoff(self.deal, self.past),) * 2
@@ -99,41 +114,41 @@ class PublicState(NamedTuple("Fields", [("game", PublicGame), ("deal", Any), ("p
 def brute_force(game: PublicGame, limit: int) -> float | None:
     """Every pure plan of the player with fewer, against the other's best reply; ``None`` beyond ``limit`` plans."""
     prior = game.prior()
-    plays: dict[tuple[int, ...], Any] = {}
+    movers: dict[Any, tuple[int, ...]] = {}
+    weights: dict[Any, np.ndarray] = {}
 
-    def walk(past: tuple[int, ...]) -> None:
-        plays[past] = game.mover(past)
-        if plays[past] is None:
+    def walk(past: tuple[Any, ...]) -> None:
+        if game.movers(past):
+            movers[past] = game.movers(past)
+            for moves in product(game.moves(past, 0), game.moves(past, 1)):
+                walk((*past, moves))
+        else:
             pays = [[game.payoff((a, b), past) for b in range(game.types[1])] for a in range(game.types[0])]
-            plays[past] = prior * np.array(pays)
-            return
-        for move in range(game.moves(past)):
-            walk((*past, move))
+            weights[past] = prior * np.array(pays)
 
     walk(())
-    counts = [1, 1]
-    for past, mover in plays.items():
-        if isinstance(mover, int):
-            counts[mover] *= game.moves(past) ** game.types[mover]
+    sets = [[(past, t) for past, at in movers.items() if p in at for t in range(game.types[p])] for p in range(2)]
+    menus = [[game.moves(past, player) for past, _ in sets[player]] for player in range(2)]
+    counts = [np.prod([float(len(menu)) for menu in menus[player]]) for player in range(2)]
     tried = int(counts[1] < counts[0])
     if counts[tried] > limit:
         return None
-    sets = [
-        (past, t) for past, at in plays.items() if isinstance(at, int) and at == tried for t in range(game.types[at])
-    ]
 
-    def reply(past: tuple[int, ...], there: list[int], other: int, plan: dict[Any, int]) -> float:
-        at = plays[past]
-        if isinstance(at, np.ndarray):
-            return sum(at[t, other] if tried == 0 else at[other, t] for t in there)
-        moves = range(game.moves(past))
-        if at == tried:
-            return sum(reply((*past, m), [t for t in there if plan[past, t] == m], other, plan) for m in moves)
-        return max(reply((*past, m), there, other, plan) for m in moves)
+    def reply(past: tuple[Any, ...], there: list[int], other: int, plan: dict[Any, int]) -> float:
+        if past in weights:
+            return sum((weights[past] if tried == 0 else weights[past].T)[t, other] for t in there)
+        best = -np.inf
+        for answer in game.moves(past, 1 - tried):
+            total = 0.0
+            for move in game.moves(past, tried):
+                left = [t for t in there if plan.get((past, t)) == move]
+                total += reply((*past, (move, answer)[:: -1 if tried else 1]), left, other, plan)
+            best = max(best, total)
+        return best
 
     best = -np.inf
-    for chosen in product(*[range(game.moves(past)) for past, _ in sets]):
-        plan = dict(zip(sets, chosen, strict=True))
+    for chosen in product(*menus[tried]):
+        plan = dict(zip(sets[tried], chosen, strict=True))
         everybody = list(range(game.types[tried]))
         best = max(best, sum(reply((), everybody, t, plan) for t in range(game.types[1 - tried])))
     return float(best)
@@ -149,7 +164,7 @@ def test_three_ways_agree(unit: int) -> None:
     for seed in range(36):
         types, depth, widest = SHAPES[seed % len(SHAPES)]
         game = PublicGame(seed, types, depth, widest, unit)
-        if game.mover(()) is None or (best := brute_force(game, 150)) is None:
+        if (best := brute_force(game, 150)) is None:
             continue
         tree = GameTree.of(game)
         fast, slow = team_optimum(tree, "subsets"), team_optimum(tree, "milp")
@@ -163,6 +178,21 @@ def test_three_ways_agree(unit: int) -> None:
         assert fast.bound == fast.value if unit else fast.bound > fast.value
         compared += 1
     assert compared > 33
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(SHAPES), st.sampled_from([1, 6, 0]))
+def test_simultaneous_moves(seed: int, shape: Any, unit: int) -> None:
+    """The same where both players often move at once."""
+    game = PublicGame(seed, *shape, unit, joint=0.7)
+    tree = GameTree.of(game)
+    fast = team_optimum(tree, "subsets")
+    best = brute_force(game, 100)
+    if best is None:
+        best = team_optimum(tree, "milp").value
+    assert fast.value == pytest.approx(best, abs=1e-9)
+    assert attained(tree, fast) == pytest.approx(best, abs=1e-9)
+    assert fast.value == fast.bound if unit else fast.value < fast.bound < fast.value + 1e-9
 
 
 def test_tiny_payoffs_are_not_nothing() -> None:
@@ -218,14 +248,102 @@ def test_tiny_hanabi(letter: str, best: float) -> None:
         assert attained(game, optimum) == pytest.approx(best, abs=1e-12)
 
 
+def partitions(n: int, parts: int, largest: int | None = None) -> list[list[int]]:
+    """The ways to write ``n`` as a sum of at most so many positive numbers, the largest first."""
+    if n == 0:
+        return [[]]
+    highest = min(n, largest or n)
+    return [[k, *rest] for k in range(highest, 0, -1) if parts for rest in partitions(n - k, parts - 1, k)]
+
+
+def best_trade(items: int, messages: int) -> float:
+    """Trade Comm's optimum: after a pair of messages sent by a and b items, min(a, b) of the a b deals can be won."""
+    groups = partitions(items, messages)
+    return max(sum(max(sum(min(a, b) for b in other) for other in groups) for a in one) for one in groups) / items**2
+
+
 @pytest.mark.parametrize(("items", "messages", "best"), [(2, 2, 1), (2, 3, 1), (3, 2, 5 / 9), (3, 3, 1)])
 @pytest.mark.parametrize("sees", ["true", "false"])
 def test_trade_comm(items: int, messages: int, sees: str, best: float) -> None:
-    """The trades are named at once, so the mixed-integer program answers."""
-    optimum = team_optimum(load(f"trade_comm(items={items},messages={messages},sees_message={sees})"))
-    assert optimum.method == "milp"
-    assert optimum.value == pytest.approx(best, abs=1e-9)
-    assert optimum.bound == pytest.approx(best, abs=1e-6)
+    """Published optima; the trades are named at once and the messages, unless one is seen, are as good as that."""
+    game = load(f"trade_comm(items={items},messages={messages},sees_message={sees})")
+    assert best_trade(items, messages) == best
+    assert team_optimum(game).method == "subsets"
+    for method in ("subsets", "milp"):
+        optimum = team_optimum(game, method)
+        assert optimum.value == pytest.approx(best, abs=1e-9)
+        assert optimum.bound == pytest.approx(best, abs=1e-6)
+        assert attained(game, optimum) == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize(("items", "messages"), [(4, 2), (4, 3), (5, 3), (6, 2)])
+@pytest.mark.parametrize("sees", ["true", "false"])
+def test_larger_trade_comm(items: int, messages: int, sees: str) -> None:
+    optimum = team_optimum(load(f"trade_comm(items={items},messages={messages},sees_message={sees})"), "subsets")
+    assert optimum.value == optimum.bound == best_trade(items, messages)
+
+
+def test_trades_of_items_that_one_does_not_hold_are_not_tried() -> None:
+    """Nine trades, but an item's holder can win with three of them; four public states of trades are one kind."""
+    tree = GameTree.of(load("trade_comm"))
+    program = SubsetProgram(PublicTree.of(tree, common_payoffs(tree)), 600)
+    trades, messages = program.kinds.all
+    assert isinstance(trades, JointKind)
+    assert isinstance(messages, JointKind)
+    assert [menu.tolist() for menu in program.joint[0].menus] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [menu.tolist() for menu in program.joint[1].menus] == [[0, 1]] * 3
+
+
+@pytest.mark.parametrize(("types", "leader"), [((2, 5), 0), ((5, 2), 1)])
+def test_the_player_with_fewer_prescriptions_leads(types: tuple[int, int], leader: int) -> None:
+    tree = GameTree.of(PublicGame(14, types, 1, 2, joint=1.0))
+    public = PublicTree.of(tree, common_payoffs(tree))
+    assert public.movers[0] == (0, 1)
+    assert Kinds(public, {v: public.weights[v] for v in public.ends}).seer[0] == leader
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([(2, 2), (3, 2), (2, 3)]), st.integers(1, 3), st.integers(1, 3))
+def test_joint_moves(seed: int, types: tuple[int, int], moves: int, replies: int) -> None:
+    """Prescriptions and their best replies against all pairs of prescriptions, for every pair of sets."""
+    rng = np.random.default_rng(seed)
+    names: Any = [0, 1, "x", "y"]  # two that end the game, two that do not
+    behind = [[names[k] for k in rng.integers(0, 4, replies)] for _ in range(moves)]
+    ends = [rng.integers(-9, 10, types) for _ in range(2)]
+    follow = {name: rng.integers(-9, 10, (1 << types[1], 1 << types[0])) for name in "xy"}
+    for table in follow.values():
+        table[0] = table[:, 0] = 0  # what follows earns nothing where nobody is left
+    joint = JointMoves(types, behind, ends, np.dtype(np.int64))
+    with ThreadPoolExecutor(2) as pool:
+        values, best = joint.table(follow, pool)
+
+    def earned(mine: int, others: int, lead: Any, reply: Any) -> float:
+        total = 0
+        for a, b in product(range(moves), range(replies)):
+            one = [m for m in elements(mine) if lead[m] == a]
+            two = [m for m in elements(others) if reply[m] == b]
+            name = behind[a][b]
+            if isinstance(name, int):
+                total += ends[name][np.ix_(one, two)].sum()
+            else:
+                total += follow[name][sum(1 << m for m in two), sum(1 << m for m in one)]
+        return total
+
+    leads, answers = (list(product(range(n), repeat=count)) for n, count in zip((moves, replies), types, strict=True))
+    for mine, others in np.ndindex(values.shape):
+        assert values[mine, others] == max(earned(mine, others, f, g) for f in leads for g in answers)
+        if mine and others:
+            lead, reply = joint.choose(follow, int(best[mine, others]), mine, others)
+            assert earned(mine, others, lead, reply) == values[mine, others]
+
+
+def test_too_many_prescriptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mixed-integer program is then tried on a small game."""
+    monkeypatch.setattr("infoset.solvers.team_subsets.SPLITS_PER_SECOND", 10.0)
+    with pytest.raises(BudgetError, match=r"has 3 x 3 types: the dynamic program would take about .* or 600 s"):
+        team_optimum(load("trade_comm"), "subsets")
+    optimum = team_optimum(load("trade_comm"))
+    assert (optimum.method, optimum.value) == ("milp", pytest.approx(5 / 9))
 
 
 def test_cooperative_matching_pennies() -> None:
@@ -263,7 +381,16 @@ def test_max_plus(kind: type, size: int) -> None:
         assert (out[m] == np.max(splits, axis=0)).all()
 
 
+def test_dividing_a_set() -> None:
+    rng = np.random.default_rng(1)
+    parts = [rng.integers(-9, 10, (16, 1)) for _ in range(3)]
+    shares = divide(13, parts)
+    assert (shares[0] | shares[1] | shares[2], sum(shares)) == (13, 13)
+    assert sum(part[share, 0] for part, share in zip(parts, shares, strict=True)) == convolutions(parts)[-1][13, 0]
+
+
 def test_sets_of_bits() -> None:
+    assert elements(0b1010) == [1, 3]
     assert sorted(subsets(0b1010).tolist()) == [0, 2, 8, 10]
     assert subset_sums(np.array([[1], [10], [100]])).ravel().tolist() == [0, 1, 10, 11, 100, 101, 110, 111]
 
@@ -294,6 +421,31 @@ class LateState(NamedTuple("Late", [("stage", int)]), NativeState):
         return (0.0, 0.0)
 
 
+class BlindState(NamedTuple("Blind", [("past", str)]), NativeState):
+    """P1 moves, then P2 twice, and nobody ever sees anything."""
+
+    def legal(self, player: int) -> tuple[int, ...]:
+        return (0, 1) if player == (0, 1, 1)[len(self.past)] else ()
+
+    def chance(self, moves: Any) -> tuple[Any, ...]:
+        return ()
+
+    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+        past = self.past + "".join(str(move) for move in moves if move is not None)
+        return Observed(Ended((float(past == "101"),) * 2) if len(past) == 3 else BlindState(past), (None, None))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+class Blind(NamedTuple):
+    name: str = "blind"
+    players: tuple[str, ...] = ("P1", "P2")
+
+    def start(self) -> Observed:
+        return Observed(BlindState(""), (None, None))
+
+
 class Late(NamedTuple):
     name: str = "late"
     players: tuple[str, ...] = ("P1", "P2")
@@ -305,12 +457,14 @@ class Late(NamedTuple):
 def test_refusals() -> None:
     with pytest.raises(UnsupportedGameError, match=r"kuhn_poker is no common-payoff game: .* pays \[2.0, -2.0\]"):
         team_optimum(load("kuhn_poker"))
-    with pytest.raises(UnsupportedGameError, match="moves are hidden, P2 cannot tell"):
-        team_optimum(load("trade_comm"), "subsets")
+    with pytest.raises(UnsupportedGameError, match=r"moves stay hidden, P2 cannot tell \[0, 0\] from \[1, 0\]"):
+        team_optimum(Blind(), "subsets")
     with pytest.raises(UnsupportedGameError, match=r"nature moves after \[0\]"):
         team_optimum(Late(), "subsets")
     with pytest.raises(UnsupportedGameError, match="has 3 players"):
         team_optimum(RandomGame(4, 3, 2, CommonState), "subsets")
+    with pytest.raises(BudgetError, match=r"has 2 x 40 types; at most 32 a player are tried"):
+        team_optimum(PublicGame(1, (2, 40), 1, 2, joint=1.0), "subsets")
     with pytest.raises(BudgetError, match=r"has 28 x 28 types: the dynamic program would take about .* GiB and"):
         team_optimum(load("tiny_bridge(abstracted=false)"))
     with pytest.raises(BudgetError, match="HiGHS did not prove the optimum in 1e-06 s"):
@@ -321,9 +475,10 @@ def test_refusals() -> None:
         team_optimum(load("tiny_hanabi"), seconds=0)
 
 
-def test_nature_may_answer_late_for_the_other_method() -> None:
-    optimum = team_optimum(Late())
-    assert (optimum.method, optimum.value) == ("milp", 0.5)
+@pytest.mark.parametrize(("game", "best"), [(Late(), 0.5), (Blind(), 1.0)])
+def test_what_does_not_fit_is_left_to_the_other_method(game: Any, best: float) -> None:
+    optimum = team_optimum(game)
+    assert (optimum.method, optimum.value) == ("milp", best)
 
 
 @pytest.mark.slow
@@ -340,24 +495,11 @@ def test_tiny_bridge() -> None:
 @pytest.mark.slow
 def test_tiny_bridge_in_openspiel() -> None:
     """The same from OpenSpiel's rules; the policy found is played by OpenSpiel over all 420 deals."""
-    pyspiel = pytest.importorskip("pyspiel")
-    optimum = team_optimum(load("openspiel:tiny_bridge_2p(abstracted=true)"))
+    pytest.importorskip("pyspiel")
+    name = "tiny_bridge_2p(abstracted=true)"
+    optimum = team_optimum(load(f"openspiel:{name}"))
     assert optimum.value == optimum.bound == BRIDGE_OPTIMUM
-
-    def play(state: Any) -> float:
-        if state.is_terminal():
-            return float(state.returns()[0])
-        if state.is_chance_node():
-            return sum(chance * play(state.child(deal)) for deal, chance in state.chance_outcomes())
-        player = state.current_player()
-        moves = {state.action_to_string(player, a): a for a in state.legal_actions()}
-        if len(moves) == 1:
-            return play(state.child(*moves.values()))
-        row = optimum.policy.probabilities(player, state.information_state_string(player))
-        return sum(row[word] * play(state.child(a)) for word, a in moves.items() if row[word])
-
-    start = pyspiel.load_game("tiny_bridge_2p(abstracted=true)").new_initial_state()
-    assert play(start) == pytest.approx(BRIDGE_OPTIMUM, abs=1e-6)
+    assert value_in_openspiel(name, optimum.policy) == pytest.approx(BRIDGE_OPTIMUM, abs=1e-6)
 
 
 def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
@@ -367,7 +509,7 @@ def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
     )
     body = json.loads(done.stdout)
     assert (body["value"], body["bound"]) == (pytest.approx(5 / 9), pytest.approx(5 / 9, abs=1e-6))
-    assert body["method"] == "team-exact(by=milp)"
+    assert body["method"] == "team-exact(by=subsets)"
     assert TabularPolicy.load(body["policy"]).players == ("P1", "P2")
     wrong = subprocess.run([*command, "team-exact(by=luck)"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

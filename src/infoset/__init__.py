@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     )
     from infoset.catalog import load
     from infoset.formats.openspiel import export_policy
+    from infoset.games.product_form import Nature, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
     from infoset.match.agents import PolicyAgent, load_agent
     from infoset.match.match import play_match
     from infoset.match.replay import Match, replay_states
     from infoset.match.series import Series, play_series
     from infoset.policy import TabularPolicy, compare
+    from infoset.solvers.annealing import Annealing, anneal
     from infoset.solvers.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
+    from infoset.solvers.hidden_game import HiddenGame
+    from infoset.solvers.information_relaxation import information_relaxation
     from infoset.solvers.linear_program import linear_program, lp
     from infoset.solvers.loop import Method
     from infoset.solvers.metrics import (
@@ -43,12 +47,13 @@ if TYPE_CHECKING:
         nash_conv,
         performance,
     )
-    from infoset.solvers.progressive_hiding import HiddenGame, progressive_hiding
+    from infoset.solvers.progressive_hiding import progressive_hiding
     from infoset.solvers.replicator import sfrd, sfrd_continuous
     from infoset.solvers.solve import Solution, Watcher, solve
     from infoset.solvers.team import TeamOptimum, team_optimum
     from infoset.tree.game_tree import GameTree
     from infoset.tree.plans import behaviour, realisation
+    from infoset.tree.product_form import product_form_of
     from infoset.tree.sequence_form import SequenceForm
 
 __version__ = "0.1.0"
@@ -56,28 +61,33 @@ __version__ = "0.1.0"
 _HOME = {
     "Action": "base",
     "Agent": "base",
+    "Annealing": "solvers.annealing",
     "Ended": "games.rules",
     "Evaluation": "solvers.metrics",
     "Game": "base",
     "GameTree": "tree.game_tree",
-    "HiddenGame": "solvers.progressive_hiding",
+    "HiddenGame": "solvers.hidden_game",
     "InformationMap": "base",
     "JointMove": "base",
     "Match": "match.replay",
     "Method": "solvers.loop",
     "NativeState": "games.rules",
+    "Nature": "games.product_form",
     "Observation": "base",
     "Observed": "base",
     "Policy": "base",
     "PolicyAgent": "match.agents",
+    "ProductForm": "games.product_form",
     "SequenceForm": "tree.sequence_form",
     "Series": "match.series",
     "Solution": "solvers.solve",
+    "Stage": "games.product_form",
     "State": "base",
     "Step": "base",
     "TabularPolicy": "policy",
     "TeamOptimum": "solvers.team",
     "Watcher": "solvers.solve",
+    "anneal": "solvers.annealing",
     "behaviour": "tree.plans",
     "best_response": "solvers.metrics",
     "cfr": "solvers.cfr",
@@ -89,6 +99,7 @@ _HOME = {
     "exploitability": "solvers.metrics",
     "export_policy": "formats.openspiel",
     "hedge": "solvers.cfr",
+    "information_relaxation": "solvers.information_relaxation",
     "linear_cfr": "solvers.cfr",
     "linear_program": "solvers.linear_program",
     "load": "catalog",
@@ -100,6 +111,7 @@ _HOME = {
     "performance": "solvers.metrics",
     "play_match": "match.match",
     "play_series": "match.series",
+    "product_form_of": "tree.product_form",
     "progressive_hiding": "solvers.progressive_hiding",
     "realisation": "tree.plans",
     "replay_states": "match.replay",
@@ -112,6 +124,7 @@ _HOME = {
 __all__ = [
     "Action",
     "Agent",
+    "Annealing",
     "Ended",
     "Evaluation",
     "Game",
@@ -122,18 +135,22 @@ __all__ = [
     "Match",
     "Method",
     "NativeState",
+    "Nature",
     "Observation",
     "Observed",
     "Policy",
     "PolicyAgent",
+    "ProductForm",
     "SequenceForm",
     "Series",
     "Solution",
+    "Stage",
     "State",
     "Step",
     "TabularPolicy",
     "TeamOptimum",
     "Watcher",
+    "anneal",
     "behaviour",
     "best_response",
     "cfr",
@@ -146,6 +163,7 @@ __all__ = [
     "exploitability",
     "export_policy",
     "hedge",
+    "information_relaxation",
     "linear_cfr",
     "linear_program",
     "load",
@@ -157,6 +175,7 @@ __all__ = [
     "performance",
     "play_match",
     "play_series",
+    "product_form_of",
     "progressive_hiding",
     "realisation",
     "replay_states",

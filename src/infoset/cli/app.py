@@ -39,6 +39,7 @@ AGENT_HELP = (
     "One for each player, in order: blind_tic_tac_toe, meier, playground(path=FILE), policy(path=FILE), random, "
     "scripted(path=FILE), simple, stop."
 )
+TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
@@ -88,11 +89,11 @@ def solve(
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     max_histories: MaxHistories = None,
-    relax: Annotated[str, typer.Option(help="Of progressive-hiding: what it may know while it learns.")] = "recall",
+    relax: Annotated[str, typer.Option(help="For teams: what they may know while they learn.")] = "recall",
     penalty: Annotated[
-        str, typer.Option(help="Of progressive-hiding: the price of knowing it, a number or 20:60.")
+        str, typer.Option(help="For teams: the price of knowing it, a number, 20:60, or several to choose from: 1,2,5.")
     ] = "2",
-    runs: Annotated[int, typer.Option(min=1, help="Of progressive-hiding: how many trainings.")] = 1,
+    runs: Annotated[int, typer.Option(min=1, help="For teams: how many trainings.")] = 1,
     json_: AsJson = False,
 ) -> None:
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
@@ -101,6 +102,8 @@ def solve(
     if game is not None and method is not None and teams.is_team_method(method):
         if method.startswith(teams.TEAM_EXACT):
             body, text = teams.solve_exactly(game, method, max_histories, out), teams.exact_text
+        elif method.startswith(teams.ANNEALING):
+            body, text = teams.solve_by_annealing(game, method, runs, seed, out), teams.annealing_text
         else:
             body = teams.solve_team(game, method, relax, penalty, runs, iterations, seed, out)
             text = teams.team_text
@@ -264,6 +267,45 @@ def _report_series(series: Series, json_: bool) -> None:
     from infoset.view.match_text import series_text
 
     print(series_text(series))
+
+
+@app.command()
+def tournament(
+    game: MaybeGameName = None,
+    teams: Annotated[list[str] | None, typer.Argument(metavar="TEAM", help=TEAM_HELP)] = None,
+    games: Annotated[int, typer.Option(help="Games of every pair of teams.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
+    db: Annotated[
+        Path | None, typer.Option(help="Keep every game here, or go on with it (default: a fresh file below runs/).")
+    ] = None,
+    self_: Annotated[bool, typer.Option("--self", help="Every team also plays against itself.")] = False,
+    slow: Annotated[float, typer.Option(help="Count decisions that take more seconds.")] = 0.1,
+    move_limit: Annotated[
+        float, typer.Option(help="A game is forfeited by an agent that is silent for more seconds.")
+    ] = 10.0,
+    svg: Annotated[Path | None, typer.Option(help="Draw the cross table and the ratings as SVG.")] = None,
+    replay: Annotated[int | None, typer.Option(help="Instead: write this game of --db as a replay.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file for --replay (default: beside the database).")] = None,
+    json_: AsJson = False,
+) -> None:
+    """Let teams meet in every pair and every seat, in many processes: a cross table, ratings, faults."""
+    from infoset.cli import tournament as verb
+    from infoset.errors import ParameterError
+
+    if replay is not None:
+        print(verb.save_replay(db, replay, out))
+        return
+    if game is None or not teams:
+        raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
+    standings, path = verb.play(
+        _absolute(game), teams, db, svg, games=games, seed=seed, workers=workers, self_matches=self_, slow=slow,
+        move_limit=move_limit,
+    )  # fmt: skip
+    if json_:
+        _print_json(verb.body(standings, path))
+    else:
+        print(verb.text(standings, path))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Progress on stderr: what is being compiled, how far a solver or a series of games is, how good by now."""
+"""Progress on stderr: what is being compiled, how far a solver, games or a tournament are, how good by now."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from infoset.errors import shorten
+
 if TYPE_CHECKING:
+    from infoset.arena.tournament import Standings
     from infoset.match.series import Series
     from infoset.solvers.solve import Point
     from infoset.solvers.solver import Solver
@@ -98,3 +101,21 @@ class MatchProgress(_Bar):
         rate = f"{series.games / series.seconds:,.0f}/s" if series.seconds > 0 else ""
         means = "  ".join(f"{score.agent} {score.mean or 0.0:+.3g}" for score in series.agents)
         self.bar.update(self.task, completed=series.games, rate=rate, quality=means)
+
+
+class TournamentProgress(_Bar):
+    """A bar for a tournament: games a second, who leads, time left."""
+
+    def __init__(self) -> None:
+        super().__init__("games", "starting", None)
+
+    def advance(self, standings: Standings) -> None:
+        """The tournament stands here; games of earlier calls do not count for the time left."""
+        if not standings.fresh:
+            self.bar.reset(self.task, total=standings.planned, completed=standings.games, description="starting")
+            return
+        scores = {team: standings.score(team) or 0.0 for team in standings.teams}
+        leader = max(scores, key=scores.__getitem__)
+        rate = f"{standings.fresh / standings.seconds:,.1f}/s"
+        quality = f"{shorten(leader, 20)} leads with {100 * scores[leader]:.1f} %"
+        self.bar.update(self.task, description="playing", completed=standings.games, rate=rate, quality=quality)

@@ -10,18 +10,35 @@ import numpy as np
 
 from infoset.catalog import load
 from infoset.cli.progress import TrainingProgress, announce_compiling
-from infoset.errors import CheckpointError, ParameterError, UnknownNameError, shorten
+from infoset.errors import (
+    BudgetError,
+    CheckpointError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedGameError,
+    shorten,
+)
 from infoset.files import replace_file
 from infoset.names import Name, build, parse_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from infoset.policy import TabularPolicy
-    from infoset.solvers.progressive_hiding import Hiding, Penalty
+    from infoset.solvers.annealing import Annealing
+    from infoset.solvers.hidden_game import HiddenGame
+    from infoset.solvers.information_relaxation import Relaxation
+    from infoset.solvers.progressive_hiding import Hiding, Learner, Penalty
+
+    Trainer = Callable[[HiddenGame, int], tuple[Hiding | Relaxation, dict[str, Any]]]
 
 PROGRESSIVE_HIDING = "progressive-hiding"
+INFORMATION_RELAXATION = "information-relaxation"
+ANNEALING = "annealing"
 TEAM_EXACT = "team-exact"
-METHODS = (PROGRESSIVE_HIDING, TEAM_EXACT)
-OPTIMAL = 1e-6  # runs that end so near to the best one found the same payoff
+METHODS = (PROGRESSIVE_HIDING, INFORMATION_RELAXATION, ANNEALING, TEAM_EXACT)
+OPTIMAL = 0.01  # runs that end so near to the optimum count as optimal
+SECONDS_FOR_OPTIMUM = 10.0
 
 
 def is_team_method(method: str | None) -> bool:
@@ -60,32 +77,121 @@ def exact_text(body: dict[str, Any]) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def solve_by_annealing(game: str, method: str, runs: int, seed: int, out: Path | None) -> dict[str, Any]:
+    """The best of some annealings.  ``annealing(sweeps=2000)``: how long each is."""
+    folder = _fresh(out)
+    announce_compiling()
+    from infoset.solvers.annealing import anneal
+    from infoset.tree.sequence_form import SequenceForm
+
+    def search(sweeps: int = 2000) -> Annealing:
+        with TrainingProgress(runs) as progress:
+            form = SequenceForm.of(load(game))
+            return anneal(form, sweeps=sweeps, runs=runs, seed=seed, progress=progress.advance)
+
+    found = build("method", parse_name(method), {ANNEALING: search})
+    body = {"game": found.form.name, "method": method, "seed": seed, "value": found.value, "runs": len(found.values)}
+    body |= {"reached_by": int((found.values >= found.value - OPTIMAL).sum()), "seconds": found.seconds}
+    return _keep(folder, found.policy(), body)
+
+
+def annealing_text(body: dict[str, Any]) -> str:
+    """The figures as lines."""
+    lines = [
+        f"{body['game']} by {body['method']}, {body['runs']:,} runs, {body['seconds']:.3g} s",
+        f"best             {body['value']:.12g}, within {OPTIMAL:g} in {body['reached_by']:,} runs; nothing proves it",
+        f"policy           {body['policy']}" if "policy" in body else "",
+    ]
+    return "\n".join(line for line in lines if line)
+
+
 def solve_team(
     game: str, method: str, relax: str, penalty: str, runs: int, iterations: int | None, seed: int, out: Path | None
 ) -> dict[str, Any]:
     """Train, save the best policy in ``out``, and say how the runs went.
 
-    ``progressive-hiding(learner=rm,spread=20)``: the learner, and its parameters.
+    ``progressive-hiding(learner=rm,spread=20)``: the learner, and its parameters.  Several penalties, as ``0.5,1,2``:
+    each is tried on 20 runs, and the one that ends best on average is taken, with another seed.
     """
-    prices = _penalty(penalty)
     folder = _fresh(out)
+    trainer = _trainer(method, penalty, iterations, runs)
     announce_compiling()
-    from infoset.solvers.progressive_hiding import LEARNERS, HiddenGame, progressive_hiding
+    from infoset.solvers.hidden_game import HiddenGame
     from infoset.tree.game_tree import GameTree
     from infoset.tree.information import RELAXATIONS
 
     if relax not in RELAXATIONS:
         raise UnknownNameError("relaxation", relax, RELAXATIONS)
-    given = dict(parse_name(method).parameters)
-    learner = build("learner", Name(str(given.pop("learner", "ftrl")), tuple(given.items())), LEARNERS)
     hidden = HiddenGame.of(GameTree.of(load(game)), RELAXATIONS[relax])
+    found, body = trainer(hidden, seed)
+    body = {"game": hidden.tree.name, "method": method, "relax": relax, "penalty": penalty, "seed": seed} | body
+    return _keep(folder, found.policy(), body | _figures(found, _optimum(hidden)))
+
+
+def _trainer(method: str, penalty: str, iterations: int | None, runs: int) -> Trainer:
+    """What trains on a game from a seed, and what there is to say beside its figures.  Checks all that is given."""
+    word, parameters = parse_name(method)
+    given = dict(parameters)
+    if word == INFORMATION_RELAXATION:
+        build("method", Name(word, parameters), {word: lambda: None})  # it has no parameters
+        price = _number(penalty, penalty)
+        return lambda game, seed: (_relax(game, price, iterations or 100, runs, seed), {})
+    from infoset.solvers.progressive_hiding import LEARNERS
+
+    learner = build("learner", Name(str(given.pop("learner", "ftrl")), tuple(given.items())), LEARNERS)
+    prices = _penalties(penalty)
+
+    def train(game: HiddenGame, seed: int) -> tuple[Hiding, dict[str, Any]]:
+        body: dict[str, Any] = {}
+        chosen = prices[0] if isinstance(prices, list) else prices
+        if isinstance(prices, list) and len(prices) > 1:
+            chosen, body = _search(game, prices, learner, iterations or 200, seed)
+            seed += 1
+        return _hide(game, chosen, learner, iterations or 200, runs, seed), body
+
+    return train
+
+
+def _hide(
+    game: HiddenGame, penalty: Penalty | float, learner: Learner, iterations: int, runs: int, seed: int
+) -> Hiding:
+    from infoset.solvers.progressive_hiding import progressive_hiding
+
     with TrainingProgress(runs) as progress:
-        found = progressive_hiding(
-            hidden, prices, learner, iterations=iterations or 200, runs=runs, seed=seed, progress=progress.advance
+        return progressive_hiding(
+            game, penalty, learner, iterations=iterations, runs=runs, seed=seed, progress=progress.advance
         )
-    body = {"game": hidden.tree.name, "method": method, "relax": relax, "penalty": penalty, "seed": seed}
-    body |= {"iterations": found.payoffs.shape[1], **_figures(found)}
-    return _keep(folder, found.policy(), body)
+
+
+def _search(
+    game: HiddenGame, penalties: list[float], learner: Learner, iterations: int, seed: int
+) -> tuple[float, dict[str, Any]]:
+    from infoset.solvers.progressive_hiding import grid_search
+
+    with TrainingProgress(20 * len(penalties)) as progress:
+        best, found = grid_search(
+            game, penalties, learner, iterations=iterations, runs=20, seed=seed, progress=progress.advance
+        )
+    return best, {"penalties": {f"{price:g}": float(each.last.mean()) for price, each in found.items()}, "chosen": best}
+
+
+def _relax(game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> Relaxation:
+    from infoset.solvers.information_relaxation import information_relaxation
+
+    with TrainingProgress(runs) as progress:
+        return information_relaxation(
+            game, penalty, iterations=iterations, runs=runs, seed=seed, progress=progress.advance
+        )
+
+
+def _optimum(game: HiddenGame) -> float | None:
+    """The exact optimum, where it is known soon."""
+    from infoset.solvers.team import team_optimum
+
+    try:
+        return team_optimum(game.tree, "subsets", seconds=SECONDS_FOR_OPTIMUM).value
+    except (BudgetError, UnsupportedGameError):
+        return None
 
 
 def _keep(folder: Path | None, policy: TabularPolicy, body: dict[str, Any]) -> dict[str, Any]:
@@ -99,48 +205,60 @@ def _keep(folder: Path | None, policy: TabularPolicy, body: dict[str, Any]) -> d
 
 def team_text(body: dict[str, Any]) -> str:
     """The figures as lines."""
+    tried = ", ".join(f"{price}: {mean:.5g}" for price, mean in body.get("penalties", {}).items())
+    optimum = body["optimum"]
+    share = "" if optimum is None else f"{100 * body['share_optimal']:.3g} % of the runs within {OPTIMAL:g}"
     lines = [
         f"{body['game']} by {body['method']}, relaxed to {body['relax']}, penalty {body['penalty']}",
+        f"penalties        {tried}; taken: {body['chosen']:g}" if tried else "",
         f"runs             {body['runs']:,} of {body['iterations']:,} iterations, {body['seconds']:.3g} s",
         f"mean             {body['mean']:.6g} ± {body['interval']:.2g}" if body["runs"] > 1 else "",
         f"10 % quantile    {body['quantile_10']:.6g}",
-        f"best             {body['best']:.9g}, reached by {100 * body['share_of_best']:.3g} % of the runs",
+        f"best             {body['best']:.9g}",
+        f"optimum          {optimum:.9g}, {share}" if optimum is not None else "optimum          not known",
+        f"bound            {body['bound']:.9g} (Proposition 3)" if body.get("bound") is not None else "",
         f"policy           {body['policy']}" if "policy" in body else "",
     ]
     return "\n".join(line for line in lines if line)
 
 
-def _figures(found: Hiding) -> dict[str, Any]:
+def _figures(found: Hiding | Relaxation, optimum: float | None) -> dict[str, Any]:
     """Each run by its best payoff, as the paper's Figure 3, and by its last, as Figure 1."""
     best, count = found.best, len(found.best)
     interval = 1.96 * float(best.std(ddof=1)) / count**0.5 if count > 1 else 0.0
     return {
         "runs": count,
+        "iterations": found.iterations,
         "mean": float(best.mean()),
         "interval": interval,
         "quantile_10": float(np.quantile(best, 0.1)),
         "best": float(best.max()),
-        "share_of_best": float((best >= best.max() - OPTIMAL).mean()),
+        "optimum": optimum,
+        "share_optimal": None if optimum is None else float((best >= optimum - OPTIMAL).mean()),
         "last_mean": float(found.last.mean()),
         "last_quantile_10": float(np.quantile(found.last, 0.1)),
+        "bound": getattr(found, "bound", None),
         "seconds": found.seconds,
     }
 
 
-def _penalty(text: str) -> Penalty | float:
-    """``2``, or ``20:60`` for one that grows from the one to the other."""
+def _penalties(text: str) -> Penalty | list[float]:
+    """``2``; ``20:60`` for one that grows from the one to the other; ``0.5,1,2`` for a choice of several."""
     parts = text.split(":")
-    try:
-        numbers = [float(part) for part in parts]
-    except ValueError:
-        numbers = []
-    if len(numbers) not in (1, 2):
-        raise ParameterError(f"penalty={shorten(text)!r}; allowed: a number, or two as 20:60")
-    if len(numbers) == 1:
-        return numbers[0]
-    from infoset.solvers.progressive_hiding import linear
+    if len(parts) == 2:
+        from infoset.solvers.progressive_hiding import linear
 
-    return linear(*numbers)
+        return linear(*(_number(part, text) for part in parts))
+    return [_number(part, text) for part in text.split(",")]
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        return float(part)
+    except ValueError:
+        raise ParameterError(
+            f"penalty={shorten(text)!r}; allowed: a number, two as 20:60, or several as 0.5,1,2"
+        ) from None
 
 
 def _fresh(out: Path | None) -> Path | None:

@@ -208,10 +208,16 @@ class _Run:
         )
 
 
+def sides_of(game: Game) -> tuple[tuple[int, ...], ...]:
+    """The players who win together: the game's ``teams``, or where it has none everybody for themselves."""
+    teams = getattr(game, "teams", None) or [(player,) for player in range(len(game.players))]
+    return tuple([tuple(sorted(team)) for team in teams])
+
+
 def _teams(game: Game) -> list[frozenset[int]]:
     """Who plays on each player's side, the player included."""
-    teams = getattr(game, "teams", None) or [(player,) for player in range(len(game.players))]
-    return [next(frozenset(team) for team in teams if player in team) for player in range(len(game.players))]
+    sides = sides_of(game)
+    return [next(frozenset(side) for side in sides if player in side) for player in range(len(game.players))]
 
 
 def _tally(match: Match, seat: int, team: frozenset[int]) -> _Tally:

@@ -77,14 +77,19 @@ def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:
     With one common payoff every response raises it, so this ends; the profile is a pure equilibrium and worth at least
     as much as the first one.  Raises ``UnsupportedGameError`` where payoffs differ.
     """
-    if np.ptp(form.terminals()[1], axis=1).max(initial=0.0) > EQUAL_PAYOFFS:
-        raise UnsupportedGameError(f"{form.name} is no common-payoff game; best responses in turn need not end there")
+    check_common_payoff(form)
     value = -np.inf
     while (found := float(expected_values(form, plan)[0])) > value + EQUAL_PAYOFFS:
         value = found
         for player in range(form.num_players):
             plan = best_response(form, plan, player)
     return plan
+
+
+def check_common_payoff(form: SequenceForm) -> None:
+    """Raise ``UnsupportedGameError`` unless all players are always paid the same."""
+    if np.ptp(form.terminals()[1], axis=1).max(initial=0.0) > EQUAL_PAYOFFS:
+        raise UnsupportedGameError(f"{form.name} is no common-payoff game; best responses in turn need not end there")
 
 
 def performance(form: SequenceForm, plan: FloatArray) -> float:

@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from infoset.base import FloatArray, Game
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice
 from infoset.policy import TabularPolicy
 from infoset.solvers.metrics import expected_values
 from infoset.solvers.team_milp import milp_optimum
-from infoset.solvers.team_subsets import PublicTree, SubsetProgram
+from infoset.solvers.team_public import PublicTree
+from infoset.solvers.team_subsets import SubsetProgram
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
 
 METHODS = ("auto", "subsets", "milp")
 PAYOFF_TOLERANCE = 1e-9
+FEW_ENDS = 10_000  # of a tree; the mixed-integer program was not seen to prove the optimum of larger ones in minutes
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ def team_optimum(
 ) -> TeamOptimum:
     """The best policy of players who all get the same payoff, and the proof that none is better.
 
-    ``subsets`` is a dynamic program for two players whose moves everybody sees once nature has dealt; ``milp`` a
-    mixed-integer program for any small game in which each player remembers what it saw and did; ``auto`` takes the
-    first where it applies, else the second.  ``seconds`` limits either: the first by an estimate beforehand.
+    ``subsets`` is a dynamic program for two players whose moves, be they simultaneous, everybody sees once nature has
+    dealt; ``milp`` a mixed-integer program for any small game in which each player remembers what it saw and did;
+    ``auto`` takes the first where it applies, else the second, which it also tries on small games that are too much
+    work for the first.  ``seconds`` limits either: the first by an estimate beforehand.
 
     Raises ``UnsupportedGameError`` for a game that does not fit, ``BudgetError`` for one that is too large,
     ``ParameterError`` or ``GameRuleError``.
@@ -58,12 +61,12 @@ def team_optimum(
     if method == "milp":
         return _by_milp(tree, seconds)
     try:
-        public = PublicTree.of(tree, payoffs)
-    except UnsupportedGameError:
-        if method == "subsets":
+        return _by_subsets(PublicTree.of(tree, payoffs), seconds)
+    except (UnsupportedGameError, BudgetError) as refusal:
+        too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
+        if method == "subsets" or too_large:
             raise
-        return _by_milp(tree, seconds)
-    return _by_subsets(public, seconds)
+    return _by_milp(tree, seconds)
 
 
 def common_payoffs(tree: GameTree) -> FloatArray:

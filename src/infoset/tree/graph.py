@@ -167,7 +167,7 @@ class _Explorer:
     content: list[int] = field(default_factory=list)
     label: list[int] = field(default_factory=list)
     edges: list[list[tuple[int, float, tuple[int, ...]]] | None] = field(default_factory=list)
-    number: dict[State, int] = field(default_factory=dict)
+    number: dict[tuple[type, State], int] = field(default_factory=dict)
     todo: list[State] = field(default_factory=list)
     num_edges: int = 0
 
@@ -196,10 +196,11 @@ class _Explorer:
         return self._arrays(start)
 
     def _visit(self, state: State) -> int:
-        """The position of a state, new or known."""
-        found = self.number.get(state)
+        """The position of a state, new or known.  Named tuples of different classes can compare equal; they differ."""
+        key = (type(state), state)
+        found = self.number.get(key)
         if found is None:
-            found = self.number[state] = self._add(TERMINAL, -1)
+            found = self.number[key] = self._add(TERMINAL, -1)
             self.todo.append(state)
         return found
 
@@ -211,7 +212,7 @@ class _Explorer:
         return len(self.player) - 1
 
     def _expand(self, state: State) -> None:
-        position = self.number[state]
+        position = self.number[type(state), state]
         if state.terminal:
             payoffs = tuple(map(float, state.returns()))
             if len(payoffs) != self.n or not all(map(isfinite, payoffs)):

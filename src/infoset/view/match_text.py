@@ -11,7 +11,7 @@ def series_text(series: Series) -> str:
     head = f"{series.game}: {series.games:,} game{plural}, seed {series.seed}"
     tail = f"{series.moves:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
     stopped = ["stopped: interrupted"] if series.stopped == "interrupted" else []
-    return "\n".join([head, *_table(_rows(series)), tail, *stopped])
+    return "\n".join([head, *columns(_rows(series)), tail, *stopped])
 
 
 def _rows(series: Series) -> list[list[str]]:
@@ -42,7 +42,7 @@ def _signed(mean: float | None) -> str:
     return "-" if mean is None else f"{mean:+.4g}"
 
 
-def _table(rows: list[list[str]]) -> list[str]:
+def columns(rows: list[list[str]]) -> list[str]:
     """Columns as wide as they must be: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

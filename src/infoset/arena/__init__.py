@@ -1,0 +1,1 @@
+"""Teams compete: tournaments, ratings, and the processes that play the games."""

@@ -1,0 +1,188 @@
+"""The tournament's workers: started, given games, watched, and replaced when an agent hangs or ends one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryFile
+from time import monotonic
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import msgspec
+
+from infoset.arena.worker import NOBODY, STOP, Clock, Message, Played, Ready, Refused, Setup, Task
+from infoset.errors import UnsupportedGameError
+
+TICK = 0.05  # seconds between two looks at the clocks
+SECONDS_TO_SET_UP = 600.0  # kernels may have to be compiled
+SECONDS_TO_STOP = 2.0
+ATTEMPTS = 3
+
+
+class Forfeit(NamedTuple):
+    """A game that ended its worker: ``kind`` is ``hung`` or ``died``, and the agent in ``seat`` is to blame."""
+
+    number: int
+    seat: int
+    kind: str
+    detail: str
+
+
+class Worker:
+    """One worker process, seen from the tournament."""
+
+    def __init__(self, setup: Setup) -> None:
+        ours, theirs = socket.socketpair()
+        with TemporaryFile() as shared, theirs:
+            shared.truncate(Clock.SIZE)
+            self.clock = Clock(shared.fileno())
+            files = (theirs.fileno(), shared.fileno())
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "infoset.arena.worker", *map(str, files)],
+                pass_fds=files,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # what agents print must not mix with results; their stderr is the user's
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,  # Ctrl-C is for the tournament alone
+            )
+        self.link = Connection(ours.detach())
+        self.ready = False
+        self.task: Task | None = None
+        self.started = monotonic()
+        self._send(msgspec.json.encode(setup))
+
+    def give(self, task: Task) -> None:
+        self.task = task
+        self._send(msgspec.json.encode(task))
+
+    def _send(self, body: bytes) -> None:
+        with suppress(OSError):  # a worker that is gone is noticed where it is listened to
+            self.link.send_bytes(body)
+
+    def receive(self) -> Message | None:
+        """What it has to say, if anything.  Raises ``EOFError`` where it is gone."""
+        try:
+            if self.link.poll():
+                return msgspec.json.decode(self.link.recv_bytes(), type=Message)  # type: ignore[no-any-return]
+        except OSError as error:
+            raise EOFError from error
+        if self.process.poll() is not None:
+            raise EOFError
+        return None
+
+    def hangs(self, move_limit: float) -> bool:
+        if not self.ready:
+            return monotonic() - self.started > SECONDS_TO_SET_UP
+        seat, seconds = self.clock.read()
+        return self.task is not None and seat != NOBODY and seconds > move_limit
+
+    def kill(self) -> str:
+        """End the process and all that it started; says how it ended."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        status = self.process.wait()
+        self.link.close()
+        return f"status {status}" if status >= 0 else f"signal {-status}"
+
+    def stop(self, seconds: float) -> None:
+        """Let it end by itself, for agents that clean up, but not for long."""
+        self._send(STOP)
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+        self.kill()
+
+
+class Crew:
+    """Up to ``size`` workers.  The first one is set up alone: where it compiles, the others load what it made."""
+
+    def __init__(self, setup: Setup, size: int, move_limit: float) -> None:
+        self.setup, self.size, self.move_limit = setup, size, move_limit
+        self.workers: list[Worker] = []
+        self.attempts: Counter[Task | None] = Counter()
+        self.again: list[Task] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        deadline = monotonic() + (SECONDS_TO_STOP if kind is None else 0.0)
+        for worker in self.workers:
+            worker.stop(max(deadline - monotonic(), 0.0))
+
+    def play(self, tasks: Iterator[Task]) -> Iterator[Played | Forfeit]:
+        """Play all games, in any order.
+
+        Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one worker after the other
+        ends before it is set up or with no agent to blame.
+        """
+        task = next(tasks, None)
+        while task is not None or any(worker.task for worker in self.workers):
+            while task is not None and (idle := self._idle()) is not None:
+                idle.give(task)
+                task = self.again.pop() if self.again else next(tasks, None)
+            wait([worker.link for worker in self.workers], TICK)
+            for worker in [*self.workers]:
+                outcome = self._listen(worker)
+                if outcome is not None:
+                    yield outcome
+            task = self.again.pop() if task is None and self.again else task
+
+    def _idle(self) -> Worker | None:
+        """A worker that waits for a game; more are started as long as all those that are ready have one."""
+        for worker in self.workers:
+            if worker.ready and worker.task is None:
+                return worker
+        known = any(worker.ready for worker in self.workers)
+        while len(self.workers) < (self.size if known else 1):
+            self.workers.append(Worker(self.setup))
+        return None
+
+    def _listen(self, worker: Worker) -> Played | Forfeit | None:
+        try:
+            message = worker.receive()
+        except EOFError:
+            return self._lose(worker, "died")
+        match message:
+            case Ready():
+                worker.ready = True
+                self.attempts[None] = 0
+            case Refused(text):
+                raise UnsupportedGameError(text)
+            case Played():
+                worker.task = None
+                return message
+            case None if worker.hangs(self.move_limit):
+                return self._lose(worker, "hung")
+        return None
+
+    def _lose(self, worker: Worker, kind: str) -> Forfeit | None:
+        """A worker is gone, or ended here; its game is forfeited, or played again where no agent is to blame."""
+        self.workers.remove(worker)
+        seat, _ = worker.clock.read()
+        ending = worker.kill()
+        how = f"its process ended with {ending}" if kind == "died" else f"no answer in {self.move_limit:g} s"
+        task = worker.task
+        if task is not None and seat != NOBODY:
+            return Forfeit(task.number, seat, kind, how)
+        if task is not None:
+            self.again.append(task)
+        if task is not None or not worker.ready:
+            self._count_attempt(task, ending)
+        return None
+
+    def _count_attempt(self, task: Task | None, ending: str) -> None:
+        """A worker was lost in a game with no agent to blame, or before it was set up."""
+        self.attempts[task] += 1
+        if self.attempts[task] == ATTEMPTS:
+            what = f"setting up {', '.join(self.setup.agents)}" if task is None else f"game {task.number}"
+            raise UnsupportedGameError(f"{self.setup.game}: {what} ended {ATTEMPTS} processes, the last with {ending}")

@@ -1,0 +1,206 @@
+"""Who meets whom, in which seats, on which seed: every game of a tournament by its number.
+
+A *side* is what wins together: one of the game's ``teams``, or a single player where it has none.  A *team* is who
+competes: agents for all the seats of a side.  A *group* is the teams of one game.  In a game of two sides the groups
+are the pairs.  Where there are more sides, and teams for all of them, everybody plays for themselves: the groups are
+as large as the table, which is turned from game to game.  With fewer teams than sides the groups are pairs that fill
+the sides as evenly as can be.
+
+One *round* is one seed: all groups meet on it in all their seatings.  What is left between two teams is then not who
+had the better seat or deal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from math import ceil, inf
+from typing import NamedTuple
+
+from infoset.catalog import load as load_game
+from infoset.errors import ParameterError, UnsupportedGameError, shorten
+from infoset.match.agents import load_agent
+from infoset.match.series import game_seed, sides_of
+from infoset.names import parse_name
+
+PLUS = "+"
+FOREIGN = "playground"
+MAX_TEAMS = 1000
+
+
+class Team(NamedTuple):
+    """Who competes: ``members`` is one agent for all seats of a side, or one for each in the order of the seats."""
+
+    label: str
+    members: tuple[str, ...]
+
+
+class Fixture(NamedTuple):
+    """One game of the schedule."""
+
+    number: int
+    """From 1."""
+    teams: tuple[int, ...]
+    """The group: which team has each slot."""
+    seating: tuple[int, ...]
+    """Which slot of the group has each side of the game."""
+    seed: int
+    """Of the match."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All games of a tournament, however many are played: a longer one begins with the games of a shorter one."""
+
+    game: str
+    seed: int
+    sides: tuple[tuple[int, ...], ...]
+    """The players of each side, in the order of their seats."""
+    teams: tuple[Team, ...]
+    groups: tuple[tuple[int, ...], ...]
+    seatings: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, game: str, teams: Sequence[str], seed: int, self_matches: bool) -> Schedule:
+        """Look everything up by name; the code of foreign agents is run by workers alone.
+
+        Raises what ``load`` and ``load_agent`` raise, ``ParameterError`` where the teams do not fit the game,
+        ``UnsupportedGameError`` for a game without an opponent.
+        """
+        sides = sides_of(load_game(game))
+        if len(sides) < 2:
+            raise UnsupportedGameError(f"{game} has one side only; a tournament needs a game with opponents")
+        if not 2 - self_matches <= len(teams) <= MAX_TEAMS:
+            raise ParameterError(
+                f"{len(teams)} teams; a tournament needs 2 to {MAX_TEAMS}, one is enough where it plays against itself"
+            )
+        read = _labelled([_members(text, sides) for text in teams], teams)
+        for name in dict.fromkeys(member for team in read for member in team.members):
+            if not is_foreign(name):
+                load_agent(name)
+        slots = len(sides) if len(read) >= len(sides) else 2
+        groups = list(combinations(range(len(read)), slots))
+        groups += [(team,) * slots for team in range(len(read)) if self_matches]
+        return cls(game, seed, sides, read, tuple(groups), tuple(seatings(len(sides), slots)))
+
+    def fixtures(self, games: int) -> Iterator[Fixture]:
+        """The games of a tournament in which every group plays ``games``, round by round."""
+        last = ceil(games / len(self.seatings)) * len(self.groups) * len(self.seatings)
+        return (self.fixture(number) for number in range(1, last + 1) if self.holds(games, number))
+
+    def holds(self, games: int, number: int) -> bool:
+        """Whether the game of that number is played in a tournament in which every group plays ``games``."""
+        turn, _, seating = self._place(number)
+        return 0 <= turn * len(self.seatings) + seating < games
+
+    def fixture(self, number: int) -> Fixture:
+        """The game of that number.
+
+        A team that meets itself needs a seed for each seating: there is only one, and the game would be the same.
+        """
+        turn, group, seating = self._place(number)
+        teams = self.groups[group]
+        seed = turn * len(self.seatings) + seating if teams[0] == teams[-1] else turn
+        return Fixture(number, teams, self.seatings[seating], game_seed(self.seed, seed))
+
+    def _place(self, number: int) -> tuple[int, int, int]:
+        """Round, group and seating of a game."""
+        rest, seating = divmod(number - 1, len(self.seatings))
+        turn, group = divmod(rest, len(self.groups))
+        return turn, group, seating
+
+    def total(self, games: int) -> int:
+        """How many games a tournament has in which every group plays ``games``."""
+        return games * len(self.groups)
+
+    def seats(self, fixture: Fixture) -> tuple[int, ...]:
+        """(n,) which slot of the group has each player's seat."""
+        slots = {player: slot for side, slot in zip(self.sides, fixture.seating, strict=True) for player in side}
+        return tuple([slots[player] for player in range(len(slots))])
+
+    def agents(self, fixture: Fixture) -> tuple[str, ...]:
+        """(n,) the agent in each player's seat."""
+        places = {player: (place, len(side)) for side in self.sides for place, player in enumerate(side)}
+        names = []
+        for player, slot in enumerate(self.seats(fixture)):
+            members = self.teams[fixture.teams[slot]].members
+            names.append(members[places[player][0] if len(members) > 1 else 0])
+        return tuple(names)
+
+    def copies(self) -> dict[str, int]:
+        """How many objects of each agent one table needs."""
+        most: Counter[str] = Counter()
+        for fixture in map(self.fixture, range(1, len(self.groups) * len(self.seatings) + 1)):
+            most |= Counter(self.agents(fixture))
+        return dict(most)
+
+    def scores(self, fixture: Fixture, returns: Sequence[float] | None, forfeit: int | None) -> list[float]:
+        """What each slot of the group made of a game: the best return among its players.
+
+        The slot of the player ``forfeit`` lost to all others, who are equal.
+        """
+        seats, slots = self.seats(fixture), range(len(fixture.teams))
+        if returns is None:
+            return [-inf if forfeit is not None and slot == seats[forfeit] else 0.0 for slot in slots]
+        return [max(value for value, own in zip(returns, seats, strict=True) if own == slot) for slot in slots]
+
+
+def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
+    """Which slot has each side: the table turned, or every even filling by two.
+
+    >>> seatings(2, 2)
+    [(0, 1), (1, 0)]
+    >>> len(seatings(4, 4)), len(seatings(4, 2)), len(seatings(3, 2))
+    (4, 6, 6)
+    """
+    if slots == sides:
+        return [tuple([(side - turn) % slots for side in range(sides)]) for turn in range(sides)]
+    return [filling for filling in product((0, 1), repeat=sides) if abs(2 * sum(filling) - sides) <= 1]
+
+
+def is_foreign(agent: str) -> bool:
+    """Whether an agent is somebody's own program, which may do anything."""
+    return parse_name(agent).word == FOREIGN
+
+
+def _members(text: str, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    members = split_team(text)
+    if len(members) > 1 and any(len(side) != len(members) for side in sides):
+        sizes = " or ".join(map(str, sorted({len(side) for side in sides})))
+        raise ParameterError(
+            f"team {shorten(text)!r} has {len(members)} members; allowed: 1 agent for all seats of a side, or {sizes}"
+        )
+    return members
+
+
+def split_team(text: str) -> tuple[str, ...]:
+    """The members of ``a+b``; a plus in brackets or quotes belongs to a name.
+
+    >>> split_team("simple+policy(path='a+b.npz')")
+    ('simple', "policy(path='a+b.npz')")
+    """
+    parts, depth, quote = [""], 0, ""
+    for mark in text:
+        if quote:
+            quote = "" if mark == quote else quote
+        elif mark in "'\"":
+            quote = mark
+        else:
+            depth += (mark in "([") - (mark in ")]")
+        if mark == PLUS and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += mark
+    return tuple([part.strip() for part in parts])
+
+
+def _labelled(members: Sequence[tuple[str, ...]], texts: Sequence[str]) -> tuple[Team, ...]:
+    """Teams that are named alike are numbered."""
+    seen: Counter[str] = Counter()
+    teams = []
+    for names, text in zip(members, texts, strict=True):
+        seen[text] += 1
+        teams.append(Team(text if seen[text] == 1 else f"{text} #{seen[text]}", names))
+    return tuple(teams)

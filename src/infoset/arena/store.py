@@ -1,0 +1,271 @@
+"""The results of a tournament in an SQLite file: one transaction a game, so that nothing that is over is lost.
+
+Tables: ``tournament`` (what is played, as JSON), ``games`` (a row a game, with its replay), ``faults`` (a row for each
+game, team and kind).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from itertools import starmap
+from pathlib import Path
+
+import msgspec
+
+from infoset.errors import CheckpointError, ParameterError, shorten
+from infoset.files import MAX_TEXT_BYTES
+from infoset.match.replay import Match
+
+SCHEMA = 1
+APPLICATION = 0x696E6673  # "infs", in the file's header
+MEMORY = ":memory:"
+LAST = "SELECT coalesce(max(number), 0) FROM games"
+TABLES = (
+    "CREATE TABLE tournament (config TEXT NOT NULL)",
+    """CREATE TABLE games (
+    number INTEGER PRIMARY KEY,
+    seed INTEGER NOT NULL,
+    agents TEXT NOT NULL,  -- a JSON list, by seat
+    returns TEXT,          -- a JSON list, by seat; NULL where the game was forfeited
+    forfeit INTEGER,       -- the seat that forfeited it, or NULL
+    replay BLOB            -- the match as JSON, compressed by zlib; NULL where the game was forfeited
+)""",
+    """CREATE TABLE faults (
+    number INTEGER NOT NULL,
+    team TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (number, team, kind)
+)""",
+)
+
+
+class Config(msgspec.Struct, frozen=True):
+    """What a tournament is; one that is gone on with must be the same."""
+
+    game: str
+    teams: tuple[str, ...]
+    seed: int
+    self_matches: bool
+    slow: float
+    move_limit: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one game ended: with ``returns`` (n,), or forfeited by the seat ``forfeit``."""
+
+    number: int
+    returns: tuple[float, ...] | None
+    forfeit: int | None
+
+
+@dataclass(frozen=True)
+class TeamFault:
+    """What one team did wrong in one game: the kind of fault, how often, and an example.
+
+    ``illegal`` and ``error`` are those of matches.  ``hung`` and ``died`` forfeit the game.  ``slow`` are decisions
+    over the limit, which stand; ``unknown`` are choices that a policy does not know and made at random.
+    """
+
+    team: str
+    game: int
+    """The game's number."""
+    kind: str
+    count: int
+    detail: str
+
+
+class Store:
+    """One tournament's file."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self.connection, self.path = connection, path
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path | None, config: Config) -> Iterator[Store]:
+        """The file of a tournament, new or gone on with, kept from other processes; without a path, in memory.
+
+        Raises ``CheckpointError`` for another tournament's file, for one that is none, and where another process is
+        at it.
+        """
+        with nullcontext() if path is None else _locked(path), _connected(path) as store:
+            if store._is_new():
+                store._begin(config)
+            else:
+                store._check_kind()
+                store._take_over(config)
+            yield store
+
+    def _is_new(self) -> bool:
+        return not self._one("SELECT count(*) FROM sqlite_master") and self._one("PRAGMA application_id") == 0
+
+    def _begin(self, config: Config) -> None:
+        self.connection.execute("PRAGMA journal_mode = WAL")
+        with self._transaction():
+            self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            for table in TABLES:
+                self.connection.execute(table)
+            self.connection.execute("INSERT INTO tournament VALUES (?)", (_text(config),))
+
+    def _check_kind(self) -> None:
+        if self._one("PRAGMA application_id") != APPLICATION:
+            raise CheckpointError(f"{self.path} is no tournament's database; choose another --db")
+        schema = self._one("PRAGMA user_version")
+        if schema != SCHEMA:
+            raise CheckpointError(f"{self.path}: database schema {schema}; this version reads {SCHEMA}")
+
+    def _take_over(self, config: Config) -> None:
+        """Go on with this tournament, or begin another where not one game was played."""
+        if self._one(LAST) == 0:
+            with self._transaction():
+                self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
+        with self._reading():
+            held = msgspec.json.decode(str(self._one("SELECT config FROM tournament")), type=Config)
+        for field in msgspec.structs.fields(Config):
+            own, asked = getattr(held, field.name), getattr(config, field.name)
+            if own != asked:
+                raise CheckpointError(
+                    f"{self.path} holds a tournament with {field.name}={_plain(own)}, not {_plain(asked)}; "
+                    "choose another --db"
+                )
+
+    def results(self, players: int) -> Iterator[Result]:
+        """All games so far by number, of a game for so many players."""
+        rows = self.connection.execute("SELECT number, returns, forfeit FROM games ORDER BY number")
+        for number, text, forfeit in rows:
+            with self._reading():
+                returns = None if text is None else msgspec.json.decode(text, type=tuple[float, ...])
+                if (len(returns) != players) if returns is not None else forfeit not in range(players):
+                    raise ValueError(f"the result of game {number}")
+            yield Result(number, returns, forfeit)
+
+    def faults(self) -> Iterator[TeamFault]:
+        """All faults so far by game."""
+        yield from starmap(
+            TeamFault,
+            self.connection.execute("SELECT team, number, kind, count, detail FROM faults ORDER BY number, team, kind"),
+        )
+
+    def add(
+        self, result: Result, faults: Sequence[TeamFault], *, seed: int, agents: Sequence[str], replay: bytes | None
+    ) -> None:
+        """One game that is over: it is in the file when this returns, whatever happens to the process then."""
+        returns = None if result.returns is None else json.dumps(result.returns)
+        row = (result.number, seed, json.dumps(agents), returns, result.forfeit, replay)
+        with self._transaction():
+            self.connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?)", row)
+            self.connection.executemany(
+                "INSERT INTO faults VALUES (?, ?, ?, ?, ?)",
+                [(fault.game, fault.team, fault.kind, fault.count, fault.detail) for fault in faults],
+            )
+
+    def _replay(self, number: int) -> Match:
+        query = "SELECT replay, forfeit, agents FROM games WHERE number = ?"
+        row = self.connection.execute(query, (number,)).fetchone()
+        if row is None:
+            raise ParameterError(f"{self.path} holds no game {number}; the last is {self._one(LAST)}")
+        replay, forfeit, agents = row
+        with self._reading():
+            if replay is None:
+                agent = msgspec.json.decode(agents)[forfeit]
+                raise ParameterError(f"game {number} was forfeited by {shorten(agent)}: there is nothing to replay")
+            unpack = zlib.decompressobj()
+            body = unpack.decompress(replay, MAX_TEXT_BYTES)
+            if not unpack.eof:
+                raise ValueError(f"the replay of game {number} is cut off or too large")
+            return msgspec.json.decode(body, type=Match)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What is wrong with a value that the file holds, as one line."""
+        try:
+            yield
+        except ParameterError:
+            raise
+        except (msgspec.MsgspecError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
+            raise CheckpointError(f"{self.path}: a broken entry: {shorten(str(error), 200)}") from None
+
+    def _one(self, query: str) -> object:
+        """The one value that a query gives."""
+        row = self.connection.execute(query).fetchone()
+        return None if row is None else row[0]
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
+
+
+def load_replay(path: Path, number: int) -> Match:
+    """Game ``number`` of a tournament's file, also while the tournament goes on.  No agent is loaded for it.
+
+    Raises ``CheckpointError`` for a file that is no tournament's, ``ParameterError`` for a game that is not in it.
+    """
+    if not path.is_file():
+        raise CheckpointError(f"{path}: no such file")
+    with _connected(path) as store:
+        store._check_kind()
+        return store._replay(number)
+
+
+def _text(config: Config) -> str:
+    return msgspec.json.encode(config).decode()
+
+
+def _plain(value: object) -> str:
+    return shorten(", ".join(map(str, value)) if isinstance(value, tuple) else str(value), 200)
+
+
+@contextmanager
+def _connected(path: Path | None) -> Iterator[Store]:
+    """What SQLite says is wrong with the file as one line."""
+    name = MEMORY if path is None else str(path)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            yield Store(connection, name)
+    except sqlite3.Error as error:
+        raise CheckpointError(f"{name}: {shorten(str(error), 200)}") from None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes out until the end of this one, however it ends."""
+    if "\0" in str(path):
+        raise CheckpointError(f"no file can be named {shorten(repr(str(path)))}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None
+    try:
+        _lock(file, path)
+        yield
+    finally:
+        os.close(file)
+
+
+def _lock(file: int, path: Path) -> None:
+    with suppress(ImportError):  # no such locks on this system
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CheckpointError(f"{path}: another process is at this tournament") from None

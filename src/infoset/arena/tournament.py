@@ -1,0 +1,224 @@
+"""Tournaments: teams meet in every pair, in every seat, on the same seeds, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import inf
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from infoset.arena.crew import Crew, Forfeit
+from infoset.arena.ratings import Rating, bradley_terry
+from infoset.arena.schedule import Fixture, Schedule
+from infoset.arena.store import Config, Result, Store, TeamFault
+from infoset.arena.worker import Played, Setup, Task
+from infoset.errors import ParameterError
+from infoset.match.match import MAX_SEED
+from infoset.match.series import MAX_GAMES, PROGRESS_SECONDS
+from infoset.names import check_range
+
+MOVE_LIMIT = 10.0
+SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
+MAX_WORKERS = 1000
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """How two teams did against each other, counted for ``a``; a team that meets itself is ``a`` in one seating and
+    ``b`` in the next.
+    """
+
+    a: str
+    b: str
+    wins: int
+    losses: int
+    ties: int
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The result of ``tournament``, or how it stands by now.
+
+    ``games`` of ``planned`` are over, ``fresh`` of them since this call, in ``seconds``.  ``table`` holds every pair of
+    teams once, in the order in which they were named, then, where they met themselves, each with itself.  ``stopped``:
+    ``games`` (all were played), ``interrupted``, or ``running`` in what ``progress`` is shown.
+    """
+
+    game: str
+    teams: tuple[str, ...]
+    seed: int
+    planned: int
+    games: int
+    fresh: int
+    seconds: float
+    table: tuple[Encounter, ...]
+    faults: tuple[TeamFault, ...]
+    stopped: str
+
+    @cached_property
+    def ratings(self) -> tuple[Rating, ...]:
+        """Bradley-Terry ratings in the order of ``teams``, see ``bradley_terry``; games against itself do not count."""
+        place = {team: number for number, team in enumerate(self.teams)}
+        wins = np.zeros((len(place), len(place)))
+        for cell in self.table:
+            if cell.a != cell.b:
+                wins[place[cell.a], place[cell.b]] = cell.wins + cell.ties / 2
+                wins[place[cell.b], place[cell.a]] = cell.losses + cell.ties / 2
+        return bradley_terry(self.teams, wins)
+
+    def score(self, team: str) -> float | None:
+        """Wins and half the ties against others as a share of the games, in [0, 1]; ``None`` without a game."""
+        points = games = 0.0
+        for cell in self.table:
+            if cell.a != cell.b and team in (cell.a, cell.b):
+                points += (cell.wins if team == cell.a else cell.losses) + cell.ties / 2
+                games += cell.wins + cell.losses + cell.ties
+        return points / games if games else None
+
+
+def tournament(
+    game: str,
+    teams: Sequence[str],
+    *,
+    games: int = 100,
+    seed: int = 0,
+    self_matches: bool = False,
+    db: str | Path | None = None,
+    workers: int | None = None,
+    slow: float = SLOW,
+    move_limit: float = MOVE_LIMIT,
+    progress: Callable[[Standings], object] | None = None,
+) -> Standings:
+    """Let ``teams`` meet in ``game``: round robin, ``games`` games for every pair, in every seating equally often.
+
+    A team is one agent for all its seats or ``"a+b"``, its members in the order of the seats; agents are named as for
+    ``load_agent``, because every worker makes its own.  Which games there are, and on which seeds, says ``Schedule``;
+    their results do not depend on the number of ``workers`` (default: one for each core), as far as the agents keep to
+    what ``Agent`` asks of them.  An odd number of games leaves the last seed without some of its seatings.
+
+    ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
+    over ``slow`` seconds are counted, and stand.  An agent that needs more than ``move_limit`` seconds for one call, or
+    ends its process, loses the game.  Other faults are those of ``play_match``.
+
+    ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
+
+    Raises what ``load`` and ``load_agent`` raise, before anything is played; ``ParameterError`` for teams that do not
+    fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
+    another tournament or another process is at it.
+    """
+    check_range("games", games, 1, MAX_GAMES)
+    check_range("seed", seed, 0, MAX_SEED)
+    workers = len(os.sched_getaffinity(0)) if workers is None else workers  # one for each core it may use
+    check_range("workers", workers, 1, MAX_WORKERS)
+    for name, seconds in (("slow", slow), ("move_limit", move_limit)):
+        if not 0 < seconds < inf:
+            raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
+    schedule = Schedule.of(game, teams, seed, self_matches)
+    config = Config(game, tuple(teams), seed, self_matches, float(slow), float(move_limit))
+    with Store.open(None if db is None else Path(db), config) as store:
+        run = _Run(schedule, games, store, progress)
+        try:
+            with Crew(Setup(game, schedule.copies(), slow), min(workers, schedule.total(games)), move_limit) as crew:
+                for outcome in crew.play(run.tasks()):
+                    run.note(outcome)
+        except KeyboardInterrupt:
+            return run.standings("interrupted")
+        return run.standings("games")
+
+
+class _Tally:
+    """Who beat whom so far: wins, losses and ties of pairs of teams."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule, self.games = schedule, 0
+        self.counts: dict[tuple[int, int], list[int]] = {}
+        pairs = [pair for group in schedule.groups for pair in combinations(group, 2)]
+        for pair in sorted(pairs, key=lambda pair: (pair[0] == pair[1], pair)):
+            self.counts.setdefault(pair, [0, 0, 0])
+
+    def add(self, fixture: Fixture, result: Result) -> None:
+        scores = self.schedule.scores(fixture, result.returns, result.forfeit)
+        for (a, first), (b, second) in combinations(zip(fixture.teams, scores, strict=True), 2):
+            self.counts[a, b][0 if first > second else 1 if first < second else 2] += 1
+        self.games += 1
+
+    def table(self) -> tuple[Encounter, ...]:
+        teams = self.schedule.teams
+        return tuple([Encounter(teams[a].label, teams[b].label, *counts) for (a, b), counts in self.counts.items()])
+
+
+class _Run:
+    """A tournament while it is played."""
+
+    def __init__(
+        self, schedule: Schedule, games: int, store: Store, progress: Callable[[Standings], object] | None
+    ) -> None:
+        self.schedule, self.games, self.store, self.progress = schedule, games, store, progress
+        self.tally = _Tally(schedule)
+        self.over = set[int]()
+        for result in store.results(sum(map(len, schedule.sides))):
+            if schedule.holds(games, result.number):
+                self.tally.add(schedule.fixture(result.number), result)
+                self.over.add(result.number)
+        self.begin = perf_counter()
+        self.shown = -inf
+        self._show()
+
+    def tasks(self) -> Iterator[Task]:
+        """The games that are still to be played."""
+        for fixture in self.schedule.fixtures(self.games):
+            if fixture.number not in self.over:
+                yield Task(fixture.number, fixture.seed, self.schedule.agents(fixture))
+
+    def note(self, outcome: Played | Forfeit) -> None:
+        """Keep a game that is over, then count it."""
+        fixture = self.schedule.fixture(outcome.number)
+        if isinstance(outcome, Forfeit):
+            result, replay = Result(outcome.number, None, outcome.seat), None
+            seen = [(outcome.seat, outcome.kind, 1, outcome.detail)]
+        else:
+            result, replay = Result(outcome.number, outcome.returns, None), outcome.replay
+            seen = [(fault.seat, fault.kind, fault.count, fault.detail) for fault in outcome.faults]
+        agents, faults = self.schedule.agents(fixture), self._by_team(fixture, seen)
+        self.store.add(result, faults, seed=fixture.seed, agents=agents, replay=replay)
+        self.tally.add(fixture, result)
+        self._show()
+
+    def _by_team(self, fixture: Fixture, seen: Sequence[tuple[int, str, int, str]]) -> list[TeamFault]:
+        """The faults of seats as those of teams."""
+        seats, found = self.schedule.seats(fixture), dict[tuple[str, str], TeamFault]()
+        for seat, kind, count, detail in seen:
+            team = self.schedule.teams[fixture.teams[seats[seat]]].label
+            before = found.get((team, kind), TeamFault(team, fixture.number, kind, 0, detail))
+            found[team, kind] = replace(before, count=before.count + count)
+        return list(found.values())
+
+    def _show(self) -> None:
+        if self.progress is not None and perf_counter() - self.shown >= PROGRESS_SECONDS:
+            self.progress(self._standings((), "running"))
+            self.shown = perf_counter()
+
+    def standings(self, stopped: str) -> Standings:
+        """With the faults of the games that count."""
+        faults = [fault for fault in self.store.faults() if self.schedule.holds(self.games, fault.game)]
+        return self._standings(tuple(faults), stopped)
+
+    def _standings(self, faults: tuple[TeamFault, ...], stopped: str) -> Standings:
+        return Standings(
+            game=self.schedule.game,
+            teams=tuple([team.label for team in self.schedule.teams]),
+            seed=self.schedule.seed,
+            planned=self.schedule.total(self.games),
+            games=self.tally.games,
+            fresh=self.tally.games - len(self.over),
+            seconds=perf_counter() - self.begin,
+            table=self.tally.table(),
+            faults=faults,
+            stopped=stopped,
+        )

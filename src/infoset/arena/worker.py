@@ -1,0 +1,244 @@
+"""A worker: a process that plays one game after the other for the tournament that started it.
+
+What an agent does to this process, hanging and dying included, the tournament survives.  Messages are JSON, so that
+nothing an agent sends could run in the tournament's own process.  The worker notes in shared memory which agent it
+called last and when; whoever is noted there when the process hangs or dies is to blame.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import select
+import sys
+import zlib
+from collections import Counter
+from multiprocessing.connection import Connection
+from threading import Thread
+from time import monotonic
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+
+from infoset.arena.schedule import is_foreign
+from infoset.base import Action, Agent, Game, Observation
+from infoset.catalog import POMMERMAN
+from infoset.catalog import load as load_game
+from infoset.errors import InfosetError
+from infoset.match.agents import load_agent
+from infoset.match.match import MAX_STEPS, Table
+from infoset.match.replay import Match
+
+REHEARSAL_STEPS = 20
+NOBODY = -1
+STOP = b""
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What a worker needs before it can play."""
+
+    game: str
+    agents: dict[str, int]
+    """How many objects of each agent."""
+    slow: float
+    """Decisions that take longer, in seconds, are counted."""
+
+
+class Task(msgspec.Struct, frozen=True):
+    """One game to play."""
+
+    number: int
+    seed: int
+    agents: tuple[str, ...]
+    """(n,) by seat."""
+
+
+class Ready(msgspec.Struct, frozen=True, tag=True):
+    """The worker is set up."""
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """These agents cannot play this game."""
+
+    text: str
+
+
+class SeatFault(msgspec.Struct, frozen=True):
+    """What the agent in one seat did wrong in one game, how often, and an example of it."""
+
+    seat: int
+    kind: str
+    count: int
+    detail: str
+
+
+class Played(msgspec.Struct, frozen=True, tag=True):
+    """A game that is over; ``replay`` is the match as compressed JSON."""
+
+    number: int
+    returns: tuple[float, ...]
+    faults: tuple[SeatFault, ...]
+    replay: bytes
+
+
+Message: TypeAlias = Ready | Refused | Played
+
+
+class Clock:
+    """Which seat's agent was called last, and when: two numbers in a file that two processes share.
+
+    Each is written and read in one piece, so nobody sees half of one; ``struct`` would clear the bytes first.
+    """
+
+    SIZE = 16
+
+    def __init__(self, file: int) -> None:
+        self.numbers = memoryview(mmap.mmap(file, self.SIZE)).cast("d")
+        self.note(NOBODY)
+
+    def note(self, seat: int) -> None:
+        self.numbers[1] = monotonic()
+        self.numbers[0] = seat
+
+    def read(self) -> tuple[int, float]:
+        """The seat, or ``NOBODY``, and for how many seconds it has been so."""
+        return int(self.numbers[0]), monotonic() - self.numbers[1]
+
+
+class Noted:
+    """An agent whose calls are noted on the clock."""
+
+    def __init__(self, name: str, clock: Clock) -> None:
+        self.name, self.clock, self.agent = name, clock, load_agent(name)
+        self.seat = NOBODY
+
+    @property
+    def unknown(self) -> int:
+        """How many choices a policy knew nothing of."""
+        return int(getattr(self.agent, "unknown", 0))
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.seat = player
+        self.clock.note(player)
+        self.agent.begin(game, player, rng, deadline)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        self.clock.note(self.seat)
+        self.agent.observe(own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        self.clock.note(self.seat)
+        return self.agent.act(legal, deadline)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        self.clock.note(self.seat)
+        self.agent.end(returns)
+
+
+class Player:
+    """Who plays the games: the rules and the agents, made once."""
+
+    def __init__(self, setup: Setup, clock: Clock) -> None:
+        self.name, self.slow, self.clock = setup.game, setup.slow, clock
+        self.game = load_game(setup.game)
+        self.agents = {name: [Noted(name, clock) for _ in range(count)] for name, count in setup.agents.items()}
+        self._rehearse()
+        clock.note(NOBODY)
+
+    def _rehearse(self) -> None:
+        """A few moves of each agent of the library, so that no clock runs while kernels are compiled or loaded.
+
+        A foreign agent is on its own time from its first call; ``simple``, on which it may be built, rehearses in its
+        place.
+        """
+        own = [name for name in self.agents if not is_foreign(name)]
+        stand_in = ["simple"] if len(own) < len(self.agents) and self.name.startswith(POMMERMAN) else []
+        for name in dict.fromkeys([*own, *stand_in, "random"]):
+            agents = [load_agent(name if seat == 0 else "random") for seat in range(len(self.game.players))]
+            game = self._table(agents, (name,) * len(agents)).open(0)
+            state = game.begin()
+            for _ in range(REHEARSAL_STEPS):
+                if state.terminal:
+                    break
+                state = game.step(state)
+
+    def play(self, task: Task) -> Played | Refused:
+        """One game.  Chance that is not the referee's is seeded too, for agents that draw from it."""
+        self.clock.note(NOBODY)
+        seated = self._seated(task.agents)
+        unknown = [agent.unknown for agent in seated]
+        _seed_globals(task.seed)
+        try:
+            match = self._table(seated, task.agents).play(task.seed)
+        except InfosetError as error:
+            return Refused(str(error))
+        counts = _fault_counts(match, self.slow)
+        for seat, (agent, before) in enumerate(zip(seated, unknown, strict=True)):
+            if agent.unknown > before:
+                counts.append(SeatFault(seat, "unknown", agent.unknown - before, "played at random"))
+        return Played(task.number, match.returns, tuple(counts), zlib.compress(msgspec.json.encode(match)))
+
+    def _table(self, agents: list[Agent] | list[Noted], labels: tuple[str, ...]) -> Table:
+        return Table(self.game, self.name, tuple(agents), labels, None, None, MAX_STEPS)
+
+    def _seated(self, names: tuple[str, ...]) -> list[Noted]:
+        """An object for each seat; the same agent in two seats is two objects."""
+        used: Counter[str] = Counter()
+        seated = []
+        for name in names:
+            seated.append(self.agents[name][used[name]])
+            used[name] += 1
+        return seated
+
+
+def _fault_counts(match: Match, slow: float) -> list[SeatFault]:
+    """The match's faults by seat and kind, and the decisions that took longer than ``slow`` seconds."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for fault in match.faults:
+        found.setdefault((fault.player, fault.kind), []).append(fault.detail)
+    for step in match.steps:
+        for seat, seconds in enumerate(step.seconds):
+            if seconds is not None and seconds > slow:
+                found.setdefault((seat, "slow"), []).append(f"took {seconds:.3g} s")
+    return [SeatFault(seat, kind, len(details), details[0]) for (seat, kind), details in found.items()]
+
+
+def _seed_globals(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def serve(link: Connection, clock: Clock) -> None:
+    """Set up, then play what is asked until the tournament says stop."""
+    encode = msgspec.json.encode
+    try:
+        player = Player(msgspec.json.decode(link.recv_bytes(), type=Setup), clock)
+    except InfosetError as error:
+        link.send_bytes(encode(Refused(str(error))))
+        return
+    link.send_bytes(encode(Ready()))
+    while (body := link.recv_bytes()) != STOP:
+        link.send_bytes(encode(player.play(msgspec.json.decode(body, type=Task))))
+
+
+def _end_with_the_tournament(link: int) -> None:
+    """End this process when the other end is gone, whatever an agent is doing."""
+    line = select.poll()
+    line.register(link, 0)  # nothing but the hang-up
+    line.poll()
+    os._exit(1)
+
+
+def main() -> None:
+    """``python -m infoset.arena.worker LINK CLOCK``: the numbers of two files that the tournament has opened."""
+    link, clock = map(int, sys.argv[1:])
+    Thread(target=_end_with_the_tournament, args=(link,), daemon=True).start()
+    serve(Connection(link), Clock(clock))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""``infoset tournament``: play it, show it, keep it, and give back its games as replays."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infoset.catalog import load
+from infoset.cli.progress import TournamentProgress, announce_compiling
+from infoset.errors import ParameterError
+from infoset.files import replace_file
+
+if TYPE_CHECKING:
+    from infoset.arena.tournament import Standings
+
+
+def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **settings: Any) -> tuple[Standings, Path]:
+    """Play, or go on with what ``db`` holds, and draw the picture.  Returns the standings and the database.
+
+    Raises ``KeyboardInterrupt`` where nothing was played before Ctrl-C.
+    """
+    load(game)
+    if "infoset.jit" in sys.modules:  # the game has kernels
+        announce_compiling()
+    from infoset.arena.tournament import tournament
+    from infoset.view.tournament_svg import tournament_svg
+
+    path = _fresh(game) if db is None else db
+    with TournamentProgress() as progress:
+        standings = tournament(game, teams, db=path, progress=progress.advance, **settings)
+    if standings.stopped == "interrupted":
+        how = "the same command goes on" if db is not None else f"the same command with --db {path} goes on"
+        print(f"infoset: stopped after {standings.games:,} of {standings.planned:,} games; {how}", file=sys.stderr)
+        if not standings.games:
+            raise KeyboardInterrupt
+    if svg is not None:
+        picture = tournament_svg(standings)
+        replace_file(svg, lambda file: file.write(picture.encode()))
+    return standings, path
+
+
+def body(standings: Standings, path: Path) -> dict[str, Any]:
+    """The figures as JSON has them."""
+    plain = asdict(standings)
+    plain["ratings"] = [asdict(rating) for rating in standings.ratings]
+    return plain | {"db": str(path)}
+
+
+def text(standings: Standings, path: Path) -> str:
+    """The figures as lines."""
+    from infoset.view.tournament_text import tournament_text
+
+    return f"{tournament_text(standings)}\ndatabase: {path}"
+
+
+def save_replay(db: Path | None, number: int, out: Path | None) -> Path:
+    """Write a game of a tournament as a replay, by default beside the database."""
+    from infoset.arena.store import load_replay
+
+    if db is None:
+        raise ParameterError("--replay needs --db FILE, the tournament's database")
+    return load_replay(db, number).save(out or db.with_name(f"{db.stem}-{number:05d}.json"))
+
+
+def _fresh(game: str) -> Path:
+    """A name below runs/ that is not taken."""
+    stem = re.sub(r"[^\w.+=]+", "-", f"{Path(game).name}-tournament").strip("-")[:100]
+    paths = (Path("runs") / f"{stem}{'' if number == 1 else f'-{number}'}.db" for number in count(1))
+    return next(path for path in paths if not path.exists())

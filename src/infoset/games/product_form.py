@@ -1,0 +1,273 @@
+"""Games in product form: what nature and the players choose as axes, and for each decision what it sees of them.
+
+Witsenhausen's form as Heymann & Lanctot use it ("Progressive hiding", section 2.2): histories are points of one product
+set, information is a map on it, and to change who knows what is to change that map and nothing else.
+
+Here the axes have an order, and nature may have axes anywhere in it, with probabilities that depend on what was chosen
+before.  Witsenhausen's Omega, from which nature draws once and at the start, is then the product of nature's answer
+functions: on each of its axes, of an answer to every past.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isfinite
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+
+from infoset.base import Action, JointMove, Observed
+from infoset.errors import GameRuleError, ParameterError, UnknownNameError, shorten
+from infoset.games.rules import Ended, NativeState
+from infoset.names import format_action
+
+PASS = "-"
+"""An axis on which this is the only choice is passed over: nobody is asked, and the tree has no node for it."""
+
+TOLERANCE = 1e-9
+
+T = TypeVar("T")
+Answers: TypeAlias = "Collection[Action] | Mapping[Action, float]"
+Sees: TypeAlias = "str | tuple[str, ...] | Callable[[Past], Action]"
+
+
+class Past(Mapping[str, Action]):
+    """Values by the names of their axes, as far as ``reader`` may read them; reading any other raises."""
+
+    def __init__(self, reader: str, values: dict[str, Action], others: Collection[str] = (), why: str = "") -> None:
+        self.reader, self._values, self._others, self._why = reader, values, others, why
+
+    def __getitem__(self, axis: str) -> Action:
+        if axis in self._values:
+            return self._values[axis]
+        if axis not in self._others:
+            raise UnknownNameError(f"axis, read by {self.reader}:", str(axis), self._values)
+        allowed = ", ".join(self._values) or "none"
+        raise GameRuleError(f"{self.reader} reads axis {axis!r}, which {self._why}; allowed: {allowed}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def only(self, axes: tuple[str, ...]) -> Past:
+        """The part of it that is seen where ``axes`` are."""
+        return Past(f"the menu of {self.reader}", {a: self[a] for a in axes}, self._others, "is not seen there")
+
+    def fail(self, what: str) -> GameRuleError:
+        after = f" after [{' '.join(map(format_action, self._values.values()))}]" if self._values else ""
+        return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
+
+    def distinct(self, menu: Iterable[Action]) -> tuple[Action, ...]:
+        """The menu as a tuple.  Raises ``GameRuleError`` where it is empty, repeats itself, or holds no actions."""
+        with suppress(TypeError):
+            found = _several(menu)
+            if found and None not in found and len(set(found)) == len(found):
+                return found
+        raise self.fail(f"the menu {shorten(repr(menu))} is not one or more distinct ints, strings or tuples")
+
+
+@dataclass(frozen=True)
+class Nature:
+    """An axis of nature; or several that are drawn together, with a tuple of names and tuples as answers.
+
+    ``answers`` are equally likely, or mapped to their probabilities; a function of the past may give either.
+    """
+
+    name: str | tuple[str, ...]
+    answers: Answers | Callable[[Past], Answers]
+    player: ClassVar[None] = None
+
+    def menu(self, past: Past) -> dict[Action, float]:
+        """The answers to a past with their probabilities.  Raises ``GameRuleError`` where they do not sum to one."""
+        given = self.answers(past) if callable(self.answers) else self.answers
+        values = past.distinct(given)
+        chances = map(float, given.values()) if isinstance(given, Mapping) else [1 / len(values)] * len(values)
+        menu = dict(zip(values, chances, strict=True))
+        if not (min(menu.values()) >= 0 and abs(sum(menu.values()) - 1) <= TOLERANCE):
+            raise past.fail(f"the probabilities of {shorten(str(menu))} are not numbers from 0 that sum to 1")
+        if isinstance(self.name, tuple) and not all(isinstance(v, tuple) and len(v) == len(self.name) for v in values):
+            raise past.fail(f"{shorten(str(values))} are not tuples of {len(self.name)} values, one an axis")
+        return menu
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An axis on which one player chooses.
+
+    ``sees`` names the axes whose values the player sees here.  Or it is a function of the past whose value, any action,
+    is the information set: stages of one player with equal values then share it.  What is not seen is not known here,
+    were it the player's own choice.
+
+    ``actions`` are the choices, or a function of what is seen: of the values by the names of their axes, or of that one
+    value.  Where the only choice is ``PASS`` the stage does not take place, so that games may end early.
+    """
+
+    name: str
+    player: str
+    actions: Collection[Action] | Callable[[Any], Collection[Action]]
+    sees: Sees = ()
+
+    def label(self, past: Past) -> Action:
+        """The information set: the stage's name and the values that it sees, or what its function says."""
+        if not callable(self.sees):
+            return (self.name, *[past[axis] for axis in _several(self.sees)])
+        label = self.sees(past)
+        if label is None:
+            raise past.fail("it sees None; where nothing is seen give ()")
+        return label
+
+    def menu(self, past: Past) -> tuple[Action, ...]:
+        """The choices after a past.  Raises ``GameRuleError`` where there are none or two are the same."""
+        if not callable(self.actions):
+            return past.distinct(self.actions)
+        return past.distinct(self.actions(self.label(past) if callable(self.sees) else past.only(_several(self.sees))))
+
+
+@dataclass(frozen=True)
+class ProductForm:
+    """A game in product form; also the information map of what its stages see.
+
+    ``axes`` come in the order in which values are chosen.  ``payoff`` is a function of the whole history, a mapping
+    from the axes' names to values; it gives one number a player, in order, or a single one that all players get.
+
+    A player observes what a stage sees when it is asked there, and nothing else.  Solvers that need perfect recall
+    refuse a game in which that makes a player forget.
+
+    Raises ``ParameterError`` for names that are not distinct, ``UnknownNameError`` for a player or an axis that does
+    not exist, and ``GameRuleError`` for an axis that is seen before it is chosen, a menu that is empty or repeats
+    itself, and probabilities that do not sum to one: here where these are values, in play where functions give them.
+    """
+
+    name: str
+    players: tuple[str, ...]
+    axes: tuple[Nature | Stage, ...]
+    payoff: Callable[[Past], float | Sequence[float]] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "players", _several(self.players))
+        object.__setattr__(self, "axes", tuple(self.axes))
+        for what, given in (("players", self.players), ("axes", self.names)):
+            if twice := [name for name, times in Counter(given).items() if times > 1]:
+                raise ParameterError(f"{self.name}: the {what} need distinct names; {twice[0]!r} comes twice")
+        chosen: dict[str, Action] = {}
+        for axis in self.axes:
+            reader = self._reader(axis)
+            if isinstance(axis, Stage):
+                if axis.player not in self.players:
+                    raise UnknownNameError(f"player of {reader}:", axis.player, self.players)
+                if not callable(axis.sees):
+                    axis.label(Past(reader, chosen, self.names, "lies ahead"))
+            if not callable(axis.actions if isinstance(axis, Stage) else axis.answers):
+                axis.menu(Past(reader, {}))
+            chosen.update(dict.fromkeys(_several(axis.name), PASS))
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all axes in order."""
+        return tuple([name for axis in self.axes for name in _several(axis.name)])
+
+    @property
+    def information_map(self) -> ProductForm:
+        return self
+
+    def key(self, state: object, player: int) -> Hashable:
+        """What the stage at ``state`` sees."""
+        assert isinstance(state, ProductState) and isinstance(state.axis, Stage)
+        return state.axis.label(state.past)
+
+    def start(self) -> Observed:
+        return self.step(())
+
+    def step(self, values: tuple[Action, ...]) -> Observed:
+        """The step that arrives where these values, one an axis, were chosen."""
+        while len(values) < len(self.axes):
+            axis, past = self.axes[len(values)], self.past(values)
+            if tuple(axis.menu(past)) != (PASS,):
+                label = axis.label(past) if isinstance(axis, Stage) else None
+                seen = tuple([label if name == axis.player else None for name in self.players])
+                return Observed(ProductState(self, values), seen)
+            values = (*values, PASS)
+        return Observed(Ended(self._paid(values)), (None,) * len(self.players))
+
+    def past(self, values: tuple[Action, ...]) -> Past:
+        """The values chosen so far as the next axis may read them, or as the payoff may."""
+        named: dict[str, Action] = {}
+        for axis, value in zip(self.axes, values, strict=False):
+            if isinstance(axis.name, str):
+                named[axis.name] = value
+            else:
+                named.update(zip(axis.name, value, strict=True))  # type: ignore[arg-type]
+        if len(values) == len(self.axes):
+            return Past(f"the payoff of {self.name}", named)
+        return Past(self._reader(self.axes[len(values)]), named, self.names, "lies ahead")
+
+    def seeing(self, name: str, sees: Mapping[str, Sees]) -> ProductForm:
+        """The game ``name`` on the same product set in which these stages see something else.
+
+        Raises ``UnknownNameError`` for a stage that does not exist, and as the form itself does.
+        """
+        stages = {axis.name for axis in self.axes if isinstance(axis, Stage)}
+        for stage in sees:
+            if stage not in stages:
+                raise UnknownNameError(f"stage of {self.name}:", stage, stages)
+        axes = [replace(a, sees=sees.get(a.name, a.sees)) if isinstance(a, Stage) else a for a in self.axes]
+        return replace(self, name=name, axes=tuple(axes))
+
+    def _reader(self, axis: Nature | Stage) -> str:
+        return f"{'stage' if isinstance(axis, Stage) else 'axis'} {axis.name!r} of {self.name}"
+
+    def _paid(self, values: tuple[Action, ...]) -> tuple[float, ...]:
+        history = self.past(values)
+        paid, count = self.payoff(history), len(self.players)
+        with suppress(TypeError, ValueError):
+            payoffs = tuple(map(float, paid)) if isinstance(paid, Iterable) else (float(paid),) * count
+            if len(payoffs) == count and all(map(isfinite, payoffs)):
+                return payoffs
+        raise history.fail(f"{shorten(repr(paid))} is not {count} finite numbers, or one for all")
+
+
+class _Fields(NamedTuple):
+    form: ProductForm
+    values: tuple[Action, ...]
+
+
+class ProductState(NativeState, _Fields):
+    """What was chosen on the first axes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"ProductState({self.form.name!r}, {self.values!r})"
+
+    @property
+    def axis(self) -> Nature | Stage:
+        return self.form.axes[len(self.values)]
+
+    @property
+    def past(self) -> Past:
+        return self.form.past(self.values)
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        return tuple(self.axis.menu(self.past)) if self.axis.player == self.form.players[player] else ()
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        return tuple(self.axis.menu(self.past).items()) if isinstance(self.axis, Nature) else ()
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        (value,) = [choice for choice in (*moves, nature) if choice is not None]
+        return self.form.step((*self.values, value))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0,) * len(self.form.players)
+
+
+def _several(given: Iterable[T]) -> tuple[T, ...]:
+    """A tuple; a text is one value, not its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[return-value]

@@ -1,0 +1,240 @@
+"""A tree with teams, what they know and what they may learn with: where progressive hiding and information
+relaxation (Heymann & Lanctot) take place.
+
+A team is one player without perfect recall.  Its policies live on the moves of its *relaxed* sets; ``project`` turns
+them into policies on its true sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.jit import inline_kernel, kernel
+from infoset.names import move_words
+from infoset.policy import TabularPolicy
+from infoset.solvers.metrics import EQUAL_PAYOFFS
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import TERMINAL
+from infoset.tree.information import UNLABELLED, TreeMap, recall, true_map
+
+NOBODY = -1
+NOWHERE = -1.0
+
+
+class HidingArrays(NamedTuple):
+    """What the loop reads: ``N`` nodes, ``F`` moves of relaxed sets, ``C`` moves of true sets, ``T`` teams."""
+
+    parent: IntArray  # (N,)
+    first_child: IntArray  # (N + 1,)
+    team: IntArray  # (N,) who learns here, or NOBODY
+    weight: FloatArray  # (N,) probability of the edge to the node where nobody learns above it, else 1
+    prior: FloatArray  # (N,) the product of these weights on the way
+    payoff: FloatArray  # (T, N) at ends, else 0
+    relaxed: IntArray  # (N,) relaxed set, or UNLABELLED
+    true: IntArray  # (N,) true set
+    relaxed_first: IntArray  # (relaxed sets + 1,) first move of each
+    true_first: IntArray  # (true sets + 1,)
+    relaxed_team: IntArray  # (relaxed sets,)
+
+
+@kernel
+def spread(a, policy, sets, firsts, reach):
+    """Probabilities (N,) of all nodes under a policy on the moves of ``sets``."""
+    reach[0] = 1.0
+    for v in range(1, len(a.parent)):
+        above = a.parent[v]
+        if a.team[above] == NOBODY:
+            reach[v] = reach[above] * a.weight[v]
+        else:
+            reach[v] = reach[above] * policy[firsts[sets[above]] + v - a.first_child[above]]
+
+
+@kernel
+def project(a, policy, reach, projected, mass):
+    """Equation 4: the conditional expectation of the policy in each true set.
+
+    Where a set is not reached, nature and the other players alone weigh the nodes.
+    """
+    sets = len(a.true_first) - 1
+    gather(a, policy, reach, projected, mass)
+    missing = False
+    for k in range(sets):
+        missing |= mass[k] <= 0.0
+        for q in range(a.true_first[k], a.true_first[k + 1]):
+            projected[q] = projected[q] / mass[k] if mass[k] > 0.0 else NOWHERE
+    if not missing:
+        return
+    for v in range(len(a.parent)):
+        k = a.true[v]
+        if a.team[v] != NOBODY and mass[k] <= 0.0:
+            if projected[a.true_first[k]] == NOWHERE:
+                for q in range(a.true_first[k], a.true_first[k + 1]):
+                    projected[q] = 0.0
+            own = a.relaxed_first[a.relaxed[v]]
+            for move in range(a.first_child[v + 1] - a.first_child[v]):
+                projected[a.true_first[k] + move] += a.prior[v] * policy[own + move]
+            mass[k] -= a.prior[v]
+    for k in range(sets):
+        if mass[k] < 0.0:
+            for q in range(a.true_first[k], a.true_first[k + 1]):
+                projected[q] /= -mass[k]
+
+
+@inline_kernel
+def gather(a, policy, reach, projected, mass):
+    """Sums over the nodes of each true set, weighted by their probabilities."""
+    for k in range(len(a.true_first) - 1):
+        mass[k] = 0.0
+    for q in range(len(projected)):
+        projected[q] = 0.0
+    for v in range(len(a.parent)):
+        if a.team[v] != NOBODY:
+            k, own = a.true[v], a.relaxed_first[a.relaxed[v]]
+            mass[k] += reach[v]
+            for move in range(a.first_child[v + 1] - a.first_child[v]):
+                projected[a.true_first[k] + move] += reach[v] * policy[own + move]
+
+
+@kernel
+def spread_outside(a, policy, team, reach):
+    """Probabilities (N,) of all nodes if a team always went there."""
+    reach[0] = 1.0
+    for v in range(1, len(a.parent)):
+        above = a.parent[v]
+        reach[v] = reach[above] * a.weight[v]
+        if a.team[above] not in (NOBODY, team):
+            reach[v] *= policy[a.relaxed_first[a.relaxed[above]] + v - a.first_child[above]]
+
+
+@kernel
+def expected(a, team, reach):
+    """A team's payoff where nodes have these probabilities."""
+    total = 0.0
+    for v in range(len(a.parent)):
+        total += reach[v] * a.payoff[team, v]
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenGame:
+    """A tree with what its teams know and what they may learn with."""
+
+    tree: GameTree
+    teams: tuple[tuple[int, ...], ...]
+    true: tuple[TreeMap, ...]
+    relaxed: tuple[TreeMap, ...]
+    arrays: HidingArrays
+
+    @classmethod
+    def of(
+        cls,
+        tree: GameTree,
+        relax: Callable[[GameTree, Collection[int]], TreeMap] = recall,
+        teams: Sequence[Collection[int]] | None = None,
+        others: TabularPolicy | None = None,
+    ) -> HiddenGame:
+        """``teams`` learn, each on its map ``relax(tree, team)``; by default all players are one team.
+
+        Whoever is in no team plays the policy ``others``.  Raises ``ParameterError`` for a player in two teams or in
+        none without ``others``, and ``UnsupportedGameError`` where members of a team are paid differently.
+        """
+        sides = [tuple(range(len(tree.players)))] if teams is None else [tuple(sorted(team)) for team in teams]
+        seated = [player for side in sides for player in side]
+        if len(seated) != len(set(seated)):
+            raise ParameterError(f"teams={sides}: a player is in two of them")
+        if others is None and len(seated) < len(tree.players):
+            raise ParameterError(
+                f"teams={sides}: some of the {len(tree.players)} players are in none; give their policy"
+            )
+        truths, maps = ([make(tree, side) for side in sides] for make in (true_map, relax))
+        arrays = _arrays(tree, sides, truths, maps, others)
+        return cls(tree, tuple(sides), tuple(truths), tuple(maps), arrays)
+
+    def policy(self, projected: FloatArray, made_by: Mapping[str, Any] | None = None) -> TabularPolicy:
+        """A projection (C,) as a policy of the teams' members."""
+        tree, a = self.tree, self.arrays
+        tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
+        for infoset, node in enumerate(tree.infoset_node.tolist()):
+            words = move_words(tree.menu(infoset))
+            if a.team[node] != NOBODY and len(words) > 1:
+                first = int(a.true_first[a.true[node]])
+                row = projected[first : first + len(words)].tolist()
+                tables[int(tree.infoset_player[infoset])][tree.key(infoset)] = dict(zip(words, row, strict=True))
+        return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, made_by or {})
+
+
+def _arrays(
+    tree: GameTree,
+    sides: Sequence[tuple[int, ...]],
+    truths: Sequence[TreeMap],
+    maps: Sequence[TreeMap],
+    others: TabularPolicy | None,
+) -> HidingArrays:
+    graph, nodes = tree.graph, len(tree.position)
+    player = graph.player[tree.position]
+    team = np.full(nodes, NOBODY, dtype=np.int32)
+    for number, side in enumerate(sides):
+        team[np.isin(player, side)] = number
+    weight = np.ones(nodes)
+    below = np.arange(1, nodes, dtype=np.int32)
+    weight[1:] = graph.probability[tree.edges(below)]
+    if others is not None:
+        _weigh(tree, team, others, weight)
+    prior = np.ones(nodes)
+    for begin, end in zip(tree.levels[1:-1].tolist(), tree.levels[2:].tolist(), strict=True):
+        prior[begin:end] = prior[tree.parent[begin:end]] * weight[begin:end]
+    ends = np.flatnonzero(player == TERMINAL)
+    payoffs = graph.payoffs[graph.content[tree.position[ends]]]
+    payoff = np.zeros((len(sides), nodes))
+    for number, side in enumerate(sides):
+        paid = payoffs[:, list(side)]
+        if (np.abs(paid - paid[:, :1]) > EQUAL_PAYOFFS).any():
+            raise UnsupportedGameError(f"{tree.name}: the members {side} of a team are paid differently")
+        payoff[number, ends] = paid[:, 0]
+    relaxed, relaxed_first = _lay_out(tree, maps)
+    true, true_first = _lay_out(tree, truths)
+    relaxed_team = np.repeat(np.arange(len(sides), dtype=np.int32), [found.size for found in maps])
+    return HidingArrays(
+        tree.parent,
+        tree.first_child,
+        team,
+        weight,
+        prior,
+        payoff,
+        relaxed,
+        true,
+        relaxed_first,
+        true_first,
+        relaxed_team,
+    )
+
+
+def _lay_out(tree: GameTree, maps: Sequence[TreeMap]) -> tuple[IntArray, IntArray]:
+    """The teams' sets behind one another: (N,) set of each node, and (sets + 1,) first move of each set."""
+    labels = np.full(len(tree.position), UNLABELLED, dtype=np.int32)
+    count = 0
+    for found in maps:
+        own = found.labels != UNLABELLED
+        labels[own] = found.labels[own] + count
+        count += found.size
+    sizes = np.zeros(count, dtype=np.int64)
+    nodes = np.flatnonzero(labels != UNLABELLED)
+    sizes[labels[nodes]] = np.diff(tree.first_child)[nodes]
+    return labels, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+
+
+def _weigh(tree: GameTree, team: IntArray, policy: TabularPolicy, weight: FloatArray) -> None:
+    """The probabilities of moves of players in no team."""
+    for infoset, (owner, node) in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_node.tolist(), strict=True)):
+        if team[node] == NOBODY:
+            words = move_words(tree.menu(infoset))
+            row = policy.probabilities(owner, tree.key(infoset)) if len(words) > 1 else {words[0]: 1.0}
+            chances = [row.get(word, 0.0) for word in words]
+            for place in np.flatnonzero(tree.infoset == infoset).tolist():
+                weight[tree.first_child[place] : tree.first_child[place + 1]] = chances

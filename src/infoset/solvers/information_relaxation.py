@@ -1,0 +1,254 @@
+"""A team's best response by information relaxation (Heymann & Lanctot, Algorithm 1).
+
+Let w be the probabilities of the nodes under a *reference* policy, which has full support and does not change.  The
+criterion of a relaxed policy μ is ``L(μ) = E_μ[r] - penalty · ‖μ - Proj(μ)‖²`` (eq. 5), norm and projection weighted
+by w.  The algorithm alternates between ``y = Proj(μ)`` and a proximal step: raise ``E_μ[r] - penalty · ‖μ - y‖²`` with
+y fixed.  That is at most L everywhere and equals it at the old μ, so L never falls (Theorem 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray
+from infoset.errors import ImperfectRecallError, ParameterError
+from infoset.jit import inline_kernel, kernel
+from infoset.names import check_range
+from infoset.policy import TabularPolicy
+from infoset.solvers.hidden_game import NOBODY, HiddenGame, HidingArrays, expected, project, spread
+from infoset.tree.information import UNLABELLED
+
+
+class Stages(NamedTuple):
+    """The nodes by how many decisions of the team lie before them: its *stage*, counted from 0."""
+
+    nodes: IntArray  # (N,) the last stage first; within a stage children before parents
+    first: IntArray  # (stages + 1,) where each begins in ``nodes``
+    of_set: IntArray  # (relaxed sets,) the stage of each
+
+
+@kernel
+def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, value, rewards, mass):
+    """The proximal step, one stage after the other, the last one first.
+
+    Where all other stages are fixed, a set's best policy is the projection of ``anchor + gain / (2 penalty)`` onto the
+    simplex; without a penalty its best move.  ``reach`` (N,) says how likely each node is as far as earlier stages go.
+    """
+    last = len(first) - 2
+    for block in range(last + 1):
+        stage = last - block
+        for k in range(len(mass)):
+            mass[k] = 0.0
+        for q in range(len(rewards)):
+            rewards[q] = 0.0
+        for i in range(first[block], first[block + 1]):
+            v = nodes[i]
+            if a.team[v] != NOBODY:
+                g, k, below = a.relaxed[v], a.true_first[a.true[v]], a.first_child[v]
+                mass[g] += weights[v]
+                for move in range(a.first_child[v + 1] - below):
+                    q = a.relaxed_first[g] + move
+                    rewards[q] += reach[v] * value[below + move] + 2.0 * penalty * weights[v] * projected[k + move]
+        for g in range(len(stages)):
+            if stages[g] == stage and mass[g] > 0.0:
+                improve(policy, rewards, a.relaxed_first[g], a.relaxed_first[g + 1], 2.0 * penalty * mass[g])
+        for i in range(first[block], first[block + 1]):
+            v = nodes[i]
+            total = a.payoff[0, v]
+            for child in range(a.first_child[v], a.first_child[v + 1]):
+                if a.team[v] == NOBODY:
+                    total += a.weight[child] * value[child]
+                else:
+                    total += policy[a.relaxed_first[a.relaxed[v]] + child - a.first_child[v]] * value[child]
+            value[v] = total
+
+
+@inline_kernel
+def improve(policy, rewards, first, last, curvature):
+    """Maximise ``rewards · x - curvature / 2 · ‖x‖²`` over the simplex (Michelot 1986); on a tie stay."""
+    if curvature == 0.0:
+        best, worth = first, 0.0
+        for q in range(first, last):
+            worth += policy[q] * rewards[q]
+            if rewards[q] > rewards[best]:
+                best = q
+        if rewards[best] > worth:
+            for q in range(first, last):
+                policy[q] = 0.0
+            policy[best] = 1.0
+        return
+    threshold = -np.inf
+    while True:
+        total, count = -1.0, 0
+        for q in range(first, last):
+            if rewards[q] / curvature > threshold:
+                total += rewards[q] / curvature
+                count += 1
+        if total / count <= threshold:
+            break
+        threshold = total / count
+    for q in range(first, last):
+        policy[q] = max(rewards[q] / curvature - threshold, 0.0)
+
+
+@kernel
+def distance(a, policy, projected, weights):
+    """``‖μ - y‖²``, weighted by (N,) ``weights``."""
+    total = 0.0
+    for v in range(len(a.parent)):
+        if a.team[v] != NOBODY:
+            own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
+            for move in range(a.first_child[v + 1] - a.first_child[v]):
+                total += weights[v] * (policy[own + move] - projected[k + move]) ** 2
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """What came of ``information_relaxation``; ``R`` runs of ``I`` iterations."""
+
+    game: HiddenGame
+    criteria: FloatArray
+    """(R, I + 1) L of the relaxed policy before each iteration and after the last: it never falls."""
+    payoffs: FloatArray
+    """(R, I + 1) the team's payoff under the projection at these moments."""
+    last: FloatArray
+    """(R,) the last of them."""
+    best: FloatArray
+    """(R,) the best of them."""
+    projections: FloatArray
+    """(R, C) the policies of ``best``."""
+    bound: float | None
+    """What no policy on the true map exceeds, from ``relaxed_optimum``; ``None`` where the relaxed map forgets."""
+    seconds: float
+
+    @property
+    def iterations(self) -> int:
+        return len(self.payoffs[0]) - 1
+
+    def policy(self) -> TabularPolicy:
+        """The best of all runs."""
+        return self.game.policy(self.projections[int(self.best.argmax())], {"method": "information-relaxation"})
+
+
+def information_relaxation(
+    game: HiddenGame,
+    penalty: float = 1.0,
+    *,
+    iterations: int = 100,
+    runs: int = 1,
+    seed: int = 0,
+    progress: Callable[[int, float], object] | None = None,
+) -> Relaxation:
+    """Algorithm 1 for the only team of ``game``, ``runs`` times, each from a first policy of its own.
+
+    The reference policy is uniform; first policies are Dirichlet(1) draws at every relaxed set.  The proximal step
+    takes one stage at a time, so an iteration need not reach its maximum, which Theorem 1 does not need either; what
+    the iterations come to is a local optimum of L.
+
+    Proposition 3 bounds every policy on the true map by the *global* maximum of L.  That is known without a penalty
+    only, by backward induction over a relaxed map with perfect recall: ``bound``, which holds for every penalty.
+
+    Raises ``ParameterError`` for a game with several teams, ``ImperfectRecallError`` for a relaxed map that does not
+    count the team's decisions.  ``progress`` is told how many runs are over, and the best payoff so far; Ctrl-C ends
+    with those runs.
+    """
+    check_range("iterations", iterations, 1, 10**7)
+    check_range("runs", runs, 1, 10**7)
+    if not (np.isfinite(penalty) and penalty >= 0):
+        raise ParameterError(f"penalty={penalty}; allowed: a number from 0")
+    stages, begin = _stages(game), perf_counter()
+    weights = np.zeros(len(game.arrays.parent))
+    spread(game.arrays, _uniform(game.arrays), game.arrays.relaxed, game.arrays.relaxed_first, weights)
+    done: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    best = -np.inf
+    with suppress(KeyboardInterrupt):
+        for run in range(runs):
+            rng = np.random.default_rng((seed, run))
+            done.append(_improve(game.arrays, stages, weights, penalty, iterations, rng))
+            best = max(best, float(done[-1][1].max()))
+            if progress is not None:
+                progress(run + 1, best)
+    if not done:
+        raise KeyboardInterrupt
+    criteria, payoffs, projections = (np.stack(part) for part in zip(*done, strict=True))
+    bound = None if game.relaxed[0].recall_violation() else relaxed_optimum(game)
+    seconds = perf_counter() - begin
+    return Relaxation(game, criteria, payoffs, payoffs[:, -1], payoffs.max(axis=1), projections, bound, seconds)
+
+
+def relaxed_optimum(game: HiddenGame) -> float:
+    """The most that the team can get on its relaxed map, by backward induction; at least as much as on the true one.
+
+    Raises ``ImperfectRecallError`` where the relaxed map has no perfect recall.
+    """
+    stages, a = _stages(game), game.arrays
+    game.relaxed[0].check_recall()
+    policy, value, rewards, mass = _scratch(a)
+    zeros = np.zeros(int(a.true_first[-1]))
+    ascend(a, stages.of_set, stages.nodes, stages.first, policy, zeros, a.prior, 0.0, a.prior, value, rewards, mass)
+    return float(value[0])
+
+
+def _improve(
+    a: HidingArrays, stages: Stages, weights: FloatArray, penalty: float, iterations: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """One run: criteria (I + 1,), payoffs (I + 1,) and the best projection (C,)."""
+    policy, value, rewards, mass = _scratch(a)
+    policy[:] = rng.exponential(size=len(policy))
+    policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), np.diff(a.relaxed_first))
+    projected, reach = np.zeros(int(a.true_first[-1])), np.zeros(len(a.parent))
+    criteria, payoffs, best = np.zeros(iterations + 1), np.zeros(iterations + 1), projected.copy()
+    for t in range(iterations + 1):
+        if t:
+            ascend(
+                a, stages.of_set, stages.nodes, stages.first, policy, projected, weights, penalty, reach, value,
+                rewards, mass,
+            )  # fmt: skip
+        project(a, policy, weights, projected, mass)
+        spread(a, projected, a.true, a.true_first, reach)
+        payoffs[t] = expected(a, 0, reach)
+        spread(a, policy, a.relaxed, a.relaxed_first, reach)
+        criteria[t] = expected(a, 0, reach) - penalty * distance(a, policy, projected, weights)
+        if payoffs[t] >= payoffs[: t + 1].max():
+            best[:] = projected
+    return criteria, payoffs, best
+
+
+def _scratch(a: HidingArrays) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """A uniform policy (F,), values (N,), rewards (F,) and masses (relaxed sets + true sets,)."""
+    sets = len(a.relaxed_first) + len(a.true_first)
+    return _uniform(a), np.zeros(len(a.parent)), np.zeros(int(a.relaxed_first[-1])), np.zeros(sets)
+
+
+def _uniform(a: HidingArrays) -> FloatArray:
+    sizes = np.diff(a.relaxed_first)
+    return np.asarray(np.repeat(1.0 / sizes, sizes))
+
+
+def _stages(game: HiddenGame) -> Stages:
+    """Raises as ``information_relaxation`` does."""
+    if len(game.teams) != 1:
+        raise ParameterError(f"teams={list(game.teams)}: information relaxation is the best response of one team")
+    tree, a = game.tree, game.arrays
+    stage = np.zeros(len(a.parent), dtype=np.int32)
+    for begin, end in zip(tree.levels[1:-1].tolist(), tree.levels[2:].tolist(), strict=True):
+        above = a.parent[begin:end]
+        stage[begin:end] = stage[above] + (a.team[above] != NOBODY)
+    of_set = np.full(len(a.relaxed_team), -1, dtype=np.int32)
+    decides = np.flatnonzero(a.relaxed != UNLABELLED)
+    of_set[a.relaxed[decides]] = stage[decides]
+    if (odd := decides[of_set[a.relaxed[decides]] != stage[decides]]).size:
+        raise ImperfectRecallError(
+            f"map {game.relaxed[0].name!r} of {tree.name} does not count the team's decisions: "
+            f"{list(tree.history(int(odd[0])))} looks like a history with {of_set[a.relaxed[odd[0]]]} before it"
+        )
+    order = np.lexsort((-np.arange(len(stage)), -stage)).astype(np.int32)
+    first = np.searchsorted(-stage[order], -np.arange(stage.max(), -2, -1)).astype(np.int32)
+    return Stages(order, first, of_set)

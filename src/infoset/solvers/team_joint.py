@@ -1,0 +1,143 @@
+"""Public states at which both players move without seeing each other's move, solved by trying prescriptions.
+
+A *prescription* names a move for every type of one player, the leader.  Once it is fixed, the replier's move b is worth
+W_b(T) to the set T of its types that choose it: the sum, over the leader's moves a, of the table of what follows
+(a, b), at the leader's types that choose a.  The best reply is then the best way to divide the replier's types among
+its moves, and the value is the largest over all prescriptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import LongArray
+from infoset.solvers.team_sets import Table, convolutions, divide, elements, subset_sums
+
+BATCH = 1 << 15  # numbers in a table over prescriptions and what the replier has, which is to stay in the cache
+SPLITS_PER_NUMBER = 10.0  # measured: how many splits of a convolution take as long as gathering one number,
+SPLITS_PER_SET = 1e6  # and as the work in Python for one of the leader's sets
+
+
+class JointMoves:
+    """The A moves of a leader and the B moves of a replier, who have ``types`` types.
+
+    ``behind`` (A, B) is what follows: where the game ends the number of a table (the leader's types, the replier's)
+    in ``ends``, else a name.
+    """
+
+    def __init__(
+        self, types: tuple[int, int], behind: Sequence[Sequence[Hashable]], ends: Sequence[Table], dtype: np.dtype[Any]
+    ) -> None:
+        self.types = types
+        self.columns = list(zip(*behind, strict=True))
+        self.twins = [self.columns.index(column) for column in self.columns]  # the first reply with equal followers
+        self.followers = {f for column in self.columns for f in column if not isinstance(f, int)}
+        ending = np.array([[isinstance(f, int) for f in row] for row in behind])
+        self.goes_on: list[int] = np.flatnonzero(~ending.all(axis=0)).tolist()  # replies after which it may go on
+        self.stops: list[int] = np.flatnonzero(ending.all(axis=0)).tolist()  # and those that always end the game
+        self.gains = np.zeros((types[0], *ending.shape, types[1]), dtype=dtype)  # where the game ends, else 0
+        for a, row in enumerate(behind):
+            for b, end in enumerate(row):
+                if isinstance(end, int):
+                    self.gains[:, a, b] = ends[end]
+        last = np.asarray(ending.all(axis=1))
+        self.menus = [_worth_trying(gains, last) for gains in self.gains]
+
+    @property
+    def splits(self) -> float:
+        """The work of ``table``, in splits of a convolution."""
+        mine, others = self.types
+        _, moves, replies, _ = self.gains.shape
+        sums = (moves + 2) * len({self.twins[b] for b in self.goes_on}) + 1
+        numbers = sums * 2.0**others + mine * replies * others
+        splits = (len(self.goes_on) - (not self.stops)) * 3.0**others
+        prescriptions = prod(1.0 + len(menu) for menu in self.menus)  # for all sets of the leader's types together
+        return float(prescriptions * (splits + SPLITS_PER_NUMBER * numbers) + SPLITS_PER_SET * 2.0**mine)
+
+    def table(self, follow: Mapping[Hashable, Table], pool: ThreadPoolExecutor) -> tuple[Table, LongArray]:
+        """V (2**k, 2**l) and the number of the best prescription for the leader's set.
+
+        ``follow`` (2**l, 2**k) are the tables of what is ``behind``, as the replier sees it.
+        """
+        values = np.zeros([1 << count for count in self.types], dtype=self.gains.dtype)
+        best = np.zeros(values.shape, dtype=np.int64)
+
+        def fill(mine: int) -> None:
+            for numbers in self._numbers(mine):
+                found = convolutions(self._parts(follow, mine, numbers)[0])[-1]
+                places = found.argmax(axis=1)
+                top = found[np.arange(len(found)), places]
+                better = (top > values[mine]) | (numbers[0] == 0)  # the first batch is compared with nothing
+                values[mine, better], best[mine, better] = top[better], numbers[places[better]]
+
+        list(pool.map(fill, range(len(values) - 1, 0, -1)))  # the largest first; the empty set earns nothing
+        return values, best
+
+    def choose(self, follow: Mapping[Hashable, Table], number: int, mine: int, others: int) -> tuple[list[int], ...]:
+        """The move of each of the leader's types under a prescription, and the best reply of each of the replier's.
+
+        Types not in the sets ``mine`` and ``others`` make their first move.
+        """
+        chosen, reply = [0] * self.types[0], [0] * self.types[1]
+        numbers = np.array([number])
+        for m, moves in zip(elements(mine), self._prescribed(mine, numbers), strict=True):
+            chosen[m] = int(moves[0])
+        parts, best = self._parts(follow, mine, numbers)
+        for k, share in enumerate(divide(others, parts)):
+            for t in elements(share):
+                reply[t] = self.goes_on[k] if k < len(self.goes_on) else self.stops[int(best[0, t])]
+        return chosen, reply
+
+    def _numbers(self, mine: int) -> Iterator[LongArray]:
+        """The numbers of all prescriptions for a set of the leader's types, in batches."""
+        count = prod(len(self.menus[m]) for m in elements(mine))
+        batch = max(1, BATCH // max(1 << self.types[1], self.gains[0, 0].size))
+        return (np.arange(begin, min(begin + batch, count)) for begin in range(0, count, batch))
+
+    def _prescribed(self, mine: int, numbers: LongArray) -> list[LongArray]:
+        """The moves (L,) of each of the leader's types under some prescriptions (L,)."""
+        menus = [self.menus[m] for m in elements(mine)]
+        digits = np.unravel_index(numbers, [len(menu) for menu in menus])
+        return [menu[digit] for menu, digit in zip(menus, digits, strict=True)]
+
+    def _parts(self, follow: Mapping[Hashable, Table], mine: int, numbers: LongArray) -> tuple[list[Table], LongArray]:
+        """What replies are worth to every set of the replier's types, (2**l, L) for each after which play may go on.
+
+        All other replies are one part, the last; which of them is best for each type, (L, l), comes second.
+        """
+        moves = self._prescribed(mine, numbers)
+        gains = np.zeros((len(numbers), len(self.columns), self.types[1]), dtype=self.gains.dtype)
+        masks = np.zeros((len(self.columns[0]), len(numbers)), dtype=np.int64)  # who chooses each of the leader's moves
+        for m, chosen in zip(elements(mine), moves, strict=True):
+            gains += self.gains[m, chosen]
+            masks[chosen, np.arange(len(numbers))] |= 1 << m
+        sums = {}
+        for b in {self.twins[b] for b in self.goes_on}:
+            sums[b] = subset_sums(gains[:, b].T)
+            for follower, mask in zip(self.columns[b], masks, strict=True):
+                if not isinstance(follower, int):
+                    sums[b] += follow[follower][:, mask]
+        parts = [sums[self.twins[b]] for b in self.goes_on]
+        if not self.stops:
+            return parts, np.zeros((len(numbers), self.types[1]), dtype=np.int64)
+        last = gains[:, self.stops]
+        return [*parts, subset_sums(last.max(axis=1).T)], last.argmax(axis=1)
+
+
+def _worth_trying(gains: Table, stops: npt.NDArray[np.bool_]) -> LongArray:
+    """The moves (A,) of one of the leader's types, without those that another is as good as, whatever the reply.
+
+    Only moves that ``stops`` (A,) says to end the game are compared, by what they gain (A, B, l).
+    """
+    rows = gains.reshape(len(gains), -1)
+    kept = ~stops
+    for a in np.flatnonzero(stops):
+        as_good = stops & (rows >= rows[a]).all(axis=1)
+        kept[a] = as_good.argmax() == a and not (rows[as_good] > rows[a]).any()  # the first among equals
+    return np.flatnonzero(kept)

@@ -1,0 +1,117 @@
+"""Product forms and trees: any tree as a game in product form, and the map that a product form states on a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from infoset.base import Action
+from infoset.errors import GameRuleError, ParameterError
+from infoset.games.product_form import PASS, Answers, Nature, Past, ProductForm, Stage
+from infoset.names import format_action
+from infoset.tree.game_tree import ROOT, GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.information import TreeMap, custom
+
+
+def product_form_of(tree: GameTree) -> ProductForm:
+    """A finite game as axes in the order of its tree: at each depth one for nature and one for each player who moves.
+
+    They are named by depth and player, as in ``3:P1``, nature's by the depth alone.  Who moves may differ between the
+    histories of one depth: on the axes of the others, and on all after the end, ``PASS`` is the only choice.  The
+    tree of the form is this tree again, node by node, with the same keys; only a move named ``PASS`` that is the only
+    one somewhere is passed over too.
+
+    Raises ``ParameterError`` where two players, ``GameRuleError`` where two of a player's sets, have the same name.
+    """
+    play = _Play(tree)
+    axes: list[Nature | Stage] = []
+    for depth, (begin, end) in enumerate(zip(tree.levels[:-1], tree.levels[1:], strict=True)):
+        movers = np.unique(tree.graph.player[tree.position[begin:end]])
+        for mover in movers[movers != TERMINAL].tolist():
+            name = play.axis(depth, mover)
+            if mover == CHANCE:
+                axes.append(Nature(name, play.answers(depth)))
+            else:
+                axes.append(Stage(name, tree.players[mover], play.moves(mover), play.key(depth, mover)))
+    return ProductForm(tree.name, tree.players, tuple(axes), play.payoffs)
+
+
+class _Play:
+    """What a tree says about the values chosen so far, as the functions of the axes."""
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        self.mover: list[int] = tree.graph.player[tree.position].tolist()
+        keys = [tree.key(infoset) for infoset in range(len(tree.infoset_player))]
+        self.sets = {at: infoset for infoset, at in enumerate(zip(tree.infoset_player.tolist(), keys, strict=True))}
+        if len(self.sets) < len(keys):
+            raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
+
+    def axis(self, depth: int, mover: int) -> str:
+        return str(depth) if mover == CHANCE else f"{depth}:{self.tree.players[mover]}"
+
+    def node(self, past: Past, depth: int) -> int:
+        """Where the values above ``depth`` lead: a node of that depth, or an end on the way."""
+        node = ROOT
+        for level in range(depth):
+            if self.mover[node] == TERMINAL:
+                break
+            value = past[self.axis(level, self.mover[node])]
+            node = int(self.tree.first_child[node]) + _menu(self.tree, node).index(value)
+        return node
+
+    def answers(self, depth: int) -> Callable[[Past], Answers]:
+        def answers(past: Past) -> Answers:
+            node, tree = self.node(past, depth), self.tree
+            if self.mover[node] != CHANCE:
+                return (PASS,)
+            edges = tree.edges(np.arange(tree.first_child[node], tree.first_child[node + 1]))
+            return dict(zip(_menu(self.tree, node), tree.graph.probability[edges].tolist(), strict=True))
+
+        return answers
+
+    def key(self, depth: int, mover: int) -> Callable[[Past], Action]:
+        """The key of the mover's information set; ``()`` where it does not move."""
+
+        def key(past: Past) -> Action:
+            node = self.node(past, depth)
+            return self.tree.key(int(self.tree.infoset[node])) if self.mover[node] == mover else ()
+
+        return key
+
+    def moves(self, mover: int) -> Callable[[Action], tuple[Action, ...]]:
+        def moves(key: Action) -> tuple[Action, ...]:
+            return (PASS,) if key == () else self.tree.menu(self.sets[mover, str(key)])
+
+        return moves
+
+    def payoffs(self, history: Past) -> list[float]:
+        end, graph = self.node(history, len(self.tree.levels)), self.tree.graph
+        paid: list[float] = graph.payoffs[graph.content[self.tree.position[end]]].tolist()
+        return paid
+
+
+def stated_map(tree: GameTree, name: str, players: Collection[int], form: ProductForm) -> TreeMap:
+    """What the stages of ``form`` see, as a map on the tree of a form that differs from it in that alone.
+
+    With ``form.seeing(…)`` this states the relaxations of "Progressive hiding" by the names of axes.  Raises
+    ``ParameterError`` for the tree of another game.
+    """
+    seats, states = range(len(form.players)), [form.start().state]
+    for node in range(len(tree.parent)):
+        mover, state = tree.player(node), states[node]
+        menu = () if mover == TERMINAL else _menu(tree, node)
+        listed = state.chance((None,) * len(seats)) if mover == CHANCE else ()
+        if tree.players != form.players or menu != (tuple([a for a, _ in listed]) or state.legal(max(mover, 0))):
+            history = " ".join(map(format_action, tree.history(node)))
+            raise ParameterError(f"{tree.name} is no tree of {form.name}: after [{history}] another menu is on offer")
+        for move in menu:
+            moves = [move if seat == mover else None for seat in seats]
+            states.append(state.play(moves, move if mover == CHANCE else None).state)
+    return custom(tree, name, players, lambda node: form.key(states[node], tree.player(node)))
+
+
+def _menu(tree: GameTree, node: int) -> tuple[Action, ...]:
+    return tree.graph.menus[int(tree.graph.content[tree.position[node]])]

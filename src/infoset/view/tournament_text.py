@@ -1,0 +1,66 @@
+"""Tournaments as plain text."""
+
+from __future__ import annotations
+
+from infoset.arena.tournament import Standings
+from infoset.view.match_text import columns
+
+SHOWN_GAMES = 5
+
+
+def tournament_text(standings: Standings) -> str:
+    """The cross table, the best team first, with ratings; then every team's faults."""
+    head = f"{standings.game}: {len(standings.teams)} teams, {standings.games:,} games, seed {standings.seed}"
+    note = "wins/losses/ties of the row against the column"
+    rate = f", {standings.fresh / standings.seconds:,.0f} a second" if standings.fresh else ""
+    tail = f"{standings.fresh:,} games in {standings.seconds:.3g} s{rate}"
+    stopped = [f"stopped: interrupted, {standings.planned - standings.games:,} games are left"]
+    return "\n".join(
+        [head, *columns(_rows(standings)), note, *fault_lines(standings), tail]
+        + (stopped if standings.stopped == "interrupted" else [])
+    )
+
+
+def _rows(standings: Standings) -> list[list[str]]:
+    order = ranking(standings)
+    ratings = {rating.team: rating for rating in standings.ratings}
+    cells = cross_table(standings)
+    rows = [["team", "score", "rating", "95 %", *(str(place) for place in range(1, len(order) + 1))]]
+    for place, team in enumerate(order, start=1):
+        rating, score = ratings[team], standings.score(team)
+        interval = f"{rating.low:+.0f} to {rating.high:+.0f}"
+        counts = ["-" if (cell := cells.get((team, other))) is None else "/".join(map(str, cell)) for other in order]
+        share = "-" if score is None else f"{100 * score:.1f} %"
+        rows.append([f"{place} {team}", share, f"{rating.rating:+.0f}", interval, *counts])
+    return rows
+
+
+def ranking(standings: Standings) -> list[str]:
+    """The teams, the highest rating first."""
+    return [rating.team for rating in sorted(standings.ratings, key=lambda rating: -rating.rating)]
+
+
+def cross_table(standings: Standings) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """(wins, losses, ties) of the first against the second team, each pair from both sides; only those that met."""
+    cells = {}
+    for met in standings.table:
+        if met.wins + met.losses + met.ties:
+            cells[met.b, met.a] = met.losses, met.wins, met.ties
+            cells[met.a, met.b] = met.wins, met.losses, met.ties
+    return cells
+
+
+def fault_lines(standings: Standings) -> list[str]:
+    """One line for each team that did something wrong: ``a: 3 illegal, 1 hung (game 7)``."""
+    found: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    for fault in standings.faults:
+        found.setdefault(fault.team, {}).setdefault(fault.kind, []).append((fault.game, fault.count))
+    return [
+        f"faults of {team}: {', '.join(_kind(kind, where) for kind, where in kinds.items())}"
+        for team, kinds in found.items()
+    ]
+
+
+def _kind(kind: str, where: list[tuple[int, int]]) -> str:
+    games = ", ".join(str(game) for game, _ in where[:SHOWN_GAMES]) + (", …" if len(where) > SHOWN_GAMES else "")
+    return f"{sum(count for _, count in where):,} {kind} (game{'s' if len(where) > 1 else ''} {games})"
