@@ -1,16 +1,17 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
 # make check   lint and types only      make docs   build the pages
-# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then the two below
+# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then the three below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
-# make papers  regenerate the papers' tables and figures
+# make bench-search   how long Pommerman's agents think
+# make papers  regenerate the papers' tables and figures      make papers-long   the one that plays for an hour or two
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman papers clean
+.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -52,7 +53,7 @@ check: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-tabular bench-playouts bench-pommerman
+bench: bench-tabular bench-playouts bench-pommerman bench-search
 
 bench-tabular: $(VENV)/bench
 	$(BIN)/python benchmarks/tabular.py
@@ -63,10 +64,16 @@ bench-playouts: $(VENV)/demo
 bench-pommerman: $(VENV)/demo
 	$(BIN)/python benchmarks/pommerman.py
 
+bench-search: $(VENV)/demo
+	$(BIN)/python benchmarks/search_agents.py
+
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py
 	$(BIN)/python papers/pommerman.py
 	$(BIN)/python papers/progressive_hiding.py
+
+papers-long: $(VENV)/test
+	$(BIN)/python papers/pessimistic_search.py
 
 clean:
 	rm -rf $(VENV) docs/_build runs

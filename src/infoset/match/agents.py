@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -153,6 +156,25 @@ def simple() -> Agent:
     return SimplePlayer()
 
 
+class Searching:
+    """A maker of an agent whose parameters are a dataclass; its compiled kernels are not loaded before it is asked."""
+
+    def __init__(self, module: str, parameters: str, player: str, about: str) -> None:
+        self._module, self._parameters, self._player, self.__doc__ = module, parameters, player, about
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(getattr(self._load(), self._parameters))
+
+    def __call__(self, **given: Any) -> Agent:
+        module = self._load()
+        found: Agent = getattr(module, self._player)(getattr(module, self._parameters)(**given))
+        return found
+
+    def _load(self) -> ModuleType:
+        return import_module(f"infoset.pommerman.search.{self._module}")
+
+
 def stop() -> Agent:
     """Pommerman: stays where it is."""
     from infoset.pommerman.agents import StopPlayer
@@ -201,6 +223,12 @@ def _script(moves: object, source: str) -> list[Action]:
 
 AGENTS: dict[str, Callable[..., Agent]] = {
     "blind_tic_tac_toe": BlindTicTacToeAgent,
+    "champion": Searching("players", "Champion", "ChampionPlayer", "Pommerman: plans of several own actions."),
+    "dypm": Searching("players", "Dypm", "DypmPlayer", "Pommerman: its own actions on a pessimistic scenario."),
+    "eisenach": Searching("eisenach", "Eisenach", "EisenachPlayer", "Pommerman: joint actions, depth first."),
+    "hakozaki": Searching(
+        "hakozaki", "Hakozaki", "HakozakiPlayer", "Pommerman: joint actions on pessimistic scenarios."
+    ),
     "meier": MeierAgent,
     "playground": playground,
     "policy": policy,

@@ -1,0 +1,1 @@
+"""Agents that search: what they believe, pessimistic scenarios, and the tree above them."""

@@ -1,0 +1,476 @@
+"""What an agent may conclude from everything that it has seen so far.
+
+``guess`` is a position as the rules have them: what is in view as it is, the rest as it was seen last and moved on by
+the rules, nobody out of view on it, and wood where nothing is known.  ``possible`` holds, for each agent, all cells on
+which it can be, ``rigid`` the walls for certain and ``at_least`` what an agent has for certain: those are never wrong.
+
+Boards are symmetric about the main diagonal when a game begins.  That, and who stands where with what, is taken for
+granted only where the first look shows a position as it is dealt; of one loaded in the middle nothing is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.jit import inline_kernel, kernel
+from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS, Config
+from infoset.pommerman.engine import (
+    BLAST_CAP,
+    FLAME_LIFE_AT_START,
+    FUSE,
+    NUM_AGENTS,
+    SIZE,
+    START_AMMO,
+    START_BLAST,
+    START_KICK,
+    close_in,
+)
+from infoset.pommerman.rules import NOBODY, WAYS, scratch, step
+from infoset.pommerman.search.cellsets import add, clear
+from infoset.pommerman.state import (
+    AGENT,
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOARD,
+    BOMB,
+    BOMB_CELL,
+    BOMB_FIELDS,
+    BOMBS,
+    CAN_KICK,
+    CELL,
+    DIRECTION,
+    EXTRA_BOMB,
+    FLAME_CELL,
+    FLAME_FIELDS,
+    FLAME_LIFE,
+    FLAMES,
+    FOG,
+    INCR_RANGE,
+    KICK,
+    LIFE,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    OWNER,
+    PASSAGE,
+    RIGID,
+    STEP,
+    STOP,
+    STRENGTH,
+    WOOD,
+    WORDS,
+    Row,
+    empty_rows,
+    flames_at,
+)  # fmt: skip
+
+NEVER = -1
+
+# The notes: the step of the last look, whether the game was seen as it was dealt, the step from which on there may be
+# explosions out of view, the step and cell at which each agent was seen last, then for each cell when
+LAST_LOOK, DEALT, FIRST_FIRE = range(3)
+SEEN_STEP = FIRST_FIRE + 1
+SEEN_CELL = SEEN_STEP + MAX_AGENTS
+LOOKED = SEEN_CELL + MAX_AGENTS
+
+OWN_AMMO, OWN_BLAST, OWN_KICK, OWN_CELL, NOW, LIVING, SELF_FIELDS = range(7)
+
+FOUND = -1  # in place of the cell of an expected bomb that is seen
+
+SURE_BLAST, SURE_KICK = range(2)
+
+
+class Belief(NamedTuple):
+    """What is believed, and room to work in."""
+
+    guess: Row  # (row,) a position
+    possible: npt.NDArray[np.uint32]  # (agents, size) a set of cells for each agent
+    at_least: npt.NDArray[np.int16]  # (agents, 2) blast strength, and whether it can kick
+    notes: npt.NDArray[np.int16]
+    rigid: npt.NDArray[np.uint32]  # (size,) cells that are walls for certain
+    shut: npt.NDArray[np.int16]  # (cells,) up to which step wood or fire lets nobody be there and live
+    rolled: npt.NDArray[np.int16]  # (cells,) where a bomb went when the cell was looked at last, NEVER without a bomb
+    closed: npt.NDArray[np.uint32]  # (size,) scratch: cells that nobody can enter now
+    before: npt.NDArray[np.int16]  # (MAX_BOMBS * BOMB_FIELDS,) scratch: bombs as they were expected
+    work: npt.NDArray[np.int16]  # scratch of the rules
+    idle: npt.NDArray[np.int16]  # (agents,) nobody moves
+    silence: npt.NDArray[np.int16]  # (agents, WORDS)
+
+
+def empty_belief(config: Config) -> Belief:
+    """Nothing seen yet."""
+    size = config.size
+    cells = size * size
+    return Belief(
+        empty_rows(1, config)[0], np.zeros((MAX_AGENTS, size), dtype=np.uint32),
+        np.zeros((MAX_AGENTS, 2), dtype=np.int16), np.full(LOOKED + cells, NEVER, dtype=np.int16),
+        np.zeros(size, dtype=np.uint32), np.full(cells, NEVER, dtype=np.int16), np.full(cells, NEVER, dtype=np.int16),
+        np.zeros(size, dtype=np.uint32), np.zeros(MAX_BOMBS * BOMB_FIELDS, dtype=np.int16), scratch(size),
+        np.full(MAX_AGENTS, STOP, dtype=np.int16), np.zeros((MAX_AGENTS, WORDS), dtype=np.int16),
+    )  # fmt: skip
+
+
+@kernel
+def revise(b, me, planes, own, engine, view):
+    """Take in what agent ``me`` sees at a step: ``planes`` (5, cells) as ``see`` draws them, ``own`` (SELF_FIELDS,)
+    its ammo, blast strength, kick and cell, the step, and bit k for each agent k that is alive.
+
+    Step 0, or a step that is not later than the last, begins a new game.
+    """
+    size, now = engine.settings[SIZE], own[NOW]
+    if now == 0 or b.notes[LAST_LOOK] == NEVER or now <= b.notes[LAST_LOOK]:
+        start(b, engine.settings, now)
+        if dealt(me, planes, own, engine, size):
+            trust(b, engine.settings, engine.starts)
+    while b.guess[STEP] < now:
+        expect(b, engine, size)
+    look(b, me, planes, own, size, view, engine)
+    b.notes[LAST_LOOK] = now
+
+
+@kernel
+def start(b, settings, now):
+    """Nothing is known."""
+    size = settings[SIZE]
+    cells = size * size
+    for k in range(len(b.guess)):
+        b.guess[k] = 0
+    for k in range(len(b.notes)):
+        b.notes[k] = NEVER
+    clear(b.rigid, size)
+    for cell in range(cells):
+        b.guess[BOARD + cell] = WOOD
+        b.shut[cell] = b.rolled[cell] = NEVER
+    for k in range(MAX_AGENTS):
+        clear(b.possible[k], size)
+        for r in range(size if k < settings[NUM_AGENTS] else 0):
+            b.possible[k, r] = np.uint32((1 << size) - 1)
+        agent = AGENTS + k * AGENT_FIELDS
+        b.guess[agent + AMMO], b.guess[agent + BLAST] = settings[START_AMMO], settings[START_BLAST]
+        b.guess[agent + CAN_KICK] = settings[START_KICK]
+        b.at_least[k, SURE_BLAST], b.at_least[k, SURE_KICK] = 0, 0
+    b.notes[DEALT], b.notes[FIRST_FIRE] = 0, now
+    b.guess[STEP] = now
+
+
+@kernel
+def dealt(me, planes, own, engine, size):
+    """Whether all that is in view is as when a game begins: everyone in a corner with what they start with, mirrored
+    walls, and nothing else.
+    """
+    settings = engine.settings
+    same = own[NOW] == 0 and own[OWN_CELL] == engine.starts[me] and own[LIVING] == (1 << settings[NUM_AGENTS]) - 1
+    same &= own[OWN_AMMO] == settings[START_AMMO] and own[OWN_BLAST] == settings[START_BLAST]
+    same &= own[OWN_KICK] == settings[START_KICK]
+    for cell in range(size * size):
+        value, other = planes[0, cell], planes[0, mirrored(cell, size)]
+        if value >= AGENT:
+            same &= engine.starts[value - AGENT] == cell
+        elif value != FOG:
+            same &= value <= WOOD and (other == value or other >= FOG)
+        same &= planes[1, cell] == 0 and planes[2, cell] == 0 and planes[4, cell] == 0
+    return same
+
+
+@inline_kernel
+def mirrored(cell, size):
+    """The image of a cell in the main diagonal."""
+    return cell % size * size + cell // size
+
+
+@kernel
+def trust(b, settings, starts):
+    """What is known of a game that was just dealt."""
+    size = settings[SIZE]
+    for k in range(settings[NUM_AGENTS]):
+        clear(b.possible[k], size)
+        add(b.possible[k], starts[k], size)
+        b.notes[SEEN_STEP + k], b.notes[SEEN_CELL + k] = 0, starts[k]
+        b.at_least[k, SURE_BLAST] = min(settings[START_BLAST], settings[BLAST_CAP])  # an item lowers more than that
+        b.at_least[k, SURE_KICK] = settings[START_KICK]
+    b.notes[DEALT], b.notes[FIRST_FIRE] = 1, settings[FUSE] + 1
+
+
+@kernel
+def expect(b, engine, size):
+    """One step of the rules in which nobody moves, and of what agents out of view can reach."""
+    settings = engine.settings
+    if len(engine.collapses):
+        close_in(b.guess, settings, engine.collapses)
+        for ring in range(len(engine.collapses)):
+            if b.guess[STEP] == engine.collapses[ring]:
+                for cell in range(size * size):
+                    if b.guess[BOARD + cell] == RIGID:
+                        add(b.rigid, cell, size)
+    spread(b, size)
+    step(
+        b.guess, b.work, engine.near, size, b.idle, b.silence, settings[FUSE], settings[FLAME_LIFE_AT_START],
+        settings[BLAST_CAP],
+    )  # fmt: skip
+
+
+@inline_kernel
+def spread(b, size):
+    """Agents out of view may take a step, but none that leads into a wall or fire for certain."""
+    cell, later = 0, b.guess[STEP] + 1
+    for r in range(size):
+        word = np.uint32(0)
+        for c in range(size):
+            word |= np.uint32(b.shut[cell] >= later) << np.uint32(c)
+            cell += 1
+        b.closed[r] = b.rigid[r] | word
+    for k in range(MAX_AGENTS):
+        for r in range(size):
+            b.possible[k, r] &= ~b.rigid[r]  # whoever stood there when walls closed in is dead
+        above = np.uint32(0)
+        for r in range(size):
+            here = b.possible[k, r]
+            word = here | (here << np.uint32(1)) | (here >> np.uint32(1)) | above
+            if r + 1 < size:
+                word |= b.possible[k, r + 1]
+            above = here
+            b.possible[k, r] = word & ~b.closed[r] & np.uint32((1 << size) - 1)
+
+
+@kernel
+def look(b, me, planes, own, size, view, engine):
+    """What is in view replaces what was expected there."""
+    now, settings = own[NOW], engine.settings
+    hide_agents(b, own, size, view)
+    watch_agents(b, planes, now, size, settings)
+    watch_bombs(b, me, planes, now, size, settings)
+    watch_kicks(b, planes, now, size, engine.near)
+    watch_flames(b, planes, size)
+    agent = AGENTS + me * AGENT_FIELDS
+    b.guess[agent + AMMO], b.guess[agent + BLAST] = own[OWN_AMMO], own[OWN_BLAST]
+    b.guess[agent + CAN_KICK] = own[OWN_KICK]
+    draw(b, planes, now, size, settings[FLAME_LIFE_AT_START])
+    redraw_bombs(b.guess, planes)
+
+
+@kernel
+def draw(b, planes, now, size, flame_life):
+    """The board in view, and what it says of the rest."""
+    guess, shut, rolled, first_fire = b.guess, b.shut, b.rolled, b.notes[FIRST_FIRE]
+    cells = size * size
+    for cell in range(cells):
+        value, burns = planes[0, cell], planes[4, cell]
+        if value == FOG:
+            if guess[BOARD + cell] >= AGENT:
+                guess[BOARD + cell] = PASSAGE
+            continue
+        guess[BOARD + cell], guess[BOARD + cells + cell] = value, PASSAGE
+        shut[cell] = max(now + 1, first_fire) + flame_life if value == WOOD else now + burns - 1 if burns else NEVER
+        rolled[cell] = planes[3, cell] if is_bomb(value, planes[1, cell], planes[2, cell]) else NEVER
+        if value == RIGID:
+            add(b.rigid, cell, size)
+        b.notes[LOOKED + cell] = now
+    if b.notes[DEALT]:
+        mirror(b, planes, now, size, flame_life)
+
+
+@kernel
+def mirror(b, planes, now, size, flame_life):
+    """What cells in view say of their images that were never looked at: walls are there or were, and likely ways."""
+    for r in range(size):
+        for c in range(size):
+            value, image = planes[0, r * size + c], c * size + r
+            if value == FOG or b.notes[LOOKED + image] != NEVER:
+                continue
+            if value == WOOD:
+                b.shut[image] = b.notes[FIRST_FIRE] + flame_life
+            elif value == RIGID:
+                b.guess[BOARD + image] = RIGID
+                b.rigid[c] |= np.uint32(1) << np.uint32(r)
+            elif (now == 0 or value == PASSAGE) and b.guess[BOARD + image] == WOOD:
+                b.guess[BOARD + image] = PASSAGE
+
+
+@inline_kernel
+def is_bomb(value, strength, life):
+    """Whether a bomb is in view, also one under an agent, or a loaded one without strength or life."""
+    return (value == BOMB) | (strength != 0) | (life != 0)
+
+
+@inline_kernel
+def redraw_bombs(guess, planes):
+    for k in range(guess[NUM_BOMBS]):
+        cell = guess[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
+        if planes[0, cell] == FOG and guess[BOARD + cell] != FLAMES:
+            guess[BOARD + cell] = BOMB
+
+
+@inline_kernel
+def hide_agents(b, own, size, view):
+    """Nobody is where the agent looks, until seen there; the dead are nowhere."""
+    row, column = own[OWN_CELL] // size, own[OWN_CELL] % size
+    left, right = max(column - view, 0), min(column + view + 1, size)
+    hidden = ~np.uint32((1 << right) - (1 << left))
+    for k in range(MAX_AGENTS):
+        b.guess[AGENTS + k * AGENT_FIELDS + ALIVE] = 0
+        if not own[LIVING] >> k & 1:
+            clear(b.possible[k], size)
+        for r in range(max(row - view, 0), min(row + view + 1, size)):
+            b.possible[k, r] &= hidden
+
+
+@kernel
+def watch_agents(b, planes, now, size, settings):
+    """Who is where, and what they picked up before our eyes."""
+    guess = b.guess
+    for cell in range(size * size):
+        if planes[0, cell] >= AGENT:
+            k = planes[0, cell] - AGENT
+            agent = AGENTS + k * AGENT_FIELDS
+            if now > 0:
+                take_item(guess, b.at_least, k, guess[BOARD + cell], looked_before(b, cell, now), settings)
+            guess[agent + ALIVE], guess[agent + CELL] = 1, cell
+            clear(b.possible[k], size)
+            add(b.possible[k], cell, size)
+            b.notes[SEEN_STEP + k], b.notes[SEEN_CELL + k] = now, cell
+
+
+@inline_kernel
+def looked_before(b, cell, now):
+    """Whether a cell was in view one step ago."""
+    return now > 0 and b.notes[LOOKED + cell] == now - 1
+
+
+@inline_kernel
+def take_item(guess, at_least, k, item, sure, settings):
+    """An agent stands where an item lay; for ``sure`` if that was in view a step ago."""
+    agent = AGENTS + k * AGENT_FIELDS
+    if item == EXTRA_BOMB:
+        guess[agent + AMMO] = min(guess[agent + AMMO] + 1, FULL_BLAST)
+    elif item == INCR_RANGE:
+        guess[agent + BLAST] = min(guess[agent + BLAST] + 1, settings[BLAST_CAP])
+        if sure:
+            at_least[k, SURE_BLAST] = min(at_least[k, SURE_BLAST] + 1, settings[BLAST_CAP])
+    elif item == KICK:
+        guess[agent + CAN_KICK] = 1
+        at_least[k, SURE_KICK] |= sure
+
+
+@kernel
+def watch_bombs(b, me, planes, now, size, settings):
+    """Bombs in view, with the owners that they were expected to have; then those that are expected out of view."""
+    guess = b.guess
+    expected = guess[NUM_BOMBS]
+    for k in range(expected * BOMB_FIELDS):
+        b.before[k] = guess[BOMBS + k]
+    left = 0
+    for cell in range(size * size):
+        if is_bomb(planes[0, cell], planes[1, cell], planes[2, cell]):
+            bomb = BOMBS + left * BOMB_FIELDS
+            guess[bomb + BOMB_CELL], guess[bomb + STRENGTH] = cell, planes[1, cell]
+            guess[bomb + LIFE], guess[bomb + DIRECTION] = planes[2, cell], planes[3, cell]
+            guess[bomb + OWNER] = owner_of(b, me, expected, planes, cell, now, size, settings)
+            left += 1
+    for k in range(expected):
+        at = k * BOMB_FIELDS
+        if b.before[at] != FOUND and planes[0, b.before[at]] == FOG and left < MAX_BOMBS:
+            for f in range(BOMB_FIELDS):
+                guess[BOMBS + left * BOMB_FIELDS + f] = b.before[at + f]
+            left += 1
+    for k in range(BOMBS + left * BOMB_FIELDS, BOMBS + expected * BOMB_FIELDS):
+        guess[k] = 0
+    guess[NUM_BOMBS] = left
+
+
+@kernel
+def owner_of(b, me, expected, planes, cell, now, size, settings):
+    """Whose bomb is seen at a cell, or NOBODY; what it says of its owner is noted."""
+    life, strength = planes[2, cell], planes[1, cell]
+    for k in range(expected):  # where it was expected
+        at = k * BOMB_FIELDS
+        if b.before[at + BOMB_CELL] == cell and b.before[at + LIFE] == life:
+            b.before[at + BOMB_CELL] = FOUND
+            return b.before[at + OWNER]
+    new = looked_before(b, cell, now) and b.rolled[cell] == NEVER
+    if life == settings[FUSE] and planes[0, cell] >= AGENT:
+        k = planes[0, cell] - AGENT
+        note_bomb(b, k, strength)
+        if new or b.notes[DEALT]:  # a loaded bomb may have any life
+            b.at_least[k, SURE_BLAST] = max(b.at_least[k, SURE_BLAST], min(strength, settings[BLAST_CAP]))
+        return k
+    for k in range(expected):  # somewhere else: it was kicked, or stopped
+        at = k * BOMB_FIELDS
+        was = b.before[at + BOMB_CELL]
+        same = b.before[at + LIFE] == life and b.before[at + STRENGTH] == strength
+        if was != FOUND and same and planes[2, was] != life and distance(was, cell, size) <= 2:
+            b.before[at + BOMB_CELL] = FOUND
+            return b.before[at + OWNER]
+    k = who_laid(b, me, cell, settings[FUSE] - life, now, size)
+    if k != NOBODY:
+        note_bomb(b, k, strength)
+    return k
+
+
+@inline_kernel
+def note_bomb(b, k, strength):
+    """Agent ``k`` has laid a bomb of that strength."""
+    agent = AGENTS + k * AGENT_FIELDS
+    b.guess[agent + BLAST] = strength
+    b.guess[agent + AMMO] = max(b.guess[agent + AMMO] - 1, 0)
+
+
+@inline_kernel
+def distance(one, other, size):
+    """In steps."""
+    return abs(one // size - other // size) + abs(one % size - other % size)
+
+
+@kernel
+def who_laid(b, me, cell, age, now, size):
+    """Who has most likely laid a bomb so many steps ago: who was seen nearest and had the time, or NOBODY."""
+    best, found = size * size, NOBODY
+    for k in range(MAX_AGENTS):
+        if k == me or b.notes[SEEN_STEP + k] == NEVER:
+            continue
+        away = distance(b.notes[SEEN_CELL + k], cell, size)
+        if away <= abs(now - age - b.notes[SEEN_STEP + k]) and away < best:
+            best, found = away, k
+    return found
+
+
+@kernel
+def watch_kicks(b, planes, now, size, near):
+    """Whoever stands behind a bomb that begins to roll has kicked it: it was not rolling there a step ago."""
+    for cell in range(size * size):
+        direction = planes[3, cell]
+        if direction == STOP:
+            continue
+        back = near[cell * WAYS + opposite(direction)]
+        if planes[0, back] >= AGENT and back != cell and b.rolled[back] != direction:
+            k = planes[0, back] - AGENT
+            b.guess[AGENTS + k * AGENT_FIELDS + CAN_KICK] = 1
+            b.at_least[k, SURE_KICK] |= looked_before(b, back, now)
+
+
+@inline_kernel
+def opposite(direction):
+    """Up and down are 1 and 2, left and right 3 and 4."""
+    return ((direction - 1) ^ 1) + 1
+
+
+@kernel
+def watch_flames(b, planes, size):
+    """Flames in view replace those that were expected there."""
+    guess, first = b.guess, flames_at(size)
+    left, end = first, first + guess[NUM_FLAMES] * FLAME_FIELDS
+    for flame in range(first, end, FLAME_FIELDS):
+        if planes[0, guess[flame + FLAME_CELL]] == FOG:
+            guess[left + FLAME_CELL], guess[left + FLAME_LIFE] = guess[flame + FLAME_CELL], guess[flame + FLAME_LIFE]
+            left += FLAME_FIELDS
+    for cell in range(size * size):
+        if planes[4, cell] > 0 and left + FLAME_FIELDS <= len(guess):
+            guess[left + FLAME_CELL], guess[left + FLAME_LIFE] = cell, planes[4, cell] - 1
+            left += FLAME_FIELDS
+    for k in range(left, end):
+        guess[k] = 0
+    guess[NUM_FLAMES] = (left - first) // FLAME_FIELDS

@@ -1,0 +1,53 @@
+"""Sets of cells as one word of bits for each row of the board: bit c of word r is the cell in row r, column c.
+
+A set is an array (size,) of ``uint32``; boards have at most 32 columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.jit import count_ones, inline_kernel, kernel
+
+ONE = np.uint32(1)
+
+
+@inline_kernel
+def contains(cells, cell, size):
+    return (cells[cell // size] >> np.uint32(cell % size)) & ONE
+
+
+@inline_kernel
+def add(cells, cell, size):
+    cells[cell // size] |= ONE << np.uint32(cell % size)
+
+
+@inline_kernel
+def remove(cells, cell, size):
+    cells[cell // size] &= ~(ONE << np.uint32(cell % size))
+
+
+@inline_kernel
+def clear(cells, size):
+    for r in range(size):
+        cells[r] = np.uint32(0)
+
+
+@inline_kernel
+def row_of_neighbours(cells, r, size):
+    """Row ``r`` of a set together with all cells beside its cells; may have bits beyond the last column."""
+    word = cells[r]
+    word |= (word << ONE) | (word >> ONE)
+    if r > 0:
+        word |= cells[r - 1]
+    if r + 1 < size:
+        word |= cells[r + 1]
+    return word
+
+
+@kernel
+def count(cells, size):
+    total = np.int64(0)
+    for r in range(size):
+        total += np.int64(count_ones(cells[r]))
+    return total

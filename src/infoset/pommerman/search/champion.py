@@ -1,0 +1,343 @@
+"""``champion``: plans of several own actions, each judged on the pessimistic scenario that follows it.
+
+A plan is laid out on the rules, others standing still; then the scenario of the last position is added, and the boards
+of plan and scenario together are one future.  The agent itself must survive it against a crowd of all others, from
+where the plan ends.  The others are judged from where they are *now*: what they can still reach in a future in which
+the plan's bombs lie and go off and its agent is in the way.  So they answer the plan as well as they can, although no
+action of theirs is searched.  ``dypm`` is the case of one action.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray
+from infoset.jit import kernel
+from infoset.names import check_range
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.engine import SIZE
+from infoset.pommerman.search.cellsets import add, contains
+from infoset.pommerman.search.dangers import lay_dangers
+from infoset.pommerman.search.dypm import (
+    FAILURES,
+    LAST_CELL,
+    LAST_MOVE,
+    LAST_STEP,
+    MOVES,
+    NONE,
+    STUBBORN,
+    average_blocked,
+    check_weights,
+    crowd_against,
+    judge_self,
+    last_resort,
+    leads_on,
+    meets,
+    remember_failure,
+)
+from infoset.pommerman.search.goals import (
+    DISCOUNT,
+    WOOD_WORTH,
+    appraise,
+    wood_in_reach,
+    wood_worth,
+)
+from infoset.pommerman.search.scenario import (
+    MAX_LENGTH,
+    copy,
+    draw,
+    play,
+    spread_crowd,
+    survivable,
+    survivable_from,
+    unroll,
+)
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOARD,
+    CELL,
+    LAY,
+    STEP,
+    STOP,
+    Row,
+    empty_rows,
+)  # fmt: skip
+from infoset.randomness import next_word
+
+MAX_DEPTH = 8
+
+(
+    LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, GAIN, MEMORY, GOAL_WEIGHT, DELAY, DEPTH, BUDGET, BOMBED, WISHES,
+) = range(13)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Champion:
+    """The parameters; distances and times are in steps."""
+
+    level: int = 3
+    """Steps in which the others spread against the agent itself."""
+    length: int = 12
+    """Of plan and scenario together."""
+    threshold: float = 0.5
+    """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
+    floor: float = 0.02
+    """The least that an enemy's share counts as."""
+    mate_floor: float = 0.5
+    """The least of its teammate's share that it leaves."""
+    gain: float = 0.1
+    """What a bomb must take from an enemy's share."""
+    memory: int = 5
+    """How long an agent that went out of view is still reckoned with."""
+    goal_weight: float = 0.5
+    """What goals count beside values."""
+    delay: float = 0.01
+    """What each step before a plan's first bomb costs."""
+    depth: int = 3
+    """Actions of a plan: 3 take about a millisecond a decision, 4 two and a half, 5 ten."""
+    budget: int = 2000
+    """Plans, at most."""
+    bombs: bool = False
+    """Whether every enemy in view is reckoned to lay a bomb at once."""
+    item: float = 1.0
+    wood: float = 0.6
+    chase: float = 0.8
+    look: float = 0.4
+    look_age: float = 50.0
+    chase_age: float = 40.0
+
+    def __post_init__(self) -> None:
+        check_range("depth", self.depth, 1, MAX_DEPTH)
+        check_range("length", self.length, self.depth + 1, MAX_LENGTH)
+        check_range("level", self.level, 0, MAX_LENGTH)
+        check_range("budget", self.budget, 1, 10**9)
+        check_weights(self)
+
+    def settings(self) -> FloatArray:
+        """As the kernel reads them."""
+        return np.array(astuple(self), dtype=np.float64)
+
+
+class Plans(NamedTuple):
+    """Room for the search: one position a ply, and the plan that is looked at."""
+
+    rows: Row  # (MAX_DEPTH + 1, row)
+    moves: npt.NDArray[np.int64]  # (MAX_DEPTH,) the plan
+    cells: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) where it leads
+    wood: FloatArray  # (MAX_DEPTH + 1,) what its bombs have earned so far
+    bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) when it laid the first bomb, or NEVER
+    best: FloatArray  # (MOVES,) the best score by the first action
+    alone: FloatArray  # (agents,) what the others survive without the agent
+    now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
+    crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
+
+
+NEVER = -1
+NOBODY = -1
+
+
+def empty_plans(config: Config) -> Plans:
+    return Plans(
+        empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
+        np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MOVES), np.zeros(MAX_AGENTS),
+        np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(config.size, dtype=np.uint32),
+    )  # fmt: skip
+
+
+@kernel
+def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream):
+    """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
+    size = engine.settings[SIZE]
+    length = np.int64(settings[LENGTH])
+    agent = AGENTS + me * AGENT_FIELDS
+    own, now = b.guess[agent + CELL], b.guess[STEP]
+    remember_failure(d, own, now)
+    contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
+    for move in range(MOVES):
+        d.own[move] = NONE
+        if leads_on(b, d, me, move, engine):
+            unroll(s, d.leaf, length, b, engine)
+            judge_self(
+                b, s, d, me, enemies, move, length, np.int64(settings[LEVEL]), settings[MEMORY],
+                settings[BOMBED] > 0.0, engine,
+            )  # fmt: skip
+    average_blocked(b, d, me, size)
+    look_at_others(b, s, d, p, me, enemies, length, settings, engine)
+    unroll(s, b.guess, length, b, engine)
+    appraise(d.worth, b, s.row, me, enemies, settings[WISHES:], engine.near, size)
+    copy(s.row, d.leaf)  # the position when all bombs have gone off
+    for move in range(MOVES):
+        p.best[move] = -np.inf
+    copy(b.guess, p.rows[0])
+    p.cells[0], p.wood[0], p.bombed[0] = own, 0.0, NEVER
+    search(b, s, d, p, me, enemies, mate, settings, contact, engine, stream)
+    best, found = -np.inf, NEVER
+    for move in range(MOVES):
+        score = p.best[move]
+        if move == d.last[LAST_MOVE]:
+            score -= STUBBORN * d.last[FAILURES]
+        score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
+        if p.best[move] > -np.inf and score > best:
+            best, found = score, move
+    if found == NEVER:
+        found = last_resort(b, s, d, me, length, 0, settings, engine, stream)
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = now, own, found
+    return found
+
+
+@kernel
+def look_at_others(b, s, d, p, me, enemies, length, settings, engine):
+    """Where they are, what they survive without the agent, and where they or unseen ones can be."""
+    size = engine.settings[SIZE]
+    agent = AGENTS + me * AGENT_FIELDS
+    copy(b.guess, d.leaf)
+    crowd_against(b, s, d, me, enemies, settings[MEMORY], size)
+    for r in range(size):
+        p.crowd[r] = s.crowd[0, r]
+    d.leaf[agent + ALIVE] = 0
+    unroll(s, d.leaf, length, b, engine)
+    for r in range(size):
+        s.crowd[0, r] = np.uint32(0)
+    spread_crowd(s, length, 0, size)
+    for k in range(MAX_AGENTS):
+        other = AGENTS + k * AGENT_FIELDS
+        p.now[k], p.alone[k] = NOBODY, 0.0
+        if k != me and b.guess[other + ALIVE]:
+            p.now[k] = b.guess[other + CELL]
+            p.alone[k] = survivable(s, p.now[k], length, size)
+
+
+@kernel
+def search(b, s, d, p, me, enemies, mate, settings, contact, engine, stream):
+    """All plans, depth first; the best score of each first action is kept."""
+    depth = min(np.int64(settings[DEPTH]), MAX_DEPTH)
+    if not contact:
+        depth = min(depth, 2)
+    ply, left = 0, np.int64(settings[BUDGET])
+    see(s, p, 0, engine)
+    p.moves[0] = STOP
+    while ply >= 0:
+        if p.moves[ply] == MOVES or left == 0:
+            ply -= 1
+            if ply >= 0:
+                p.moves[ply] += 1
+            continue
+        if (ply == 0 and d.own[p.moves[0]] <= 0.0) or not advance(b, d, p, me, ply, settings, engine):
+            p.moves[ply] += 1
+            continue
+        see(s, p, ply + 1, engine)
+        if ply + 1 == depth:
+            score = judge(b, s, d, p, me, enemies, mate, depth, settings, contact, engine)
+            p.best[p.moves[0]] = max(p.best[p.moves[0]], score)
+            left -= 1
+            p.moves[ply] += 1
+        else:
+            ply += 1
+            p.moves[ply] = STOP
+
+
+@kernel
+def see(s, p, ply, engine):
+    """The board of a ply as sets."""
+    copy(p.rows[ply], s.row)
+    draw(s, ply, engine)
+
+
+@kernel
+def advance(b, d, p, me, ply, settings, engine):
+    """Play a plan's next action; whether it does something, and its agent lives."""
+    agent = AGENTS + me * AGENT_FIELDS
+    before, after, move = p.rows[ply], p.rows[ply + 1], p.moves[ply]
+    if move == LAY and before[agent + AMMO] == 0:
+        return False
+    copy(before, after)
+    for k in range(MAX_AGENTS):
+        d.moves[k] = STOP
+    d.moves[me] = move
+    play(after, d.moves, b, engine)
+    cell = after[agent + CELL]
+    p.cells[ply + 1], p.wood[ply + 1], p.bombed[ply + 1] = cell, p.wood[ply], p.bombed[ply]
+    if move == LAY:
+        if after[agent + AMMO] >= before[agent + AMMO]:
+            return False
+        walls = wood_in_reach(d.leaf, BOARD, engine.near, cell, before[agent + BLAST])
+        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, settings[WISHES + WOOD_WORTH]))
+        if p.bombed[ply] == NEVER:
+            p.bombed[ply + 1] = ply
+    elif move != STOP and cell == p.cells[ply]:
+        return False
+    return after[agent + ALIVE] != 0
+
+
+@kernel
+def judge(b, s, d, p, me, enemies, mate, depth, settings, contact, engine):
+    """What a plan is worth: the logarithm of the ratio of products, and goals."""
+    size = engine.settings[SIZE]
+    length, level = np.int64(settings[LENGTH]), np.int64(settings[LEVEL])
+    for t in range(depth + 1, length + 1):
+        play(s.row, b.idle, b, engine)
+        draw(s, t, engine)
+    score, gain = squeeze(s, p, enemies, mate, depth, length, settings, size)
+    if p.bombed[depth] != NEVER:
+        if gain < settings[GAIN] and p.wood[depth] <= 0.0:
+            return -np.inf
+        score -= settings[DELAY] * p.bombed[depth]
+    if contact:
+        lay_dangers(b, s, d.other, p.rows[depth], depth, length, enemies, settings[BOMBED] > 0.0, d.moves, engine)
+    for r in range(size):
+        s.crowd[0, r] = p.crowd[r]
+    spread_crowd(s, length, level, size)
+    own = survivable_from(s, p.cells[depth], depth, length, size)
+    if own <= 0.0:
+        return -np.inf
+    if contact:
+        whole = settings[THRESHOLD] * length * (length + 1)
+        rest = settings[THRESHOLD] * (length * (length + 1) - depth * (depth + 1))
+        score += np.log(min(1.0, own / rest, d.own[p.moves[0]] / whole))
+    for t in range(1, depth + 1):
+        if contains(s.crowd[t], p.cells[t], size):
+            score -= 0.3  # somebody may be in the way
+    return score + settings[GOAL_WEIGHT] * reached(d, p, depth)
+
+
+@kernel
+def squeeze(s, p, enemies, mate, depth, length, settings, size):
+    """What a plan leaves the others, as a logarithm, and the most that it takes from an enemy's share."""
+    score, gain = 0.0, 0.0
+    stand_in_the_way(s, p, depth, length, size)
+    for k in range(MAX_AGENTS):
+        if p.now[k] == NOBODY or p.alone[k] <= 0.0:
+            continue
+        left = min(1.0, survivable(s, p.now[k], length, size) / p.alone[k])
+        if enemies >> k & 1:
+            score -= np.log(max(left, settings[FLOOR]))
+            gain = max(gain, 1.0 - left)
+        elif mate >> k & 1:
+            score += np.log(max(left, 1e-3)) - (3.0 if left < settings[MATE_FLOOR] else 0.0)
+    return score, gain
+
+
+@kernel
+def stand_in_the_way(s, p, depth, length, size):
+    """The agent itself as a crowd: where the plan leads, and then where it ends."""
+    for t in range(length + 1):
+        for r in range(size):
+            s.crowd[t, r] = np.uint32(0)
+        add(s.crowd[t], p.cells[min(t, depth)], size)
+
+
+@kernel
+def reached(d, p, depth):
+    """The best goal on the way or behind it, discounted."""
+    best = p.wood[depth]
+    for t in range(1, depth + 1):
+        best = max(best, DISCOUNT**t * d.worth[p.cells[t]])
+    return best

@@ -1,0 +1,106 @@
+"""What others could do to the bombs at once: every such future is laid over a scenario, so that all their flames burn.
+
+Rolling bombs may stop, enemies may kick bombs beside them, and lay bombs where they stand.  What comes of it is more
+than can happen, as with crowds.
+"""
+
+from __future__ import annotations
+
+from infoset.jit import inline_kernel, kernel
+from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS
+from infoset.pommerman.engine import FUSE, SIZE
+from infoset.pommerman.rules import WAYS, bomb_on
+from infoset.pommerman.search.scenario import copy, draw, play
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOMB_CELL,
+    BOMB_FIELDS,
+    BOMBS,
+    CAN_KICK,
+    CELL,
+    DIRECTION,
+    LIFE,
+    NUM_BOMBS,
+    OWNER,
+    RIGHT,
+    STOP,
+    STRENGTH,
+    UP,
+)  # fmt: skip
+
+
+@kernel
+def lay_dangers(b, s, other, leaf, begin, length, enemies, bombs, moves, engine):
+    """Lay them over ``s``, whose moments from ``begin`` on are the future of ``leaf``; ``other`` is a scenario to work
+    in, ``moves`` (agents,) scratch.  ``bombs`` says whether enemies are reckoned to lay some.
+    """
+    if stop_bombs(leaf, other.row):
+        lay_over(b, s, other, begin, length, engine)
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        if enemies >> k & 1 and leaf[agent + ALIVE] and leaf[agent + CAN_KICK]:
+            for direction in range(UP, RIGHT + 1):
+                target = engine.near[leaf[agent + CELL] * WAYS + direction]
+                if target != leaf[agent + CELL] and bomb_on(leaf, target):
+                    copy(leaf, other.row)
+                    for m in range(MAX_AGENTS):
+                        moves[m] = STOP
+                    moves[k] = direction
+                    play(other.row, moves, b, engine)
+                    lay_over_from(b, s, other, begin + 1, length, engine)
+    if bombs:
+        copy(leaf, other.row)
+        if lay_bombs(other.row, enemies, engine.settings[FUSE]):
+            lay_over(b, s, other, begin, length, engine)
+
+
+@inline_kernel
+def stop_bombs(leaf, row):
+    """The position in which no bomb rolls; whether any did."""
+    copy(leaf, row)
+    rolled = False
+    for k in range(row[NUM_BOMBS]):
+        bomb = BOMBS + k * BOMB_FIELDS
+        rolled |= row[bomb + DIRECTION] != STOP
+        row[bomb + DIRECTION] = STOP
+    return rolled
+
+
+@kernel
+def lay_over(b, s, other, begin, length, engine):
+    """The future of ``other.row``, which is the position at ``begin``."""
+    play(other.row, b.idle, b, engine)
+    lay_over_from(b, s, other, begin + 1, length, engine)
+
+
+@kernel
+def lay_over_from(b, s, other, begin, length, engine):
+    """The same for the position at ``begin`` itself: what burns there burns, what is shut is shut."""
+    size = engine.settings[SIZE]
+    for t in range(begin, length + 1):
+        if t > begin:
+            play(other.row, b.idle, b, engine)
+        draw(other, t, engine)
+        for r in range(size):
+            s.fire[t, r] |= other.fire[t, r]
+            s.open[t, r] &= other.open[t, r]
+
+
+@kernel
+def lay_bombs(row, enemies, fuse):
+    """Every enemy that can lays a bomb where it stands; whether there is any."""
+    some = False
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        able = row[agent + ALIVE] and row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS
+        if enemies >> k & 1 and able and not bomb_on(row, row[agent + CELL]):
+            bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
+            row[bomb + BOMB_CELL], row[bomb + OWNER] = row[agent + CELL], k
+            row[bomb + LIFE], row[bomb + STRENGTH], row[bomb + DIRECTION] = fuse, row[agent + BLAST], STOP
+            row[NUM_BOMBS] += 1
+            some = True
+    return some

@@ -1,0 +1,368 @@
+"""``dypm``: its own six actions, each judged on one pessimistic scenario (Osogami & Takahashi 2019).
+
+The others stop in the step that it looks at; then, for the first ``level`` steps, each of them is on every cell that
+it may have reached.  The value of an action is what the agent itself can survive, clipped, times the teammate's share
+that is left, divided by the enemies' shares: those are taken on the scenario in which nobody moves, with and without
+the agent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray
+from infoset.errors import ParameterError
+from infoset.jit import kernel
+from infoset.names import check_range
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.engine import SIZE
+from infoset.pommerman.search.belief import SEEN_STEP
+from infoset.pommerman.search.cellsets import add
+from infoset.pommerman.search.dangers import lay_dangers
+from infoset.pommerman.search.goals import (
+    DISCOUNT,
+    WOOD_WORTH,
+    appraise,
+    wood_in_reach,
+    wood_worth,
+)
+from infoset.pommerman.search.scenario import (
+    MAX_LENGTH,
+    Scenario,
+    copy,
+    empty_scenario,
+    gather_crowd,
+    lasts,
+    play,
+    spread_crowd,
+    survivable,
+    unroll,
+)
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOARD,
+    CELL,
+    LAY,
+    STEP,
+    STOP,
+    Row,
+    empty_rows,
+)  # fmt: skip
+from infoset.randomness import next_word
+
+MOVES = LAY + 1
+HIGHEST = 1e9
+NONE = -1.0
+
+LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
+STUBBORN = 0.3  # what a failed move is worth less the next time, for each time that it failed
+
+(LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, BOMBED, WISHES) = range(10)
+
+
+@dataclass(frozen=True)
+class Dypm:
+    """The parameters; distances and times are in steps."""
+
+    level: int = 3
+    """Steps in which the others spread (the paper's pessimism level)."""
+    length: int = 11
+    """Of a scenario."""
+    threshold: float = 0.65
+    """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
+    floor: float = 0.05
+    """The least that an enemy's share counts as."""
+    mate_floor: float = 0.5
+    """The least of its teammate's share that it leaves."""
+    bomb_gain: float = 0.1
+    """What a bomb must take from the enemies' shares."""
+    memory: int = 4
+    """How long an agent that went out of view is still reckoned with."""
+    goal_weight: float = 0.5
+    """What goals count beside values."""
+    bombs: bool = False
+    """Whether every enemy in view is reckoned to lay a bomb at once."""
+    item: float = 1.0
+    wood: float = 0.6
+    chase: float = 0.8
+    look: float = 0.4
+    look_age: float = 50.0
+    chase_age: float = 25.0
+
+    def __post_init__(self) -> None:
+        check_range("length", self.length, 2, MAX_LENGTH)
+        check_range("level", self.level, 0, MAX_LENGTH)
+        check_weights(self)
+
+    def settings(self) -> FloatArray:
+        """As the kernel reads them."""
+        return np.array(astuple(self), dtype=np.float64)
+
+
+def check_weights(parameters: Any) -> None:
+    """Raise ``ParameterError`` for numbers of which nothing sensible comes; the fields are those of ``Dypm``."""
+    for field in fields(parameters):
+        value = getattr(parameters, field.name)
+        lowest = 1e-9 if field.name in ("threshold", "floor", "look_age") else 0.0
+        if not lowest <= value <= HIGHEST:
+            raise ParameterError(f"{field.name}={value} is out of range; allowed: {lowest:g} to {HIGHEST:g}")
+
+
+class Desk(NamedTuple):
+    """Room to decide in."""
+
+    other: Scenario  # the futures that are laid over a scenario
+    leaf: Row
+    moves: npt.NDArray[np.int16]  # (agents,)
+    own: FloatArray  # (moves,) survivability, NONE where an action is not to be had
+    others: FloatArray  # (moves + 1, agents) theirs; the last row without the agent itself
+    value: FloatArray  # (moves,)
+    worth: FloatArray  # (cells,)
+    cell: npt.NDArray[np.int16]  # (moves,) where each leads
+    last: npt.NDArray[np.int64]  # (LAST_FIELDS,) the step, cell and move of the last decision, and how often it failed
+
+
+def empty_desk(config: Config) -> Desk:
+    return Desk(
+        empty_scenario(config),
+        empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
+        np.zeros((MOVES + 1, MAX_AGENTS)), np.zeros(MOVES), np.zeros(config.size**2), np.zeros(MOVES, dtype=np.int16),
+        np.zeros(LAST_FIELDS, dtype=np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def remember_failure(d, own, now):
+    """A move that led nowhere, because another agent wanted the same cell, counts."""
+    failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and STOP < d.last[LAST_MOVE] < LAY
+    d.last[FAILURES] = d.last[FAILURES] + 1 if failed else 0
+
+
+@kernel
+def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
+    """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
+    size = engine.settings[SIZE]
+    length, level = np.int64(settings[LENGTH]), np.int64(settings[LEVEL])
+    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
+    remember_failure(d, own, b.guess[STEP])
+    contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
+    baseline(b, s, d, me, length, engine)
+    for move in range(MOVES):
+        d.own[move] = NONE
+        if leads_on(b, d, me, move, engine):
+            judge_action(
+                b, s, d, me, enemies, move, length, level, settings[MEMORY], settings[BOMBED] > 0.0, engine
+            )  # fmt: skip
+    average_blocked(b, d, me, size)
+    clip = settings[THRESHOLD] * length * (length + 1) if contact else 1.0
+    safe = False
+    for move in range(MOVES):
+        d.value[move] = value_of(d, move, enemies, mate, clip, settings)
+        safe |= d.own[move] > 0.0
+    if safe:
+        unroll(s, b.guess, length, b, engine)
+        appraise(d.worth, b, s.row, me, enemies, settings[WISHES:], engine.near, size)
+        found = choose(b, s, d, me, enemies, settings, engine, stream)
+    else:
+        found = last_resort(b, s, d, me, length, level, settings, engine, stream)
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    return found
+
+
+@kernel
+def meets(b, s, d, me, enemies, length, memory, engine):
+    """Whether others could come in its way at all while a scenario lasts."""
+    size = engine.settings[SIZE]
+    act_on(b, d, me, STOP, engine)
+    unroll(s, d.leaf, length, b, engine)
+    crowd_against(b, s, d, me, enemies, memory, size)
+    spread_crowd(s, length, 0, size)
+    alone = survivable(s, d.cell[STOP], length, size)
+    spread_crowd(s, length, length, size)
+    return survivable(s, d.cell[STOP], length, size) < alone
+
+
+@kernel
+def act_on(b, d, me, move, engine):
+    """The position after one action of ``me`` in which the others stop."""
+    copy(b.guess, d.leaf)
+    for k in range(MAX_AGENTS):
+        d.moves[k] = STOP
+    d.moves[me] = move
+    play(d.leaf, d.moves, b, engine)
+    d.cell[move] = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
+
+
+@kernel
+def leads_on(b, d, me, move, engine):
+    """Whether an action does something, and its agent lives after it; the position after it is on the desk."""
+    agent = AGENTS + me * AGENT_FIELDS
+    if move == LAY and b.guess[agent + AMMO] == 0:
+        return False
+    act_on(b, d, me, move, engine)
+    if STOP < move < LAY and d.cell[move] == b.guess[agent + CELL]:
+        return False
+    if move == LAY and d.leaf[agent + AMMO] >= b.guess[agent + AMMO]:
+        return False
+    return d.leaf[agent + ALIVE] != 0
+
+
+@kernel
+def baseline(b, s, d, me, length, engine):
+    """What the others survive if the agent were not there."""
+    agent = AGENTS + me * AGENT_FIELDS
+    alive = b.guess[agent + ALIVE]
+    b.guess[agent + ALIVE] = 0
+    act_on(b, d, me, STOP, engine)
+    b.guess[agent + ALIVE] = alive
+    judge_others(b, s, d, me, MOVES, length, engine)
+
+
+@kernel
+def judge_others(b, s, d, me, line, length, engine):
+    """Survivability of the others where nobody moves and only the agent itself is in their way."""
+    size = engine.settings[SIZE]
+    unroll(s, d.leaf, length, b, engine)
+    for r in range(size):
+        s.crowd[0, r] = np.uint32(0)
+    agent = AGENTS + me * AGENT_FIELDS
+    if d.leaf[agent + ALIVE]:
+        add(s.crowd[0], d.leaf[agent + CELL], size)
+    spread_crowd(s, length, 0, size)
+    for k in range(MAX_AGENTS):
+        d.others[line, k] = 0.0
+        other = AGENTS + k * AGENT_FIELDS
+        if k != me and d.leaf[other + ALIVE]:
+            d.others[line, k] = survivable(s, d.leaf[other + CELL], length, size)
+
+
+@kernel
+def judge_action(b, s, d, me, enemies, move, length, level, memory, bombs, engine):
+    """Survivabilities of all after an action; the position after it is on the desk."""
+    judge_others(b, s, d, me, move, length, engine)
+    judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine)
+
+
+@kernel
+def judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine):
+    """Its own survivability after an action; the position after it is on the desk and its future in the scenario."""
+    size = engine.settings[SIZE]
+    lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, bombs, d.moves, engine)
+    crowd_against(b, s, d, me, enemies, memory, size)
+    spread_crowd(s, length, level, size)
+    d.own[move] = survivable(s, d.cell[move], length, size)
+
+
+@kernel
+def crowd_against(b, s, d, me, enemies, memory, size):
+    """Everyone else: where they are, or can be if they were in view not long ago."""
+    gather_crowd(s, d.leaf, me, me, size)
+    for k in range(MAX_AGENTS):
+        hidden = enemies >> k & 1 and not d.leaf[AGENTS + k * AGENT_FIELDS + ALIVE]
+        if hidden and b.guess[STEP] - b.notes[SEEN_STEP + k] <= memory:
+            for r in range(size):
+                s.crowd[0, r] |= b.possible[k, r]
+    own = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
+    s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
+
+
+@kernel
+def average_blocked(b, d, me, size):
+    """A move that a neighbour may block counts half as Stop."""
+    for move in range(STOP + 1, LAY):
+        if d.own[move] <= 0.0:
+            continue
+        for k in range(MAX_AGENTS):
+            agent = AGENTS + k * AGENT_FIELDS
+            cell = b.guess[agent + CELL]
+            away = abs(cell // size - d.cell[move] // size) + abs(cell % size - d.cell[move] % size)
+            if k != me and b.guess[agent + ALIVE] and away == 1:
+                d.own[move] = (d.own[move] + max(d.own[STOP], 0.0)) / 2.0
+                break
+
+
+@kernel
+def share(d, move, k):
+    """How much of what an agent can survive an action of ours leaves it."""
+    if d.others[MOVES, k] <= 0.0:
+        return 1.0
+    return min(1.0, d.others[move, k] / d.others[MOVES, k])
+
+
+@kernel
+def value_of(d, move, enemies, mate, clip, settings):
+    """The ratio of products; 0 where the agent does not survive."""
+    if d.own[move] <= 0.0:
+        return 0.0
+    value = min(1.0, d.own[move] / clip)
+    for k in range(MAX_AGENTS):
+        if enemies >> k & 1:
+            value /= max(share(d, move, k), settings[FLOOR])
+        elif mate >> k & 1:
+            left = share(d, move, k)
+            value *= left if left >= settings[MATE_FLOOR] else left * left * 0.01
+    return value
+
+
+@kernel
+def choose(b, s, d, me, enemies, settings, engine, stream):
+    """The best value, goals included; on a tie any."""
+    agent = AGENTS + me * AGENT_FIELDS
+    own = b.guess[agent + CELL]
+    best, found = -np.inf, STOP
+    for move in range(MOVES):
+        if d.value[move] <= 0.0:
+            continue
+        score = np.log(d.value[move])
+        if move == LAY:
+            gain = 0.0
+            for k in range(MAX_AGENTS):
+                if enemies >> k & 1:
+                    gain = max(gain, 1.0 - share(d, move, k))
+            walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
+            if gain < settings[BOMB_GAIN] and walls == 0:
+                continue
+            score += settings[GOAL_WEIGHT] * max(
+                wood_worth(walls, settings[WISHES + WOOD_WORTH]), DISCOUNT * d.worth[own]
+            )
+        elif move == STOP:
+            score += settings[GOAL_WEIGHT] * DISCOUNT * d.worth[own]
+        else:
+            score += settings[GOAL_WEIGHT] * d.worth[d.cell[move]]
+        if move == d.last[LAST_MOVE]:
+            score -= STUBBORN * d.last[FAILURES]
+        score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
+        if score > best:
+            best, found = score, move
+    return found
+
+
+@kernel
+def last_resort(b, s, d, me, length, level, settings, engine, stream):
+    """Nothing is survivable: less pessimism, and then the action after which some cell lasts longest."""
+    size = engine.settings[SIZE]
+    best, found = -1.0, STOP
+    for move in range(MOVES):
+        if not leads_on(b, d, me, move, engine):
+            continue
+        unroll(s, d.leaf, length, b, engine)
+        score = 0.0
+        for pessimism in range(2):
+            gather_crowd(s, d.leaf, me, me, size)
+            spread_crowd(s, length, pessimism, size)
+            pairs = survivable(s, d.cell[move], length, size)
+            score += 100.0 * pairs + lasts(s, length, size)
+        if move == LAY:
+            score *= 0.5  # one more bomb seldom helps
+        score += (next_word(stream) >> np.uint64(11)) * 2.0**-53
+        if score > best:
+            best, found = score, move
+    return found

@@ -1,0 +1,648 @@
+"""``eisenach``: a depth-limited search over joint actions, after the runner-up of the 2018 competition.
+
+It makes no pessimistic assumptions: who is out of view is absent, and whoever does not branch stands still.
+
+A node of the tree is a position, a ply one joint move.  The agent itself branches at every ply, the others only while
+they are near: its teammate maximises the same score, its enemies answer knowing both moves.  A leaf is run on with
+nobody moving but the agent itself, which dodges, so that the bombs that lie have their effect; it is scored by who
+dies, what burns and who takes items.  The depth grows until the budget of simulated steps is spent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray, Game
+from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.names import check_range
+from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
+from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, SIZE, Engine
+from infoset.pommerman.rules import WAYS, bomb_on
+from infoset.pommerman.search.belief import Belief
+from infoset.pommerman.search.cellsets import add, clear
+from infoset.pommerman.search.goals import appraise, blocked, some_possible
+from infoset.pommerman.search.players import Searcher
+from infoset.pommerman.search.scenario import ONE, copy, play
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    AMMO,
+    BLAST,
+    BOARD,
+    BOMB,
+    BOMB_CELL,
+    BOMB_FIELDS,
+    BOMBS,
+    CAN_KICK,
+    CELL,
+    DIRECTION,
+    EXTRA_BOMB,
+    FLAME_CELL,
+    FLAME_FIELDS,
+    FLAME_LIFE,
+    FLAMES,
+    INCR_RANGE,
+    KICK,
+    LAY,
+    LIFE,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    OWNER,
+    PASSAGE,
+    RIGID,
+    STEP,
+    STOP,
+    STRENGTH,
+    WOOD,
+    Row,
+    empty_rows,
+    flames_at,
+)  # fmt: skip
+from infoset.randomness import Words, next_word
+
+MOVES = LAY + 1
+MAX_DEPTH = 12
+RECENT = 16  # decisions that are remembered
+CHUNK = 1000  # simulated steps between two looks at the clock, less than half a millisecond
+MARGIN = 0.3e-3  # seconds before the deadline in which no chunk begins
+
+(
+    DISCOUNT, HORIZON, NEAR, CLOSE, DUEL_PLIES, OWN_DEATH, MATE_DEATH, ENEMY_DEATH, ALL_DEAD, WOOD_GAIN,
+    EXTRA_BOMB_GAIN, INCR_RANGE_GAIN, KICK_GAIN, MEAN, REPEAT, GOAL_WEIGHT, WISHES,
+) = range(17)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Eisenach:
+    """The parameters; distances are Manhattan, times in steps, gains in points."""
+
+    discount: float = 0.98
+    """Of a point, for each step until it is gained."""
+    horizon: int = 10
+    """For how many steps a leaf is run on."""
+    near: int = 5
+    """Others branch for one ply if they are less far than this."""
+    close: int = 3
+    """Others branch for two plies if they are less far than this."""
+    duel_plies: int = 3
+    """Plies for which an enemy branches if nobody else is in view and it is ``near``."""
+    own_death: float = 10.0
+    """What it costs to die; also what it costs if nobody is left."""
+    mate_death: float = 10.0
+    """What the teammate's death costs."""
+    enemy_death: float = 3.0
+    """What an enemy's death is worth."""
+    all_dead: float = 20.0
+    """What the last death of a side counts instead."""
+    wood: float = 0.4
+    """What a burnt wall of wood is worth to the side whose bomb burns it."""
+    extra_bomb: float = 0.5
+    """What this item is worth to the side that takes it; likewise the next two, a fifth of it where it is no use."""
+    incr_range: float = 0.5
+    kick: float = 0.7
+    mean: float = 0.1
+    """What the mean over the enemies' replies counts beside the worst of them."""
+    repeat: float = 0.02
+    """What a move is worth less for each time that it was chosen at the same cell of late."""
+    goal_weight: float = 0.5
+    """What goals count beside points."""
+    item_goal: float = 1.0
+    """What an item is worth as a goal."""
+    wood_goal: float = 0.6
+    """The most that a cell is worth from which wood can be burnt."""
+    chase_goal: float = 0.8
+    """What the cell is worth at which an enemy was just seen."""
+    look_goal: float = 0.4
+    """The most that a cell is worth that was not looked at for long."""
+    look_age: float = 50.0
+    """After how long that is reached."""
+    chase_age: float = 25.0
+    """For how long a cell is worth something because an enemy was seen there."""
+    budget: int = 4000
+    """Simulated steps for one decision."""
+    depth: int = 6
+    """Own plies, less one for each other agent that branches."""
+
+    def __post_init__(self) -> None:
+        check_range("budget", self.budget, 1, 10**9)
+        check_range("depth", self.depth, 1, MAX_DEPTH)
+        check_range("horizon", self.horizon, 0, 100)
+
+    def settings(self) -> FloatArray:
+        """As the kernels read them."""
+        return np.array(astuple(self)[:-2], dtype=np.float64)
+
+
+LEVEL, PLIES, STEPS, ME, FIRST_ENEMY, LIVING, PLACE_FIELDS = range(7)
+LOW, TOTAL, REPLIES, PAIR, BEST, SCORE, SUM_FIELDS = range(7)
+
+
+class Tree(NamedTuple):
+    """The search as far as it has come: a stack of positions, and for each agent whose turn it is among its moves."""
+
+    rows: Row  # (MAX_DEPTH + 1, row) positions from the root on
+    run: Row  # (2, row) the run after a leaf, and the step before
+    moves: npt.NDArray[np.int16]  # (MAX_DEPTH, agents, MOVES) what each may do
+    choices: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) how many moves that are
+    turn: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) which of them is tried
+    sums: FloatArray  # (MAX_DEPTH + 1, SUM_FIELDS) what is known of a node's value, and the score on the way to it
+    joint: npt.NDArray[np.int16]  # (agents,) the joint move
+    order: npt.NDArray[np.int64]  # (agents,) itself, the teammate, enemies
+    branch: npt.NDArray[np.int64]  # (agents,) for how many plies each branches
+    side: npt.NDArray[np.int64]  # (agents,) 1 for its own side, -1 for enemies
+    place: npt.NDArray[np.int64]  # (PLACE_FIELDS,)
+    value: FloatArray  # (MOVES,) of the own moves at the root, NaN where not known
+    penalty: FloatArray  # (MOVES,) of the own moves at the root
+    worth: FloatArray  # (cells,) of goals
+    reach: npt.NDArray[np.uint32]  # (size,) where the agent itself can be in the run
+    recent: npt.NDArray[np.int64]  # (RECENT,) the last decisions, as cell * MOVES + move
+
+
+def empty_tree(config: Config) -> Tree:
+    """Room to search in."""
+    room = (MAX_DEPTH, MAX_AGENTS)
+    return Tree(
+        empty_rows(MAX_DEPTH + 1, config), empty_rows(2, config), np.zeros((*room, MOVES), dtype=np.int16),
+        np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros((MAX_DEPTH + 1, SUM_FIELDS)),
+        np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
+        np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(MAX_AGENTS, dtype=np.int64),
+        np.zeros(PLACE_FIELDS, dtype=np.int64), np.zeros(MOVES), np.zeros(MOVES), np.zeros(config.size**2),
+        np.zeros(config.size, dtype=np.uint32), np.full(RECENT, -1, dtype=np.int64),
+    )  # fmt: skip
+
+
+def eisenach_move(
+    b: Belief, tree: Tree, me: int, enemies: int, mate: int, parameters: Eisenach, settings: FloatArray,
+    engine: Engine, stream: Words, deadline: float | None,
+) -> int:  # fmt: skip
+    """One decision, a move from 0 to 5; ``enemies`` and ``mate`` have bit k for agent k.
+
+    ``settings`` are those of ``parameters``; ``deadline`` is a time of ``time.monotonic`` and None means none.
+    The tree is searched for one own ply in which nobody else moves, then for one ply, two, and so on.  The search that
+    is cut off counts for the moves that it has judged, if the one that was best before is among them; the others keep
+    what they were worth, but not from the first search, which knows no danger.
+    """
+    branching = prepare(tree, b, me, enemies, mate, settings, engine)
+    best, left = np.full(MOVES, np.nan), parameters.budget
+    for depth in range(max(1, parameters.depth - branching) + 1):
+        open_tree(tree, b, depth, best, engine)
+        done = False
+        while not done and left > 0 and not (deadline is not None and monotonic() + MARGIN > deadline):
+            done = grow(tree, b, settings, engine, min(left, CHUNK))
+            left -= int(tree.place[STEPS])
+        if not np.isnan(tree.value[tree.moves[0, me, 0]]):  # what was best before is known again
+            best = np.where(np.isnan(tree.value), best, tree.value) if depth > 1 else tree.value.copy()
+        if not done:
+            break
+    return int(decide(tree, best, stream))
+
+
+@kernel
+def decide(tree, best, stream):
+    """The move of the best value, on a tie any; it is remembered."""
+    found, top = STOP, -np.inf
+    for move in range(MOVES):
+        value = best[move] + 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
+        if value > top:
+            found, top = move, value
+    cell = tree.rows[0, AGENTS + tree.place[ME] * AGENT_FIELDS + CELL]
+    tree.recent[tree.rows[0, STEP] % RECENT] = cell * MOVES + found
+    return found
+
+
+@kernel
+def prepare(tree, b, me, enemies, mate, settings, engine):
+    """Who branches for how long, what goals are worth, what was done before; how many others branch."""
+    size, guess = engine.settings[SIZE], b.guess
+    place = tree.place
+    place[ME], place[LIVING] = me, 0
+    place[FIRST_ENEMY] = 2 if mate else 1
+    tree.order[0] = me
+    at = np.int64(place[FIRST_ENEMY])
+    for k in range(MAX_AGENTS):
+        tree.side[k] = -1
+        if k == me or mate >> k & 1:
+            tree.side[k] = 1
+        if mate >> k & 1:
+            tree.order[1] = k
+        elif k != me:
+            tree.order[at] = k
+            at += 1
+        if not guess[AGENTS + k * AGENT_FIELDS + ALIVE] and k != me and some_possible(b, k, size):
+            place[LIVING] |= 1 << k  # out of view
+    branching = set_branches(tree, guess, me, enemies, settings, size)
+    copy(guess, tree.rows[1])
+    pass_time(tree.rows[1], b, 10, engine)
+    appraise(tree.worth, b, tree.rows[1], me, enemies, settings[WISHES:], engine.near, size)
+    own = guess[AGENTS + me * AGENT_FIELDS + CELL]
+    for move in range(MOVES):
+        tree.penalty[move] = 0.0
+        for k in range(RECENT):
+            if tree.recent[k] == own * MOVES + move:
+                tree.penalty[move] += settings[REPEAT]
+    return branching
+
+
+@kernel
+def set_branches(tree, guess, me, enemies, settings, size):
+    """The others' plies by their distance; how many have any."""
+    own, seen, branching = guess[AGENTS + me * AGENT_FIELDS + CELL], 0, 0
+    for k in range(MAX_AGENTS):
+        seen += k != me and guess[AGENTS + k * AGENT_FIELDS + ALIVE] != 0
+    for k in range(MAX_AGENTS):
+        tree.branch[k] = 0
+        agent = AGENTS + k * AGENT_FIELDS
+        if k != me and guess[agent + ALIVE]:
+            cell = guess[agent + CELL]
+            away = abs(cell // size - own // size) + abs(cell % size - own % size)
+            if away < settings[NEAR]:
+                tree.branch[k] = 2 if away < settings[CLOSE] else 1
+                if seen == 1 and enemies >> k & 1:
+                    tree.branch[k] = np.int64(settings[DUEL_PLIES])
+                branching += 1
+    tree.branch[me] = MAX_DEPTH
+    return branching
+
+
+@kernel
+def open_tree(tree, b, depth, best, engine):
+    """Begin a search of so many plies at the root; 0 is one own ply in which nobody else moves."""
+    me = tree.place[ME]
+    tree.place[LEVEL], tree.place[PLIES] = 0, max(depth, 1)
+    copy(b.guess, tree.rows[0])
+    tree.sums[0, SCORE] = 0.0
+    enter(tree, 0, engine)
+    if depth == 0:
+        for k in range(1, MAX_AGENTS):
+            tree.moves[0, tree.order[k], 0] = STOP
+            tree.choices[0, tree.order[k]] = 1
+    for k in range(1, tree.choices[0, me]):  # the best of the search before comes first
+        move = tree.moves[0, me, k]
+        at = k
+        while at > 0 and best[tree.moves[0, me, at - 1]] < best[move]:
+            tree.moves[0, me, at] = tree.moves[0, me, at - 1]
+            at -= 1
+        tree.moves[0, me, at] = move
+    for move in range(MOVES):
+        tree.value[move] = np.nan
+
+
+@kernel
+def enter(tree, level, engine):
+    """A node begins: what everyone may do there."""
+    row, size = tree.rows[level], engine.settings[SIZE]
+    for k in range(MAX_AGENTS):
+        tree.turn[level, k] = 0
+        tree.moves[level, k, 0] = STOP
+        tree.choices[level, k] = 1
+        if level < tree.branch[k] and row[AGENTS + k * AGENT_FIELDS + ALIVE]:
+            tree.choices[level, k] = options(row, k, tree.moves[level, k], engine.near, size)
+    sums = tree.sums[level]
+    sums[LOW], sums[TOTAL], sums[REPLIES], sums[PAIR], sums[BEST] = np.inf, 0.0, 0.0, -np.inf, -np.inf
+
+
+@kernel
+def options(row, k, found, near, size):
+    """What is worth trying for an agent: how many moves that are.  ``found`` takes them; the first is Stop."""
+    agent, count = AGENTS + k * AGENT_FIELDS, 1
+    cell = row[agent + CELL]
+    for move in range(STOP + 1, LAY):
+        target = near[cell * WAYS + move]
+        value = row[BOARD + target]
+        free = (target != cell) & (value != RIGID) & (value != WOOD)
+        free &= value != FLAMES or burnt_out(row, target, size)
+        if free and (row[agent + CAN_KICK] or not bomb_on(row, target)):
+            found[count] = move
+            count += 1
+    if row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
+        found[count] = LAY
+        count += 1
+    return count
+
+
+@inline_kernel
+def burnt_out(row, cell, size):
+    """Whether the flames on a cell leave in the next step."""
+    out = True
+    start = flames_at(size)
+    for flame in range(start, start + row[NUM_FLAMES] * FLAME_FIELDS, FLAME_FIELDS):
+        out &= row[flame + FLAME_CELL] != cell or row[flame + FLAME_LIFE] == 0
+    return out
+
+
+@kernel
+def grow(tree, b, settings, engine, steps):
+    """Go on for about so many simulated steps (``place[STEPS]`` says how many); whether the search is at its end."""
+    rows, sums, moves, turn, joint = tree.rows, tree.sums, tree.moves, tree.turn, tree.joint
+    place, side, discount = tree.place, tree.side, settings[DISCOUNT]
+    place[STEPS] = 0
+    while place[LEVEL] >= 0 and place[STEPS] < steps:
+        level = place[LEVEL]
+        for k in range(MAX_AGENTS):
+            joint[k] = moves[level, k, turn[level, k]]
+        before, after = rows[level], rows[level + 1]
+        copy(before, after)
+        play(after, joint, b, engine)
+        place[STEPS] += 1
+        score = sums[level, SCORE]
+        score += discount ** (level + 1) * points(before, after, side, place, settings, engine.settings)
+        if level == 0:
+            score -= tree.penalty[joint[place[ME]]]
+        sums[level + 1, SCORE] = score
+        if level + 1 < place[PLIES] and not over(after, side, place):
+            place[LEVEL] = level + 1
+            enter(tree, level + 1, engine)
+        else:
+            hand_back(tree, level, run_on(tree, b, level + 1, settings, engine), settings)
+    return place[LEVEL] < 0
+
+
+@inline_kernel
+def over(row, side, place):
+    """Whether the agent itself is dead or no enemy lives."""
+    return not row[AGENTS + place[ME] * AGENT_FIELDS + ALIVE] or left_of(row, side, place, -1) == 0
+
+
+@inline_kernel
+def left_of(row, side, place, which):
+    """How many of a side live, those out of view included."""
+    left, hidden = 0, place[LIVING]
+    for k in range(MAX_AGENTS):
+        lives = (row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0) | (hidden >> k & 1 != 0)
+        left += (side[k] == which) & lives
+    return left
+
+
+@kernel
+def hand_back(tree, level, value, settings):
+    """Take in the value of a node's child; nodes that are done with it hand theirs back in turn."""
+    while take_in(tree, level, value, settings):
+        value = tree.sums[level, BEST]
+        level -= 1
+        if level < 0:
+            break
+    tree.place[LEVEL] = level
+
+
+@kernel
+def take_in(tree, level, value, settings):
+    """A reply's value: the worst and the mean of the replies to a pair of own moves, the best of the teammate's, the
+    best of the own.  Whether all has been tried.
+    """
+    sums, first, order = tree.sums[level], tree.place[FIRST_ENEMY], tree.order
+    turn, choices, weight = tree.turn[level], tree.choices[level], settings[MEAN]
+    sums[LOW] = min(sums[LOW], value)
+    sums[TOTAL] += value
+    sums[REPLIES] += 1.0
+    if next_turn(turn, choices, order, first, MAX_AGENTS):
+        replies = 1
+        for k in range(first, MAX_AGENTS):
+            replies *= choices[order[k]]
+        bound = sums[PAIR] if level == 0 else max(sums[PAIR], sums[BEST])
+        if most_of(sums, replies, settings) > bound:
+            return False
+    for k in range(first, MAX_AGENTS):
+        turn[order[k]] = 0
+    sums[PAIR] = max(sums[PAIR], (sums[LOW] + weight * sums[TOTAL] / sums[REPLIES]) / (1.0 + weight))
+    sums[LOW], sums[TOTAL], sums[REPLIES] = np.inf, 0.0, 0.0
+    if next_turn(turn, choices, order, 1, first):
+        return False
+    sums[BEST] = max(sums[BEST], sums[PAIR])
+    if level == 0:
+        me = tree.place[ME]
+        tree.value[tree.moves[0, me, turn[me]]] = sums[PAIR]
+    sums[PAIR] = -np.inf
+    return not next_turn(turn, choices, order, 0, 1)
+
+
+@inline_kernel
+def next_turn(turn, choices, order, first, last):
+    """Turn to the next combination of moves of some agents; whether there was one."""
+    found = False
+    for k in range(first, last):
+        agent = order[k]
+        if not found:
+            turn[agent] += 1
+            found = turn[agent] < choices[agent]
+            if not found:
+                turn[agent] = 0
+    return found
+
+
+@inline_kernel
+def most_of(sums, replies, settings):
+    """What a pair of moves is worth at most, whatever the replies that were not tried are worth."""
+    most = sums[SCORE] + 2.0 * settings[ALL_DEAD]
+    mean = (sums[TOTAL] + most * (replies - sums[REPLIES])) / replies
+    return (sums[LOW] + settings[MEAN] * mean) / (1.0 + settings[MEAN])
+
+
+@kernel
+def run_on(tree, b, level, settings, engine):
+    """The value of a leaf: its score, and what comes of it if nobody moves, and the agent itself dodges.
+
+    The others stay on the board; the agent itself becomes the set of cells on which it can be, and is dead once that
+    is empty.
+    """
+    row, before, side, place, reach = tree.run[0], tree.run[1], tree.side, tree.place, tree.reach
+    game, own, discount = engine.settings, AGENTS + tree.place[ME] * AGENT_FIELDS, settings[DISCOUNT]
+    copy(tree.rows[level], row)
+    value = tree.sums[level, SCORE]
+    left = np.int64(settings[HORIZON])
+    weight = discount**level
+    clear(reach, game[SIZE])
+    if row[own + ALIVE]:
+        value += weight * settings[GOAL_WEIGHT] * tree.worth[row[own + CELL]]
+        row[BOARD + row[own + CELL]] = BOMB if bomb_on(row, row[own + CELL]) else PASSAGE
+        add(reach, row[own + CELL], game[SIZE])
+    while left > 0 and left_of(row, side, place, -1) > 0 and left_of(row, side, place, 1) > 0:
+        passed = skip(row, 1 if row[NUM_FLAMES] else left, engine.collapses, game[SIZE])
+        left -= passed
+        weight *= discount**passed
+        if passed:
+            if left > 0:
+                dodge(reach, row, row, passed, game[SIZE])
+            continue
+        copy(row, before)
+        row[own + ALIVE] = 0
+        play(row, b.idle, b, engine)
+        row[own + ALIVE] = dodge(reach, before, row, 1, game[SIZE])
+        place[STEPS] += 1
+        left -= 1
+        weight *= discount
+        value += weight * points(before, row, side, place, settings, game)
+    return value
+
+
+@kernel
+def dodge(reach, before, after, steps, size):
+    """Where an agent can be so many steps later, if it enters what is open before and does not burn after; whether
+    that is anywhere.
+    """
+    board = np.uint32((1 << size) - 1)
+    some = np.uint32(0)
+    for _ in range(steps):
+        above, some, changed = np.uint32(0), np.uint32(0), np.uint32(0)
+        for r in range(size):
+            here = reach[r]
+            word = here | (here << ONE) | (here >> ONE) | above
+            if r + 1 < size:
+                word |= reach[r + 1]
+            above = here
+            left, kept = word & board, np.uint32(0)
+            while left:
+                c = lowest_one(left)
+                bit, cell = ONE << c, BOARD + r * size + c
+                left ^= bit
+                burns = (after[cell] == FLAMES) | (after[cell] == RIGID)
+                if not burns and (here & bit or not blocked(before[cell])):
+                    kept |= bit
+            reach[r] = kept
+            changed |= kept ^ here
+            some |= kept
+        if not changed:
+            break
+    return some != 0
+
+
+@kernel
+def pass_time(row, b, steps, engine):
+    """So many steps in which nobody moves."""
+    while steps > 0:
+        steps -= skip(row, steps, engine.collapses, engine.settings[SIZE])
+        if steps > 0:
+            play(row, b.idle, b, engine)
+            steps -= 1
+
+
+@kernel
+def skip(row, most, collapses, size):
+    """Pass up to so many steps in which nobody moves and nothing happens but that time passes; how many it were."""
+    passed = most
+    for ring in range(len(collapses)):
+        if collapses[ring] >= row[STEP]:
+            passed = min(passed, collapses[ring] - row[STEP])
+    for k in range(row[NUM_BOMBS]):
+        bomb = BOMBS + k * BOMB_FIELDS
+        passed = 0 if row[bomb + DIRECTION] != STOP else min(passed, row[bomb + LIFE] - 1)
+    if passed <= 0:
+        return 0
+    for k in range(row[NUM_BOMBS]):
+        row[BOMBS + k * BOMB_FIELDS + LIFE] -= passed
+    cool(row, passed, size)
+    row[STEP] += passed
+    return passed
+
+
+@inline_kernel
+def cool(row, passed, size):
+    """What so many steps do to flames."""
+    hidden = BOARD + size * size
+    start = left = flames_at(size)
+    end = start + row[NUM_FLAMES] * FLAME_FIELDS
+    for flame in range(start, end, FLAME_FIELDS):
+        cell, life = row[flame + FLAME_CELL], row[flame + FLAME_LIFE] - passed
+        if life < 0:
+            row[BOARD + cell] = row[hidden + cell]
+            row[hidden + cell] = PASSAGE
+        else:
+            row[left + FLAME_CELL], row[left + FLAME_LIFE] = cell, life
+            left += FLAME_FIELDS
+    for flame in range(start, left, FLAME_FIELDS):
+        row[BOARD + row[flame + FLAME_CELL]] = FLAMES
+    for k in range(left, end):
+        row[k] = 0
+    row[NUM_FLAMES] = (left - start) // FLAME_FIELDS
+
+
+@kernel
+def points(before, after, side, place, settings, game):
+    """What one step is worth: deaths, items taken and wood burnt."""
+    total, deaths, kills = 0.0, 0, 0
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        if not before[agent + ALIVE]:
+            continue
+        if not after[agent + ALIVE]:
+            if side[k] < 0:
+                kills += 1
+                total += settings[ENEMY_DEATH]
+            else:
+                deaths += 1
+                total -= settings[OWN_DEATH] if k == place[ME] else settings[MATE_DEATH]
+        elif after[agent + CELL] != before[agent + CELL]:
+            total += side[k] * item_points(before, agent, before[BOARD + after[agent + CELL]], settings, game)
+    if deaths and left_of(after, side, place, 1) == 0:
+        total = -settings[ALL_DEAD]
+        if kills and left_of(after, side, place, -1) == 0:
+            total = -settings[OWN_DEATH]  # a draw
+    elif kills and left_of(after, side, place, -1) == 0:
+        total += settings[ALL_DEAD] - kills * settings[ENEMY_DEATH]
+    return total + wood_points(before, after, side, settings, game)
+
+
+@inline_kernel
+def item_points(before, agent, item, settings, game):
+    """What an agent has of an item; little of one that it can't use."""
+    gain = 0.0
+    if item == EXTRA_BOMB:
+        gain = settings[EXTRA_BOMB_GAIN]
+    elif item == INCR_RANGE:
+        gain = settings[INCR_RANGE_GAIN] * (1.0 if before[agent + BLAST] < game[BLAST_CAP] else 0.2)
+    elif item == KICK:
+        gain = settings[KICK_GAIN] * (0.2 if before[agent + CAN_KICK] else 1.0)
+    return gain
+
+
+@inline_kernel
+def wood_points(before, after, side, settings, game):
+    """Wood under new flames belongs to the owner of a bomb in line with it."""
+    size, burnt = game[SIZE], 0
+    flame = flames_at(size) + (after[NUM_FLAMES] - 1) * FLAME_FIELDS  # new ones are last
+    for _ in range(after[NUM_FLAMES]):
+        if after[flame + FLAME_LIFE] != game[FLAME_LIFE_AT_START]:
+            break
+        cell = after[flame + FLAME_CELL]
+        if before[BOARD + cell] == WOOD:
+            burnt += whose_wood(before, cell, side, size)
+        flame -= FLAME_FIELDS
+    return settings[WOOD_GAIN] * burnt
+
+
+@inline_kernel
+def whose_wood(before, cell, side, size):
+    """1 if the first bomb that may have burnt it is of its own side, -1 if an enemy's, 0 if nobody's."""
+    found = 0
+    for k in range(before[NUM_BOMBS]):
+        bomb = BOMBS + k * BOMB_FIELDS
+        at, owner = before[bomb + BOMB_CELL], before[bomb + OWNER]
+        down, right = abs(at // size - cell // size), abs(at % size - cell % size)
+        if found == 0 and min(down, right) == 0 and max(down, right) < before[bomb + STRENGTH] and owner >= 0:
+            found = side[owner]
+    return found
+
+
+class EisenachPlayer(Searcher):
+    """``eisenach`` with its parameters."""
+
+    name = "eisenach"
+
+    def __init__(self, parameters: Eisenach | None = None) -> None:
+        self.parameters = parameters or Eisenach()
+        self.settings = self.parameters.settings()
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        super().begin(game, player, rng, deadline)
+        self.tree = empty_tree(self.config)
+
+    def decide(self, deadline: float | None) -> int:
+        return eisenach_move(
+            self.belief, self.tree, self.player, self.enemies, self.mate, self.parameters, self.settings, self.engine,
+            self.stream, deadline,
+        )  # fmt: skip

@@ -1,0 +1,119 @@
+"""What to do where no other agent matters: collect items, open wood, look where nobody looked for long, find enemies.
+
+Every goal is worth something at its cell; a cell is worth the best of all goals, discounted by the way to it.
+"""
+
+from __future__ import annotations
+
+from infoset.jit import inline_kernel, kernel
+from infoset.pommerman.config import MAX_AGENTS
+from infoset.pommerman.rules import WAYS
+from infoset.pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    AMMO,
+    BLAST,
+    BOARD,
+    BOMB,
+    CAN_KICK,
+    EXTRA_BOMB,
+    KICK,
+    RIGHT,
+    RIGID,
+    STEP,
+    UP,
+    WOOD,
+)  # fmt: skip
+
+DISCOUNT = 0.9
+SWEEPS = 6
+(ITEM_WORTH, WOOD_WORTH, CHASE_WORTH, LOOK_WORTH, LOOK_AGE, CHASE_AGE, GOAL_FIELDS) = range(7)
+
+
+@inline_kernel
+def blocked(value):
+    """Whether nobody walks onto a cell that shows this."""
+    return (value == RIGID) | (value == WOOD) | (value == BOMB)
+
+
+@kernel
+def wood_in_reach(board, first, near, cell, strength):
+    """How many walls of wood a bomb at a cell burns; ``board`` from ``first`` on."""
+    total = 0
+    for direction in range(UP, RIGHT + 1):
+        at = cell
+        for _ in range(strength - 1):
+            target = near[at * WAYS + direction]
+            if target == at or board[first + target] == RIGID:
+                break
+            at = target
+            if board[first + at] == WOOD:
+                total += 1
+                break
+    return total
+
+
+@kernel
+def wood_worth(count, weight):
+    """What it is worth to burn so many walls at once."""
+    return weight * (1.0 - 0.5**count)
+
+
+@kernel
+def appraise(worth, b, later, me, enemies, wishes, near, size):
+    """Into ``worth`` (cells,): what each cell is worth.  ``later`` is the position when all bombs have gone off,
+    ``wishes`` (GOAL_FIELDS,) what goals are worth, bit k of ``enemies`` says that agent k is one.
+    """
+    cells, guess, now = size * size, b.guess, b.guess[STEP]
+    own = AGENTS + me * AGENT_FIELDS
+    for cell in range(cells):
+        worth[cell] = 0.0
+        value = guess[BOARD + cell]
+        if blocked(value):
+            continue
+        if (value >= EXTRA_BOMB) & (value <= KICK):
+            useless = (value == KICK) & (guess[own + CAN_KICK] != 0)
+            worth[cell] = wishes[ITEM_WORTH] * (0.3 if useless else 1.0)
+        if guess[own + AMMO] > 0:
+            found = wood_in_reach(later, BOARD, near, cell, guess[own + BLAST])
+            worth[cell] = max(worth[cell], wood_worth(found, wishes[WOOD_WORTH]))
+        age = now - b.notes[LOOKED + cell] if b.notes[LOOKED + cell] != NEVER else now + 20
+        worth[cell] = max(worth[cell], wishes[LOOK_WORTH] * min(1.0, age / wishes[LOOK_AGE]))
+    for k in range(MAX_AGENTS):
+        if enemies >> k & 1 and b.notes[SEEN_STEP + k] != NEVER and some_possible(b, k, size):
+            age = now - b.notes[SEEN_STEP + k]
+            if age <= wishes[CHASE_AGE]:
+                cell = b.notes[SEEN_CELL + k]
+                worth[cell] = max(worth[cell], wishes[CHASE_WORTH] * (1.0 - age / (wishes[CHASE_AGE] + 1.0)))
+    relax(worth, guess, near, cells)
+
+
+@inline_kernel
+def some_possible(b, k, size):
+    """Whether an agent is alive."""
+    found = False
+    for r in range(size):
+        found |= b.possible[k, r] != 0
+    return found
+
+
+@kernel
+def relax(worth, guess, near, cells):
+    """Let goals shine along the ways, forward and backward over the board until it settles."""
+    for sweep in range(SWEEPS):
+        changed = False
+        for i in range(cells):
+            cell = i if sweep % 2 == 0 else cells - 1 - i
+            if blocked(guess[BOARD + cell]):
+                continue
+            best = worth[cell]
+            for direction in range(UP, RIGHT + 1):
+                target = near[cell * WAYS + direction]
+                if not blocked(guess[BOARD + target]):
+                    best = max(best, DISCOUNT * worth[target])
+            if best > worth[cell] + 1e-12:
+                worth[cell] = best
+                changed = True
+        if not changed:
+            break

@@ -1,0 +1,397 @@
+"""``hakozaki``: joint actions of all visible agents, judged on pessimistic scenarios (Osogami & Takahashi 2019).
+
+Depth one: every joint action is played by the rules, and on what follows each visible agent's survivability is taken
+while all the others spread without a limit.  An action is worth the agent's own survivability and its teammate's, the
+least over what the others do, divided by the enemies', which are averages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray, Game
+from infoset.jit import inline_kernel, kernel
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.engine import SIZE
+from infoset.pommerman.search.belief import SEEN_STEP
+from infoset.pommerman.search.cellsets import ONE, add, clear, contains, count
+from infoset.pommerman.search.dypm import (
+    FAILURES,
+    LAST_CELL,
+    LAST_FIELDS,
+    LAST_MOVE,
+    LAST_STEP,
+    MOVES,
+    NONE,
+    STUBBORN,
+    leads_on,
+    remember_failure,
+)
+from infoset.pommerman.search.goals import DISCOUNT, WOOD_WORTH, appraise, wood_in_reach, wood_worth
+from infoset.pommerman.search.players import Searcher
+from infoset.pommerman.search.scenario import (
+    copy,
+    empty_scenario,
+    gather_crowd,
+    play,
+    spread_crowd,
+    unroll,
+)
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    BLAST,
+    BOARD,
+    CELL,
+    LAY,
+    STEP,
+    STOP,
+    Row,
+    empty_rows,
+)  # fmt: skip
+from infoset.randomness import next_word
+
+MAX_REPLIES = MOVES ** (MAX_AGENTS - 1)
+CHUNK = 2  # replies between two looks at the clock: a fraction of a millisecond
+RESERVE = 0.0003  # seconds to choose in
+HOPELESS = 1e-3  # what no survivability counts as
+
+(BUDGET, LENGTH, THRESHOLD, FLOOR, BOMB_COST, MEMORY, GOAL_WEIGHT, WISHES) = range(8)
+
+
+@dataclass(frozen=True)
+class Hakozaki:
+    """The parameters; distances and times are in steps, survivabilities in cells."""
+
+    budget: int = 300
+    """How many joint actions are judged at most; all own actions meet the same replies of the others, at least one."""
+    length: int = 11
+    """Of a scenario."""
+    threshold: float = 30.0
+    """Where the own and the teammate's survivability are clipped: who is so free may well attack."""
+    floor: float = 0.1
+    """The least that an enemy's survivability counts as."""
+    bomb_cost: float = 0.1
+    """What having one bomb less costs, in units of the logarithm of a survivability."""
+    memory: int = 4
+    """How long an enemy that went out of view is still reckoned with."""
+    goal_weight: float = 0.5
+    """What goals count beside logarithms of survivabilities."""
+    item: float = 1.0
+    wood: float = 0.6
+    chase: float = 0.8
+    look: float = 0.4
+    look_age: float = 50.0
+    chase_age: float = 25.0
+
+    def settings(self) -> FloatArray:
+        """As the kernels read them."""
+        return np.array(astuple(self), dtype=np.float64)
+
+
+class Desk(NamedTuple):
+    """Room to decide in; survivabilities of an action are over the replies judged so far."""
+
+    leaf: Row
+    moves: npt.NDArray[np.int16]  # (agents,) a joint action
+    cell: npt.NDArray[np.int16]  # (moves,) where each own action leads
+    options: npt.NDArray[np.int16]  # (agents, moves) what each can do
+    choices: npt.NDArray[np.int64]  # (agents,) how many of them
+    replies: npt.NDArray[np.int16]  # (replies, agents) joint actions of the others
+    own: FloatArray  # (moves,) the least; NONE where an action is not to be had
+    mean: FloatArray  # (moves,) the sum
+    lasted: FloatArray  # (moves,) the sum of the moments that the agent lives through where it does not survive
+    mate: FloatArray  # (moves, moves) the least by the own and the teammate's action
+    foes: FloatArray  # (moves, agents) sums
+    met: npt.NDArray[np.int64]  # (1,) whether anyone comes in the agent's way
+    value: FloatArray  # (moves,)
+    worth: FloatArray  # (cells,)
+    last: npt.NDArray[np.int64]  # (LAST_FIELDS,) as ``remember_failure`` keeps them
+
+
+def empty_desk(config: Config) -> Desk:
+    return Desk(
+        empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
+        np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
+        np.zeros((MAX_REPLIES, MAX_AGENTS), dtype=np.int16), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
+        np.zeros((MOVES, MOVES)), np.zeros((MOVES, MAX_AGENTS)), np.zeros(1, dtype=np.int64), np.zeros(MOVES),
+        np.zeros(config.size**2), np.zeros(LAST_FIELDS, dtype=np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def survivability(s, cell, length, size):
+    """The cells at which an agent at ``cell`` can be at the end of a scenario, each counted by how far from the
+    others the way to it can keep, from 0 to 1.  Returns that sum, in cells; the number of cells if nobody spread; and
+    until which moment there would be any.
+
+    ``crowd`` is by when the others may have been where, ``c`` for the first time at moment ``first[c]``.  A way that
+    is at ``c`` at a moment ``t >= first[c]`` meets them; its worth is the least ``first[c]`` of all its meetings,
+    ``length + 1`` without any, as a part of ``length + 1``; a cell's is that of its best way.  Ways worth more than
+    ``n`` are those that are open where the others spread for ``n`` steps, so the worths are summed as numbers of cells.
+    """
+    total, alone, lasted = 0, 0, 0
+    for level in range(length + 1):
+        found, moment = arrivals(s, cell, length, level, size)
+        total += found
+        if level == 0:
+            alone, lasted = found, moment
+        if found == 0:
+            break
+    return total / (length + 1.0), alone, lasted
+
+
+@kernel
+def arrivals(s, cell, length, level, size):
+    """How many cells an agent can be on at the end if the others spread for ``level`` steps, and how long there are
+    any: a moment, 0 to ``length``.
+    """
+    cells = s.reach[0]
+    clear(cells, size)
+    if not contains(s.fire[0], cell, size):
+        add(cells, cell, size)
+    for t in range(length):
+        taken, some = min(t + 1, level), np.uint32(0)
+        above, here = np.uint32(0), cells[0]
+        for r in range(size):
+            below = cells[r + 1] if r + 1 < size else np.uint32(0)
+            word = above | (here << ONE) | (here >> ONE) | below
+            word = ((word & s.open[t, r]) | here) & ~s.fire[t + 1, r] & ~s.crowd[taken, r]
+            cells[r] = word
+            some |= word
+            above, here = here, below
+        if some == 0:
+            return 0, t
+    return count(cells, size), length
+
+
+@kernel
+def prepare(b, d, me, engine):
+    """Empty tables, everyone's options, and the others' replies in the order in which they are looked at; how many."""
+    d.met[0] = 0
+    for k in range(MAX_AGENTS):
+        d.choices[k] = 0
+        if b.guess[AGENTS + k * AGENT_FIELDS + ALIVE]:
+            list_options(b, d, k, engine)
+    for move in range(MOVES):
+        d.own[move], d.mean[move], d.lasted[move] = NONE, 0.0, 0.0
+        for other in range(MOVES):
+            d.mate[move, other] = np.inf
+        for k in range(MAX_AGENTS):
+            d.foes[move, k] = 0.0
+    for at in range(d.choices[me]):
+        d.own[d.options[me, at]] = np.inf
+        leads_on(b, d, me, d.options[me, at], engine)
+    return list_replies(b, d, me, engine.settings[SIZE])
+
+
+@kernel
+def list_options(b, d, k, engine):
+    """The actions of an agent that do something and do not kill it at once; stopping if there is none."""
+    for move in range(MOVES):
+        if leads_on(b, d, k, move, engine):
+            d.options[k, d.choices[k]] = move
+            d.choices[k] += 1
+    if d.choices[k] == 0:
+        d.options[k, 0], d.choices[k] = STOP, 1
+
+
+@kernel
+def list_replies(b, d, me, size):
+    """Joint actions of the others, into ``replies``: first those in which few do anything but their first option, and
+    among them those in which the nearest do.
+    """
+    order = np.zeros(MAX_AGENTS, dtype=np.int64)
+    others = 0
+    for away in range(2 * size):
+        for k in range(MAX_AGENTS):
+            if k != me and d.choices[k] and distance(b.guess, me, k, size) == away:
+                order[others] = k
+                others += 1
+    total = 1
+    for at in range(others):
+        total *= d.choices[order[at]]
+    found = 0
+    for busy in range(others + 1):
+        for code in range(total):
+            rest, active = code, 0
+            for at in range(others):
+                k = order[at]
+                choice = rest % d.choices[k]
+                rest //= d.choices[k]
+                active += choice != 0
+                d.replies[found, k] = d.options[k, choice]
+            found += active == busy
+            if found == total:
+                break
+    return found
+
+
+@inline_kernel
+def distance(row, one, other, size):
+    here, there = row[AGENTS + one * AGENT_FIELDS + CELL], row[AGENTS + other * AGENT_FIELDS + CELL]
+    return abs(here // size - there // size) + abs(here % size - there % size)
+
+
+@kernel
+def search(b, s, d, me, enemies, mate, first, last, settings, engine):
+    """Judge the own actions against the replies from ``first`` to before ``last``."""
+    for reply in range(first, last):
+        for at in range(d.choices[me]):
+            move = d.options[me, at]
+            copy(b.guess, d.leaf)
+            for k in range(MAX_AGENTS):
+                d.moves[k] = d.replies[reply, k]
+            d.moves[me] = move
+            play(d.leaf, d.moves, b, engine)
+            judge(b, s, d, me, enemies, mate, move, settings, engine)
+
+
+@kernel
+def judge(b, s, d, me, enemies, mate, move, settings, engine):
+    """Enter the survivabilities of all in the position on the desk, which a joint action led to."""
+    size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
+    unroll(s, d.leaf, length, b, engine)
+    for k in range(MAX_AGENTS):
+        if d.choices[k] == 0:
+            continue
+        found, alone, lasted = 0.0, 0, 0
+        agent = AGENTS + k * AGENT_FIELDS
+        if d.leaf[agent + ALIVE]:
+            crowd_against(b, s, d, k, 0 if enemies >> k & 1 else enemies, settings[MEMORY], size)
+            spread_crowd(s, length, length, size)
+            found, alone, lasted = survivability(s, d.leaf[agent + CELL], length, size)
+        if k == me:
+            d.met[0] |= found < alone
+            d.own[move] = min(d.own[move], found)
+            d.mean[move] += found
+            d.lasted[move] += lasted
+        elif mate >> k & 1:
+            d.mate[move, d.moves[k]] = min(d.mate[move, d.moves[k]], found)
+        else:
+            d.foes[move, k] += found
+
+
+@kernel
+def crowd_against(b, s, d, k, enemies, memory, size):
+    """Everyone else, and where enemies who were in view not long ago may be."""
+    gather_crowd(s, d.leaf, k, k, size)
+    for other in range(MAX_AGENTS):
+        if enemies >> other & 1 and not d.choices[other] and b.guess[STEP] - b.notes[SEEN_STEP + other] <= memory:
+            for r in range(size):
+                s.crowd[0, r] |= b.possible[other, r]
+    own = d.leaf[AGENTS + k * AGENT_FIELDS + CELL]
+    s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
+
+
+@kernel
+def choose(b, s, d, me, enemies, mate, replies, settings, engine, stream):
+    """The best action after so many replies to each."""
+    size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
+    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
+    remember_failure(d, own, b.guess[STEP])
+    unroll(s, b.guess, length, b, engine)
+    appraise(d.worth, b, s.row, me, enemies, settings[WISHES:], engine.near, size)
+    safe = False
+    for move in range(MOVES):
+        safe |= d.own[move] > 0.0
+    best, found = -np.inf, STOP
+    for move in range(MOVES):
+        if d.own[move] == NONE or (safe and d.own[move] <= 0.0):
+            continue
+        score = contest(d, move, enemies, mate, replies, settings)
+        if safe:
+            score += own_value(d, move, settings) + aim(b, s, d, me, move, settings, engine)
+        else:
+            score += np.log(d.mean[move] / replies + HOPELESS) + d.lasted[move] / replies
+        score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
+        if score > best:
+            best, found = score, move
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    return found
+
+
+@kernel
+def own_value(d, move, settings):
+    """The logarithm of the least own survivability, which does not count where nobody is near."""
+    return np.log(min(1.0, d.own[move] / settings[THRESHOLD])) if d.met[0] else 0.0
+
+
+@kernel
+def contest(d, move, enemies, mate, replies, settings):
+    """The logarithm of the teammate's survivability over the enemies', with an action.
+
+    The teammate takes its own best action against the worst of the others'.
+    """
+    score = 0.0
+    for k in range(MAX_AGENTS):
+        if d.choices[k] == 0:
+            continue
+        if mate >> k & 1:
+            left = 0.0
+            for other in range(MOVES):
+                if d.mate[move, other] != np.inf:
+                    left = max(left, d.mate[move, other])
+            score += np.log(max(min(1.0, left / settings[THRESHOLD]), HOPELESS))
+        elif enemies >> k & 1:
+            score -= np.log(max(d.foes[move, k] / replies, settings[FLOOR]))
+    return score
+
+
+@kernel
+def aim(b, s, d, me, move, settings, engine):
+    """What an action is worth for goals; ``s.row`` is the position when all bombs have gone off."""
+    agent = AGENTS + me * AGENT_FIELDS
+    own = b.guess[agent + CELL]
+    worth, cost = d.worth[d.cell[move]], 0.0
+    if move == LAY:
+        walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
+        worth = max(wood_worth(walls, settings[WISHES + WOOD_WORTH]), DISCOUNT * d.worth[own])
+        cost = settings[BOMB_COST] if walls == 0 else 0.0
+    elif move == STOP:
+        worth = DISCOUNT * d.worth[own]
+    if move == d.last[LAST_MOVE]:
+        cost += STUBBORN * d.last[FAILURES]
+    return settings[GOAL_WEIGHT] * worth - cost
+
+
+class HakozakiPlayer(Searcher):
+    """``hakozaki`` with its parameters; the same budget gives the same answer where no deadline cuts it short."""
+
+    name = "hakozaki"
+
+    def __init__(self, parameters: Hakozaki | None = None) -> None:
+        self.settings = (parameters or Hakozaki()).settings()
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        super().begin(game, player, rng, deadline)
+        self.scenario, self.desk = empty_scenario(self.config), empty_desk(self.config)
+
+    def decide(self, deadline: float | None) -> int:
+        return int(
+            hakozaki_move(
+                self.belief, self.scenario, self.desk, self.player, self.enemies, self.mate, self.settings,
+                self.engine, self.stream, deadline,
+            )
+        )  # fmt: skip
+
+
+def hakozaki_move(b, s, d, me, enemies, mate, settings, engine, stream, deadline=None):
+    """One decision, at the latest at ``deadline``, a moment of ``time.monotonic``.
+
+    ``enemies`` and ``mate`` have bit k for agent k.
+    """
+    replies = prepare(b, d, me, engine)
+    allowed = min(replies, max(1, int(settings[BUDGET]) // int(d.choices[me])))
+    done, step = 0, allowed if deadline is None else CHUNK
+    while done < allowed and (done == 0 or deadline is None or monotonic() < deadline - RESERVE):
+        last = min(done + step, allowed)
+        search(b, s, d, me, enemies, mate, done, last, settings, engine)
+        done = last
+    return choose(b, s, d, me, enemies, mate, done, settings, engine, stream)

@@ -1,0 +1,192 @@
+"""Pessimistic scenarios (Osogami & Takahashi 2019, Algorithm 2) and what survives them.
+
+A scenario is the deterministic future of a position in which nobody moves; it says for every step which cells can be
+entered and which burn.  Pessimism enters by *crowds*: others stand on every cell that they may have reached, all at
+once.  What an agent can still do in it is a set of cells for each step, forward from where it is and pruned backward
+from the end.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.jit import count_ones, inline_kernel, kernel
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, FUSE, SIZE, close_in
+from infoset.pommerman.rules import step
+from infoset.pommerman.search.cellsets import add, contains, remove, row_of_neighbours
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    BOARD,
+    BOMB,
+    BOMB_CELL,
+    BOMB_FIELDS,
+    BOMBS,
+    CELL,
+    FLAMES,
+    NUM_BOMBS,
+    RIGID,
+    WOOD,
+    Row,
+    empty_rows,
+)  # fmt: skip
+
+MAX_LENGTH = 20
+Cells = npt.NDArray[np.uint32]
+ONE = np.uint32(1)
+
+
+class Scenario(NamedTuple):
+    """Room for one: sets of cells for each moment, 0 to the scenario's length."""
+
+    row: Row  # (row,) the position as time goes on
+    open: Cells  # (moments, size) cells that may be entered in the step from this moment
+    fire: Cells  # (moments, size) cells that burn, or are walls: nobody lives there
+    crowd: Cells  # (moments, size) cells taken by others
+    reach: Cells  # (moments, size) where the agent looked at can be, and still survive
+
+
+def empty_scenario(config: Config) -> Scenario:
+    """Room for scenarios of a game, of at most ``MAX_LENGTH`` steps; whoever takes a length from outside checks it."""
+    sets = np.zeros((4, MAX_LENGTH + 1, config.size), dtype=np.uint32)
+    return Scenario(empty_rows(1, config)[0], *sets)
+
+
+@kernel
+def play(row, moves, b, engine):
+    """One step of the rules in place, without judgement."""
+    settings = engine.settings
+    if len(engine.collapses):
+        close_in(row, settings, engine.collapses)
+    step(
+        row, b.work, engine.near, settings[SIZE], moves, b.silence, settings[FUSE], settings[FLAME_LIFE_AT_START],
+        settings[BLAST_CAP],
+    )  # fmt: skip
+
+
+@inline_kernel
+def copy(source, target):
+    """A position."""
+    for k in range(len(source)):
+        target[k] = source[k]
+
+
+@kernel
+def unroll(s, leaf, length, b, engine):
+    """The future of ``leaf`` in which nobody moves: fills ``open`` and ``fire``."""
+    copy(leaf, s.row)
+    draw(s, 0, engine)
+    for t in range(1, length + 1):
+        play(s.row, b.idle, b, engine)
+        draw(s, t, engine)
+
+
+@inline_kernel
+def draw(s, t, engine):
+    """What the board shows at a moment, as sets: with the walls that close in before anyone moves, and the bombs that
+    agents stand on.
+    """
+    size, cell = engine.settings[SIZE], BOARD
+    if len(engine.collapses):
+        close_in(s.row, engine.settings, engine.collapses)
+    for r in range(size):
+        free, fire = np.uint32(0), np.uint32(0)
+        for c in range(size):
+            value = s.row[cell]
+            bit = ONE << np.uint32(c)
+            if (value == FLAMES) | (value == RIGID):
+                fire |= bit
+            if (value != RIGID) & (value != WOOD) & (value != BOMB):
+                free |= bit
+            cell += 1
+        s.open[t, r], s.fire[t, r] = free, fire
+    for k in range(s.row[NUM_BOMBS]):
+        remove(s.open[t], s.row[BOMBS + k * BOMB_FIELDS + BOMB_CELL], size)
+
+
+@kernel
+def spread_crowd(s, length, level, size):
+    """Others, who stand on ``crowd[0]``, are on every cell that they may reach in the first ``level`` steps."""
+    for t in range(length):
+        for r in range(size):
+            word = s.crowd[t, r]
+            if t < level:
+                word |= row_of_neighbours(s.crowd[t], r, size) & s.open[t, r] & ~s.fire[t + 1, r]
+            s.crowd[t + 1, r] = word
+
+
+@kernel
+def survivable(s, cell, length, size):
+    """How many pairs of a moment, 1 to ``length``, and a cell an agent at ``cell`` can reach and survive from.
+
+    None where at most one cell is left at the end.  ``crowd`` is nobody's way; ``reach`` is left with the pairs.
+    """
+    return survivable_from(s, cell, 0, length, size)
+
+
+@kernel
+def survivable_from(s, cell, begin, length, size):
+    """The same for an agent that is at ``cell`` at the moment ``begin``: pairs of later moments."""
+    for r in range(size):
+        s.reach[begin, r] = np.uint32(0)
+    if not contains(s.fire[begin], cell, size):
+        add(s.reach[begin], cell, size)
+    for t in range(begin, length):
+        for r in range(size):
+            word = (row_of_neighbours(s.reach[t], r, size) & s.open[t, r]) | s.reach[t, r]
+            s.reach[t + 1, r] = word & ~s.fire[t + 1, r] & ~s.crowd[t + 1, r]
+    last = np.int64(0)
+    for r in range(size):
+        last += np.int64(count_ones(s.reach[length, r]))
+    if last <= 1:
+        return 0
+    total = last
+    for back in range(1, length - begin):
+        total += prune(s, length - back, size)
+    return total
+
+
+@inline_kernel
+def prune(s, t, size):
+    """Keep at a moment what has somewhere to go at the next; how much that is."""
+    kept = np.int64(0)
+    above = np.uint32(0)
+    for r in range(size):
+        word = s.reach[t + 1, r]
+        entered = word & s.open[t, r]
+        found = word | (entered << ONE) | (entered >> ONE) | above
+        if r + 1 < size:
+            found |= s.reach[t + 1, r + 1] & s.open[t, r + 1]
+        above = entered
+        s.reach[t, r] &= found
+        kept += np.int64(count_ones(s.reach[t, r]))
+    return kept
+
+
+@kernel
+def lasts(s, length, size):
+    """How long the agent of the last call of ``survivable`` has any cell at all: a moment, 0 to ``length``."""
+    for t in range(length + 1):
+        some = np.uint32(0)
+        for r in range(size):
+            some |= s.reach[t, r]
+        if some == 0:
+            return max(t - 1, 0)
+    return length
+
+
+@kernel
+def gather_crowd(s, row, without, other, size):
+    """Into ``crowd[0]``: everyone alive in a position except two."""
+    for r in range(size):
+        s.crowd[0, r] = np.uint32(0)
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        alive = row[agent + ALIVE] != 0 and k != without
+        if alive and k != other:
+            add(s.crowd[0], row[agent + CELL], size)
