@@ -100,11 +100,11 @@ def test_arguments_that_do_not_fit(arguments: dict, error: type[Exception], mess
 
 
 @needs_optuna
-def test_the_command_says_what_it_found(tmp_path) -> None:
-    options = "--pool stop --boards 1 --confirm 2 --minutes 0.001 --variant OneVsOne-v0 --out"
-    command = [sys.executable, str(TUNE), *options.split(), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = done.stdout.splitlines()
+def test_it_says_what_it_found(tmp_path, capsys, monkeypatch) -> None:
+    options = "--pool stop --boards 1 --confirm 2 --minutes 0.0001 --variant OneVsOne-v0 --out"
+    monkeypatch.setattr(sys, "argv", ["tune_pommerman.py", *options.split(), str(tmp_path)])
+    tune().main()
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("trial 0: ")
     assert lines[-3].startswith("best of 1 trials, number 0: ")
     assert lines[-1] == "gain over the defaults 0 ± 0: not supported by the fresh boards"
