@@ -47,7 +47,7 @@ SPACES: dict[str, dict[str, tuple[float, float]]] = {
         "threshold": (0.2, 1.0),
         "floor": (0.005, 0.2),
         "mate_floor": (0.2, 0.9),
-        "gain": (0.02, 0.4),
+        "bomb_gain": (0.02, 0.4),
         "memory": (0, 12),
         "goal_weight": (0.05, 2.0),
     },

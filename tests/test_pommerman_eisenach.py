@@ -397,6 +397,8 @@ def test_parameters_are_checked() -> None:
         eis.Eisenach(budget=0)
     with pytest.raises(ParameterError, match=r"depth=13 .*allowed"):
         eis.Eisenach(depth=13)
+    with pytest.raises(ParameterError, match="mean=nan is out of range"):
+        eis.Eisenach(mean=float("nan"))
 
 
 @pytest.mark.parametrize("rules", [TEAM, FFA, DUEL, COLLAPSING, config("PommeRadioCompetition-v2")])

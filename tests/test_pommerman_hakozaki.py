@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from infoset import play_match
+from infoset.errors import ParameterError
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import advance, engine
@@ -201,3 +202,10 @@ def test_a_deadline_is_kept() -> None:
             late.append(monotonic() > deadline)
     assert len(late) > 20
     assert np.mean(late[5:]) < 0.5
+
+
+@pytest.mark.parametrize("wrong", [{"length": 21}, {"budget": 0}, {"floor": 0.0}, {"item": float("nan")}])
+def test_parameters_out_of_range(wrong: dict[str, float]) -> None:
+    """A longer scenario than there is room for would be written beyond its end."""
+    with pytest.raises(ParameterError, match="out of range"):
+        Hakozaki(**wrong)

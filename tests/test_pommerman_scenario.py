@@ -168,7 +168,7 @@ class Room:
     def unroll(self, row: st.Row, length: int, without: int, level: int) -> set[Cell]:
         """Everyone but one agent is a crowd, which is returned."""
         unroll(self.scenario, row, length, self.belief, engine(self.rules))
-        gather_crowd(self.scenario, row, without, without, self.size)
+        gather_crowd(self.scenario, row, without, self.size)
         spread_crowd(self.scenario, length, level, self.size)
         return to_set(self.scenario.crowd[0])
 

@@ -36,6 +36,22 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
     return path
 
 
+def lock_file(file: int) -> bool:
+    """Keep other processes from this lock until the descriptor is closed or this process ends; whether it was free.
+
+    Where the system has no such locks it always is.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def read_text(path: Path) -> str:
     """The text of a game's file of at most ``MAX_TEXT_BYTES`` bytes.  Raises ``FormatError``."""
     if "\0" in str(path):

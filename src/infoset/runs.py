@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from infoset.errors import CheckpointError, shorten
-from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, lock_file, read_arrays, replace_file
 from infoset.solvers.solve import Point, Solution
 from infoset.solvers.solver import Solver
 
@@ -136,16 +136,10 @@ class RunFolder:
 
     def _lock(self) -> None:
         """Keep other processes out until ``close`` or the end of this one."""
-        try:
-            import fcntl
-        except ImportError:  # no such locks on this system
-            return
         self._held = os.open(self.path / "config.json", os.O_RDONLY)
-        try:
-            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock_file(self._held):
             self.close()
-            raise CheckpointError(f"{self.path}: another process is at this run") from None
+            raise CheckpointError(f"{self.path}: another process is at this run")
 
     def close(self) -> None:
         """Let other processes at the run; the end of this one does so too."""

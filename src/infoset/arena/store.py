@@ -11,7 +11,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from infoset.errors import CheckpointError, ParameterError, shorten
-from infoset.files import MAX_TEXT_BYTES
+from infoset.files import MAX_TEXT_BYTES, lock_file
 from infoset.match.replay import Match
 
 SCHEMA = 1
@@ -255,17 +255,8 @@ def _locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None
     try:
-        _lock(file, path)
+        if not lock_file(file):
+            raise CheckpointError(f"{path}: another process is at this tournament")
         yield
     finally:
         os.close(file)
-
-
-def _lock(file: int, path: Path) -> None:
-    with suppress(ImportError):  # no such locks on this system
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CheckpointError(f"{path}: another process is at this tournament") from None

@@ -9,7 +9,7 @@ action of theirs is searched.  ``dypm`` is the case of one action.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,6 @@ from infoset.pommerman.search.dypm import (
     NONE,
     STUBBORN,
     average_blocked,
-    check_weights,
     crowd_against,
     judge_self,
     last_resort,
@@ -41,7 +40,9 @@ from infoset.pommerman.search.dypm import (
 )
 from infoset.pommerman.search.goals import (
     DISCOUNT,
+    GOAL_FIELDS,
     WOOD_WORTH,
+    Wishes,
     appraise,
     wood_in_reach,
     wood_worth,
@@ -75,13 +76,13 @@ from infoset.randomness import next_word
 MAX_DEPTH = 8
 
 (
-    LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, GAIN, MEMORY, GOAL_WEIGHT, DELAY, DEPTH, BUDGET, BOMBED, WISHES,
-) = range(13)  # fmt: skip
+    LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, DELAY, DEPTH, BUDGET, BOMBED,
+) = range(GOAL_FIELDS, GOAL_FIELDS + 12)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Champion:
-    """The parameters; distances and times are in steps."""
+class Champion(Wishes):
+    """The parameters beside its wishes; distances and times are in steps."""
 
     level: int = 3
     """Steps in which the others spread against the agent itself."""
@@ -93,7 +94,7 @@ class Champion:
     """The least that an enemy's share counts as."""
     mate_floor: float = 0.5
     """The least of its teammate's share that it leaves."""
-    gain: float = 0.1
+    bomb_gain: float = 0.1
     """What a bomb must take from an enemy's share."""
     memory: int = 5
     """How long an agent that went out of view is still reckoned with."""
@@ -107,11 +108,6 @@ class Champion:
     """Plans, at most."""
     bombs: bool = False
     """Whether every enemy in view is reckoned to lay a bomb at once."""
-    item: float = 1.0
-    wood: float = 0.6
-    chase: float = 0.8
-    look: float = 0.4
-    look_age: float = 50.0
     chase_age: float = 40.0
 
     def __post_init__(self) -> None:
@@ -119,11 +115,7 @@ class Champion:
         check_range("length", self.length, self.depth + 1, MAX_LENGTH)
         check_range("level", self.level, 0, MAX_LENGTH)
         check_range("budget", self.budget, 1, 10**9)
-        check_weights(self)
-
-    def settings(self) -> FloatArray:
-        """As the kernel reads them."""
-        return np.array(astuple(self), dtype=np.float64)
+        super().__post_init__()
 
 
 class Plans(NamedTuple):
@@ -172,7 +164,7 @@ def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream):
     average_blocked(b, d, me, size)
     look_at_others(b, s, d, p, me, enemies, length, settings, engine)
     unroll(s, b.guess, length, b, engine)
-    appraise(d.worth, b, s.row, me, enemies, settings[WISHES:], engine.near, size)
+    appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
     copy(s.row, d.leaf)  # the position when all bombs have gone off
     for move in range(MOVES):
         p.best[move] = -np.inf
@@ -188,7 +180,7 @@ def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream):
         if p.best[move] > -np.inf and score > best:
             best, found = score, move
     if found == NEVER:
-        found = last_resort(b, s, d, me, length, 0, settings, engine, stream)
+        found = last_resort(b, s, d, me, length, engine, stream)
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = now, own, found
     return found
 
@@ -218,9 +210,7 @@ def look_at_others(b, s, d, p, me, enemies, length, settings, engine):
 @kernel
 def search(b, s, d, p, me, enemies, mate, settings, contact, engine, stream):
     """All plans, depth first; the best score of each first action is kept."""
-    depth = min(np.int64(settings[DEPTH]), MAX_DEPTH)
-    if not contact:
-        depth = min(depth, 2)
+    depth = np.int64(settings[DEPTH] if contact else min(settings[DEPTH], 2.0))
     ply, left = 0, np.int64(settings[BUDGET])
     see(s, p, 0, engine)
     p.moves[0] = STOP
@@ -269,7 +259,7 @@ def advance(b, d, p, me, ply, settings, engine):
         if after[agent + AMMO] >= before[agent + AMMO]:
             return False
         walls = wood_in_reach(d.leaf, BOARD, engine.near, cell, before[agent + BLAST])
-        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, settings[WISHES + WOOD_WORTH]))
+        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, settings[WOOD_WORTH]))
         if p.bombed[ply] == NEVER:
             p.bombed[ply + 1] = ply
     elif move != STOP and cell == p.cells[ply]:
@@ -287,7 +277,7 @@ def judge(b, s, d, p, me, enemies, mate, depth, settings, contact, engine):
         draw(s, t, engine)
     score, gain = squeeze(s, p, enemies, mate, depth, length, settings, size)
     if p.bombed[depth] != NEVER:
-        if gain < settings[GAIN] and p.wood[depth] <= 0.0:
+        if gain < settings[BOMB_GAIN] and p.wood[depth] <= 0.0:
             return -np.inf
         score -= settings[DELAY] * p.bombed[depth]
     if contact:

@@ -8,14 +8,13 @@ the agent.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray
-from infoset.errors import ParameterError
 from infoset.jit import kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
@@ -25,7 +24,9 @@ from infoset.pommerman.search.cellsets import add
 from infoset.pommerman.search.dangers import lay_dangers
 from infoset.pommerman.search.goals import (
     DISCOUNT,
+    GOAL_FIELDS,
     WOOD_WORTH,
+    Wishes,
     appraise,
     wood_in_reach,
     wood_worth,
@@ -59,18 +60,19 @@ from infoset.pommerman.state import (
 from infoset.randomness import next_word
 
 MOVES = LAY + 1
-HIGHEST = 1e9
 NONE = -1.0
 
 LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
 STUBBORN = 0.3  # what a failed move is worth less the next time, for each time that it failed
 
-(LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, BOMBED, WISHES) = range(10)
+(LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, BOMBED) = range(
+    GOAL_FIELDS, GOAL_FIELDS + 9
+)
 
 
 @dataclass(frozen=True)
-class Dypm:
-    """The parameters; distances and times are in steps."""
+class Dypm(Wishes):
+    """The parameters beside its wishes; distances and times are in steps."""
 
     level: int = 3
     """Steps in which the others spread (the paper's pessimism level)."""
@@ -90,30 +92,11 @@ class Dypm:
     """What goals count beside values."""
     bombs: bool = False
     """Whether every enemy in view is reckoned to lay a bomb at once."""
-    item: float = 1.0
-    wood: float = 0.6
-    chase: float = 0.8
-    look: float = 0.4
-    look_age: float = 50.0
-    chase_age: float = 25.0
 
     def __post_init__(self) -> None:
         check_range("length", self.length, 2, MAX_LENGTH)
         check_range("level", self.level, 0, MAX_LENGTH)
-        check_weights(self)
-
-    def settings(self) -> FloatArray:
-        """As the kernel reads them."""
-        return np.array(astuple(self), dtype=np.float64)
-
-
-def check_weights(parameters: Any) -> None:
-    """Raise ``ParameterError`` for numbers of which nothing sensible comes; the fields are those of ``Dypm``."""
-    for field in fields(parameters):
-        value = getattr(parameters, field.name)
-        lowest = 1e-9 if field.name in ("threshold", "floor", "look_age") else 0.0
-        if not lowest <= value <= HIGHEST:
-            raise ParameterError(f"{field.name}={value} is out of range; allowed: {lowest:g} to {HIGHEST:g}")
+        super().__post_init__()
 
 
 class Desk(NamedTuple):
@@ -169,10 +152,10 @@ def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
         safe |= d.own[move] > 0.0
     if safe:
         unroll(s, b.guess, length, b, engine)
-        appraise(d.worth, b, s.row, me, enemies, settings[WISHES:], engine.near, size)
+        appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
         found = choose(b, s, d, me, enemies, settings, engine, stream)
     else:
-        found = last_resort(b, s, d, me, length, level, settings, engine, stream)
+        found = last_resort(b, s, d, me, length, engine, stream)
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
     return found
 
@@ -264,7 +247,7 @@ def judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine)
 @kernel
 def crowd_against(b, s, d, me, enemies, memory, size):
     """Everyone else: where they are, or can be if they were in view not long ago."""
-    gather_crowd(s, d.leaf, me, me, size)
+    gather_crowd(s, d.leaf, me, size)
     for k in range(MAX_AGENTS):
         hidden = enemies >> k & 1 and not d.leaf[AGENTS + k * AGENT_FIELDS + ALIVE]
         if hidden and b.guess[STEP] - b.notes[SEEN_STEP + k] <= memory:
@@ -330,9 +313,7 @@ def choose(b, s, d, me, enemies, settings, engine, stream):
             walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
             if gain < settings[BOMB_GAIN] and walls == 0:
                 continue
-            score += settings[GOAL_WEIGHT] * max(
-                wood_worth(walls, settings[WISHES + WOOD_WORTH]), DISCOUNT * d.worth[own]
-            )
+            score += settings[GOAL_WEIGHT] * max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
         elif move == STOP:
             score += settings[GOAL_WEIGHT] * DISCOUNT * d.worth[own]
         else:
@@ -346,7 +327,7 @@ def choose(b, s, d, me, enemies, settings, engine, stream):
 
 
 @kernel
-def last_resort(b, s, d, me, length, level, settings, engine, stream):
+def last_resort(b, s, d, me, length, engine, stream):
     """Nothing is survivable: less pessimism, and then the action after which some cell lasts longest."""
     size = engine.settings[SIZE]
     best, found = -1.0, STOP
@@ -356,7 +337,7 @@ def last_resort(b, s, d, me, length, level, settings, engine, stream):
         unroll(s, d.leaf, length, b, engine)
         score = 0.0
         for pessimism in range(2):
-            gather_crowd(s, d.leaf, me, me, size)
+            gather_crowd(s, d.leaf, me, size)
             spread_crowd(s, length, pessimism, size)
             pairs = survivable(s, d.cell[move], length, size)
             score += 100.0 * pairs + lasts(s, length, size)

@@ -25,7 +25,7 @@ from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, SIZE, Engin
 from infoset.pommerman.rules import WAYS, bomb_on
 from infoset.pommerman.search.belief import Belief
 from infoset.pommerman.search.cellsets import add, clear
-from infoset.pommerman.search.goals import appraise, blocked, some_possible
+from infoset.pommerman.search.goals import appraise, blocked, check_weights, some_possible
 from infoset.pommerman.search.players import Searcher
 from infoset.pommerman.search.scenario import ONE, copy, play
 from infoset.pommerman.state import (
@@ -133,6 +133,7 @@ class Eisenach:
         check_range("budget", self.budget, 1, 10**9)
         check_range("depth", self.depth, 1, MAX_DEPTH)
         check_range("horizon", self.horizon, 0, 100)
+        check_weights(self)
 
     def settings(self) -> FloatArray:
         """As the kernels read them."""

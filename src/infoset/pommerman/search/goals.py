@@ -5,6 +5,13 @@ Every goal is worth something at its cell; a cell is worth the best of all goals
 
 from __future__ import annotations
 
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel
 from infoset.pommerman.config import MAX_AGENTS
 from infoset.pommerman.rules import WAYS
@@ -28,7 +35,44 @@ from infoset.pommerman.state import (
 
 DISCOUNT = 0.9
 SWEEPS = 6
+HIGHEST = 1e9
+POSITIVE = ("threshold", "floor", "look_age")  # what is divided by, or of which a logarithm is taken
+
 (ITEM_WORTH, WOOD_WORTH, CHASE_WORTH, LOOK_WORTH, LOOK_AGE, CHASE_AGE, GOAL_FIELDS) = range(7)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What goals are worth to an agent.  Its other parameters follow, in a class of its own that extends this one."""
+
+    item: float = 1.0
+    """An item; one that is no use is worth less."""
+    wood: float = 0.6
+    """The most that a cell is worth from which wood can be burnt."""
+    chase: float = 0.8
+    """The cell at which an enemy was just seen."""
+    look: float = 0.4
+    """The most that a cell is worth that was not looked at for long."""
+    look_age: float = 50.0
+    """After how many steps that is reached."""
+    chase_age: float = 25.0
+    """For how many steps a cell is worth something because an enemy was seen there."""
+
+    def __post_init__(self) -> None:
+        check_weights(self)
+
+    def settings(self) -> FloatArray:
+        """As the kernels read them, in the order of the fields."""
+        return np.array(astuple(self), dtype=np.float64)
+
+
+def check_weights(parameters: Any) -> None:
+    """Raise ``ParameterError`` for a field of which nothing sensible comes: below 0, infinite, no number."""
+    for field in fields(parameters):
+        value = getattr(parameters, field.name)
+        lowest = 1e-9 if field.name in POSITIVE else 0.0
+        if not lowest <= value <= HIGHEST:
+            raise ParameterError(f"{field.name}={value} is out of range; allowed: {lowest:g} to {HIGHEST:g}")
 
 
 @inline_kernel
@@ -63,7 +107,7 @@ def wood_worth(count, weight):
 @kernel
 def appraise(worth, b, later, me, enemies, wishes, near, size):
     """Into ``worth`` (cells,): what each cell is worth.  ``later`` is the position when all bombs have gone off,
-    ``wishes`` (GOAL_FIELDS,) what goals are worth, bit k of ``enemies`` says that agent k is one.
+    ``wishes`` begins with what goals are worth (GOAL_FIELDS), bit k of ``enemies`` says that agent k is one.
     """
     cells, guess, now = size * size, b.guess, b.guess[STEP]
     own = AGENTS + me * AGENT_FIELDS

@@ -7,7 +7,7 @@ least over what the others do, divided by the enemies', which are averages.
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from time import monotonic
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from infoset.base import FloatArray, Game
 from infoset.jit import inline_kernel, kernel
+from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
 from infoset.pommerman.search.belief import SEEN_STEP
@@ -32,9 +33,18 @@ from infoset.pommerman.search.dypm import (
     leads_on,
     remember_failure,
 )
-from infoset.pommerman.search.goals import DISCOUNT, WOOD_WORTH, appraise, wood_in_reach, wood_worth
+from infoset.pommerman.search.goals import (
+    DISCOUNT,
+    GOAL_FIELDS,
+    WOOD_WORTH,
+    Wishes,
+    appraise,
+    wood_in_reach,
+    wood_worth,
+)
 from infoset.pommerman.search.players import Searcher
 from infoset.pommerman.search.scenario import (
+    MAX_LENGTH,
     copy,
     empty_scenario,
     gather_crowd,
@@ -62,12 +72,12 @@ CHUNK = 2  # replies between two looks at the clock: a fraction of a millisecond
 RESERVE = 0.0003  # seconds to choose in
 HOPELESS = 1e-3  # what no survivability counts as
 
-(BUDGET, LENGTH, THRESHOLD, FLOOR, BOMB_COST, MEMORY, GOAL_WEIGHT, WISHES) = range(8)
+(BUDGET, LENGTH, THRESHOLD, FLOOR, BOMB_COST, MEMORY, GOAL_WEIGHT) = range(GOAL_FIELDS, GOAL_FIELDS + 7)
 
 
 @dataclass(frozen=True)
-class Hakozaki:
-    """The parameters; distances and times are in steps, survivabilities in cells."""
+class Hakozaki(Wishes):
+    """The parameters beside its wishes; distances and times are in steps, survivabilities in cells."""
 
     budget: int = 300
     """How many joint actions are judged at most; all own actions meet the same replies of the others, at least one."""
@@ -83,16 +93,11 @@ class Hakozaki:
     """How long an enemy that went out of view is still reckoned with."""
     goal_weight: float = 0.5
     """What goals count beside logarithms of survivabilities."""
-    item: float = 1.0
-    wood: float = 0.6
-    chase: float = 0.8
-    look: float = 0.4
-    look_age: float = 50.0
-    chase_age: float = 25.0
 
-    def settings(self) -> FloatArray:
-        """As the kernels read them."""
-        return np.array(astuple(self), dtype=np.float64)
+    def __post_init__(self) -> None:
+        check_range("budget", self.budget, 1, 10**9)
+        check_range("length", self.length, 2, MAX_LENGTH)
+        super().__post_init__()
 
 
 class Desk(NamedTuple):
@@ -281,7 +286,7 @@ def judge(b, s, d, me, enemies, mate, move, settings, engine):
 @kernel
 def crowd_against(b, s, d, k, enemies, memory, size):
     """Everyone else, and where enemies who were in view not long ago may be."""
-    gather_crowd(s, d.leaf, k, k, size)
+    gather_crowd(s, d.leaf, k, size)
     for other in range(MAX_AGENTS):
         if enemies >> other & 1 and not d.choices[other] and b.guess[STEP] - b.notes[SEEN_STEP + other] <= memory:
             for r in range(size):
@@ -297,7 +302,7 @@ def choose(b, s, d, me, enemies, mate, replies, settings, engine, stream):
     own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
     remember_failure(d, own, b.guess[STEP])
     unroll(s, b.guess, length, b, engine)
-    appraise(d.worth, b, s.row, me, enemies, settings[WISHES:], engine.near, size)
+    appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
     safe = False
     for move in range(MOVES):
         safe |= d.own[move] > 0.0
@@ -352,7 +357,7 @@ def aim(b, s, d, me, move, settings, engine):
     worth, cost = d.worth[d.cell[move]], 0.0
     if move == LAY:
         walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
-        worth = max(wood_worth(walls, settings[WISHES + WOOD_WORTH]), DISCOUNT * d.worth[own])
+        worth = max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
         cost = settings[BOMB_COST] if walls == 0 else 0.0
     elif move == STOP:
         worth = DISCOUNT * d.worth[own]

@@ -181,12 +181,11 @@ def lasts(s, length, size):
 
 
 @kernel
-def gather_crowd(s, row, without, other, size):
-    """Into ``crowd[0]``: everyone alive in a position except two."""
+def gather_crowd(s, row, without, size):
+    """Into ``crowd[0]``: everyone alive in a position except one."""
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
-        alive = row[agent + ALIVE] != 0 and k != without
-        if alive and k != other:
+        if row[agent + ALIVE] and k != without:
             add(s.crowd[0], row[agent + CELL], size)
