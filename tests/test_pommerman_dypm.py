@@ -487,7 +487,7 @@ def test_what_cells_are_worth(number: int) -> None:
         for _ in range(12):
             later = stepped(later, rules, {})
         worth = np.zeros(cells)
-        appraise(worth, b, later, me, bits(enemies), p.settings()[-6:], neighbours(rules.size), rules.size)
+        appraise(worth, b, later, me, bits(enemies), p.settings(), neighbours(rules.size), rules.size)
         own, board = agents_of(b.guess)[me], board_of(b.guess, rules)
         goals = {}
         for n, (cell, value) in enumerate(board.items()):
