@@ -1,15 +1,17 @@
 """``champion``: plans of several own actions, each judged on the pessimistic scenario that follows it.
 
 A plan is laid out on the rules, others standing still; then the scenario of the last position is added, and the boards
-of plan and scenario together are one future.  The agent itself must survive it against a crowd of all others, from
-where the plan ends.  The others are judged from where they are *now*: what they can still reach in a future in which
-the plan's bombs lie and go off and its agent is in the way.  So they answer the plan as well as they can, although no
-action of theirs is searched.  ``dypm`` is the case of one action.
+of plan and scenario together are one future.  The agent itself must survive it from where the plan ends.  The others
+are judged from where they are *now*: what they can still reach in a future in which the plan's bombs lie and go off and
+its agent is in the way.  So they answer the plan as well as they can, although no action of theirs is searched.
+
+What they could do about its first action is found exactly, as a game of pursuit: see ``risks``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +49,7 @@ from infoset.pommerman.search.goals import (
     wood_in_reach,
     wood_worth,
 )
+from infoset.pommerman.search.risks import Risks, empty_risks, weigh_risks
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
     copy,
@@ -76,44 +79,49 @@ from infoset.randomness import next_word
 MAX_DEPTH = 8
 
 (
-    LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, DELAY, DEPTH, BUDGET, BOMBED,
-) = range(GOAL_FIELDS, GOAL_FIELDS + 12)  # fmt: skip
+    LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, DEPTH, BUDGET, ROOM, ROOM_WEIGHT,
+    BLOCK_RISK, BOMB_RISK, MATE_RISK,
+) = range(GOAL_FIELDS, GOAL_FIELDS + 14)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Champion(Wishes):
-    """The parameters beside its wishes; distances and times are in steps."""
+    """The parameters beside its wishes; distances and times are in steps, values are logarithms."""
 
-    level: int = 3
-    """Steps in which the others spread against the agent itself."""
     length: int = 12
     """Of plan and scenario together."""
     threshold: float = 0.5
     """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
-    floor: float = 0.02
+    floor: float = 0.003
     """The least that an enemy's share counts as."""
     mate_floor: float = 0.5
     """The least of its teammate's share that it leaves."""
-    bomb_gain: float = 0.1
+    bomb_gain: float = 0.02
     """What a bomb must take from an enemy's share."""
     memory: int = 5
     """How long an agent that went out of view is still reckoned with."""
-    goal_weight: float = 0.5
+    goal_weight: float = 0.8
     """What goals count beside values."""
-    delay: float = 0.01
-    """What each step before a plan's first bomb costs."""
     depth: int = 3
-    """Actions of a plan: 3 take about a millisecond a decision, 4 two and a half, 5 ten."""
+    """Actions of a plan: 3 take two milliseconds a decision, 5 about ten."""
     budget: int = 2000
-    """Plans, at most."""
-    bombs: bool = False
-    """Whether every enemy in view is reckoned to lay a bomb at once."""
+    """Plans, at most, for each first action."""
+    room: float = 30.0
+    """Where its room is clipped: the cells in which it ends, each by how far from others the way to it keeps."""
+    room_weight: float = 1.5
+    """What the logarithm of that room counts."""
+    block_risk: float = 6.0
+    """What it costs to be where enemies can trap it by standing in its way."""
+    bomb_risk: float = 2.0
+    """What it costs to be where an enemy can do so with a bomb or a kick first."""
+    mate_risk: float = 2.4
+    """What it costs to be where its teammate can do so by accident."""
+    chase: float = 3.0
     chase_age: float = 40.0
 
     def __post_init__(self) -> None:
         check_range("depth", self.depth, 1, MAX_DEPTH)
         check_range("length", self.length, self.depth + 1, MAX_LENGTH)
-        check_range("level", self.level, 0, MAX_LENGTH)
         check_range("budget", self.budget, 1, 10**9)
         super().__post_init__()
 
@@ -125,8 +133,9 @@ class Plans(NamedTuple):
     moves: npt.NDArray[np.int64]  # (MAX_DEPTH,) the plan
     cells: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) where it leads
     wood: FloatArray  # (MAX_DEPTH + 1,) what its bombs have earned so far
-    bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) when it laid the first bomb, or NEVER
+    bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) whether it has laid one
     best: FloatArray  # (MOVES,) the best score by the first action
+    risks: Risks
     alone: FloatArray  # (agents,) what the others survive without the agent
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
     crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
@@ -134,54 +143,86 @@ class Plans(NamedTuple):
 
 NEVER = -1
 NOBODY = -1
+RESERVE = 0.004  # seconds that the plans of one first action may take, and choosing
+HOPELESS = 0.02  # the least part of it that the own survivability counts as
+IN_THE_WAY = 0.3  # what it costs that a plan leads over a cell on which somebody stands now
 
 
 def empty_plans(config: Config) -> Plans:
     return Plans(
         empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
-        np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MOVES), np.zeros(MAX_AGENTS),
-        np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(config.size, dtype=np.uint32),
+        np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MOVES), empty_risks(config),
+        np.zeros(MAX_AGENTS), np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(config.size, dtype=np.uint32),
     )  # fmt: skip
 
 
+def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream, deadline=None):
+    """One decision, at the latest at ``deadline``, a moment of ``time.monotonic``: if plans are not done by then, those
+    of one action count.  ``enemies`` and ``mate`` have bit k for agent k.
+    """
+    contact = prepare(b, s, d, p, me, enemies, settings, engine)
+    if deadline is None:
+        search(b, s, d, p, me, enemies, mate, 0, MOVES, MAX_DEPTH, settings, contact, engine)
+    else:
+        search(b, s, d, p, me, enemies, mate, 0, MOVES, 1, settings, contact, engine)
+        short = p.best.copy()
+        for move in range(MOVES):
+            if monotonic() > deadline - RESERVE:
+                p.best[:] = short
+                break
+            search(b, s, d, p, me, enemies, mate, move, move + 1, MAX_DEPTH, settings, contact, engine)
+    return choose(b, s, d, p, me, settings, engine, stream)
+
+
 @kernel
-def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream):
-    """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
-    size = engine.settings[SIZE]
-    length = np.int64(settings[LENGTH])
-    agent = AGENTS + me * AGENT_FIELDS
-    own, now = b.guess[agent + CELL], b.guess[STEP]
-    remember_failure(d, own, now)
+def prepare(b, s, d, p, me, enemies, settings, engine):
+    """All that does not depend on plans; whether others matter."""
+    size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
+    remember_failure(d, b.guess[AGENTS + me * AGENT_FIELDS + CELL], b.guess[STEP])
     contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
     for move in range(MOVES):
-        d.own[move] = NONE
+        d.own[move], p.risks.risk[move], p.risks.room[move] = NONE, 0.0, settings[ROOM]
         if leads_on(b, d, me, move, engine):
             unroll(s, d.leaf, length, b, engine)
-            judge_self(
-                b, s, d, me, enemies, move, length, np.int64(settings[LEVEL]), settings[MEMORY],
-                settings[BOMBED] > 0.0, engine,
-            )  # fmt: skip
+            judge_self(b, s, d, me, enemies, move, length, 0, settings[MEMORY], False, engine)
+        p.risks.alone[move] = d.own[move]
+    if contact:
+        weigh_risks(b, s, d, p.risks, me, enemies, length, settings[MEMORY], settings[BLOCK_RISK:], engine)
     average_blocked(b, d, me, size)
     look_at_others(b, s, d, p, me, enemies, length, settings, engine)
     unroll(s, b.guess, length, b, engine)
     appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
     copy(s.row, d.leaf)  # the position when all bombs have gone off
-    for move in range(MOVES):
-        p.best[move] = -np.inf
-    copy(b.guess, p.rows[0])
-    p.cells[0], p.wood[0], p.bombed[0] = own, 0.0, NEVER
-    search(b, s, d, p, me, enemies, mate, settings, contact, engine, stream)
+    return contact
+
+
+@kernel
+def choose(b, s, d, p, me, settings, engine, stream):
+    """The action whose best plan is worth most, with its room and its risk; without any the one that risks least."""
+    found = best_of(d, p, settings, stream)
+    if found == NEVER:
+        for move in range(MOVES):
+            p.best[move] = 0.0 if p.risks.alone[move] > 0.0 else -np.inf
+        found = best_of(d, p, settings, stream)
+    if found == NEVER:
+        found = last_resort(b, s, d, me, np.int64(settings[LENGTH]), engine, stream)
+    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    return found
+
+
+@kernel
+def best_of(d, p, settings, stream):
+    """The action of the best score, on a tie any; ``NEVER`` if there is none."""
     best, found = -np.inf, NEVER
     for move in range(MOVES):
-        score = p.best[move]
+        room = min(1.0, (p.risks.room[move] + 0.1) / settings[ROOM])
+        score = p.best[move] + settings[ROOM_WEIGHT] * np.log(room) - p.risks.risk[move]
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
-        if p.best[move] > -np.inf and score > best:
+        if score > best:
             best, found = score, move
-    if found == NEVER:
-        found = last_resort(b, s, d, me, length, engine, stream)
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = now, own, found
     return found
 
 
@@ -208,30 +249,46 @@ def look_at_others(b, s, d, p, me, enemies, length, settings, engine):
 
 
 @kernel
-def search(b, s, d, p, me, enemies, mate, settings, contact, engine, stream):
-    """All plans, depth first; the best score of each first action is kept."""
-    depth = np.int64(settings[DEPTH] if contact else min(settings[DEPTH], 2.0))
-    ply, left = 0, np.int64(settings[BUDGET])
+def search(b, s, d, p, me, enemies, mate, first, last, deepest, settings, contact, engine):
+    """All plans that begin with an action from ``first`` to before ``last``, depth first, of ``deepest`` actions at
+    most; the best score of each first action is kept.
+    """
+    depth = min(np.int64(settings[DEPTH]), deepest)
+    if not contact:
+        depth = min(depth, 2)
+    copy(b.guess, p.rows[0])
+    p.cells[0], p.wood[0], p.bombed[0] = b.guess[AGENTS + me * AGENT_FIELDS + CELL], 0.0, 0
     see(s, p, 0, engine)
-    p.moves[0] = STOP
-    while ply >= 0:
+    for move in range(first, last):
+        p.best[move] = -np.inf
+        if p.risks.alone[move] > 0.0 and advance(b, d, p, me, 0, move, settings, engine):
+            see(s, p, 1, engine)
+            search_from(b, s, d, p, me, enemies, mate, move, depth, settings, contact, engine)
+
+
+@kernel
+def search_from(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
+    """All plans that begin with one action, which is laid out."""
+    ply, left = 1, np.int64(settings[BUDGET])
+    p.moves[1] = STOP if depth > 1 else MOVES
+    if depth == 1:
+        p.best[first] = judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine)
+    while ply >= 1:
         if p.moves[ply] == MOVES or left == 0:
             ply -= 1
-            if ply >= 0:
-                p.moves[ply] += 1
-            continue
-        if (ply == 0 and d.own[p.moves[0]] <= 0.0) or not advance(b, d, p, me, ply, settings, engine):
             p.moves[ply] += 1
-            continue
-        see(s, p, ply + 1, engine)
-        if ply + 1 == depth:
-            score = judge(b, s, d, p, me, enemies, mate, depth, settings, contact, engine)
-            p.best[p.moves[0]] = max(p.best[p.moves[0]], score)
-            left -= 1
+        elif not advance(b, d, p, me, ply, p.moves[ply], settings, engine):
             p.moves[ply] += 1
         else:
-            ply += 1
-            p.moves[ply] = STOP
+            see(s, p, ply + 1, engine)
+            if ply + 1 == depth:
+                score = judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine)
+                p.best[first] = max(p.best[first], score)
+                left -= 1
+                p.moves[ply] += 1
+            else:
+                ply += 1
+                p.moves[ply] = STOP
 
 
 @kernel
@@ -242,10 +299,10 @@ def see(s, p, ply, engine):
 
 
 @kernel
-def advance(b, d, p, me, ply, settings, engine):
+def advance(b, d, p, me, ply, move, settings, engine):
     """Play a plan's next action; whether it does something, and its agent lives."""
     agent = AGENTS + me * AGENT_FIELDS
-    before, after, move = p.rows[ply], p.rows[ply + 1], p.moves[ply]
+    before, after = p.rows[ply], p.rows[ply + 1]
     if move == LAY and before[agent + AMMO] == 0:
         return False
     copy(before, after)
@@ -260,41 +317,38 @@ def advance(b, d, p, me, ply, settings, engine):
             return False
         walls = wood_in_reach(d.leaf, BOARD, engine.near, cell, before[agent + BLAST])
         p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, settings[WOOD_WORTH]))
-        if p.bombed[ply] == NEVER:
-            p.bombed[ply + 1] = ply
+        p.bombed[ply + 1] = 1
     elif move != STOP and cell == p.cells[ply]:
         return False
     return after[agent + ALIVE] != 0
 
 
 @kernel
-def judge(b, s, d, p, me, enemies, mate, depth, settings, contact, engine):
+def judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
     """What a plan is worth: the logarithm of the ratio of products, and goals."""
     size = engine.settings[SIZE]
-    length, level = np.int64(settings[LENGTH]), np.int64(settings[LEVEL])
+    length = np.int64(settings[LENGTH])
     for t in range(depth + 1, length + 1):
         play(s.row, b.idle, b, engine)
         draw(s, t, engine)
     score, gain = squeeze(s, p, enemies, mate, depth, length, settings, size)
-    if p.bombed[depth] != NEVER:
-        if gain < settings[BOMB_GAIN] and p.wood[depth] <= 0.0:
-            return -np.inf
-        score -= settings[DELAY] * p.bombed[depth]
+    if p.bombed[depth] and gain < settings[BOMB_GAIN] and p.wood[depth] <= 0.0:
+        return -np.inf
     if contact:
-        lay_dangers(b, s, d.other, p.rows[depth], depth, length, enemies, settings[BOMBED] > 0.0, d.moves, engine)
+        lay_dangers(b, s, d.other, p.rows[depth], depth, length, enemies, False, d.moves, engine)
     for r in range(size):
         s.crowd[0, r] = p.crowd[r]
-    spread_crowd(s, length, level, size)
+    spread_crowd(s, length, 0, size)
     own = survivable_from(s, p.cells[depth], depth, length, size)
     if own <= 0.0:
         return -np.inf
     if contact:
         whole = settings[THRESHOLD] * length * (length + 1)
         rest = settings[THRESHOLD] * (length * (length + 1) - depth * (depth + 1))
-        score += np.log(min(1.0, own / rest, d.own[p.moves[0]] / whole))
+        score += np.log(max(min(1.0, own / rest, d.own[first] / whole), HOPELESS))
     for t in range(1, depth + 1):
         if contains(s.crowd[t], p.cells[t], size):
-            score -= 0.3  # somebody may be in the way
+            score -= IN_THE_WAY
     return score + settings[GOAL_WEIGHT] * reached(d, p, depth)
 
 

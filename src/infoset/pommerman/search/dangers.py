@@ -96,11 +96,19 @@ def lay_bombs(row, enemies, fuse):
     some = False
     for k in range(MAX_AGENTS):
         agent = AGENTS + k * AGENT_FIELDS
-        able = row[agent + ALIVE] and row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS
-        if enemies >> k & 1 and able and not bomb_on(row, row[agent + CELL]):
-            bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
-            row[bomb + BOMB_CELL], row[bomb + OWNER] = row[agent + CELL], k
-            row[bomb + LIFE], row[bomb + STRENGTH], row[bomb + DIRECTION] = fuse, row[agent + BLAST], STOP
-            row[NUM_BOMBS] += 1
-            some = True
+        if enemies >> k & 1 and row[agent + ALIVE] and row[agent + AMMO] > 0:
+            some |= put_bomb(row, k, fuse)
     return some
+
+
+@kernel
+def put_bomb(row, k, fuse):
+    """A new bomb of agent ``k`` where it is; whether there was room for it."""
+    agent = AGENTS + k * AGENT_FIELDS
+    if row[NUM_BOMBS] == MAX_BOMBS or bomb_on(row, row[agent + CELL]):
+        return False
+    bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
+    row[bomb + BOMB_CELL], row[bomb + OWNER] = row[agent + CELL], k
+    row[bomb + LIFE], row[bomb + STRENGTH], row[bomb + DIRECTION] = fuse, row[agent + BLAST], STOP
+    row[NUM_BOMBS] += 1
+    return True

@@ -162,15 +162,17 @@ def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
 
 @kernel
 def meets(b, s, d, me, enemies, length, memory, engine):
-    """Whether others could come in its way at all while a scenario lasts."""
-    size = engine.settings[SIZE]
-    act_on(b, d, me, STOP, engine)
-    unroll(s, d.leaf, length, b, engine)
-    crowd_against(b, s, d, me, enemies, memory, size)
-    spread_crowd(s, length, 0, size)
-    alone = survivable(s, d.cell[STOP], length, size)
-    spread_crowd(s, length, length, size)
-    return survivable(s, d.cell[STOP], length, size) < alone
+    """Whether others could come in its way at all while a scenario lasts, after any of its actions."""
+    size, found = engine.settings[SIZE], False
+    for move in range(MOVES):
+        if not found and leads_on(b, d, me, move, engine):
+            unroll(s, d.leaf, length, b, engine)
+            crowd_against(b, s, d, me, enemies, memory, size)
+            spread_crowd(s, length, 0, size)
+            alone = survivable(s, d.cell[move], length, size)
+            spread_crowd(s, length, length, size)
+            found = survivable(s, d.cell[move], length, size) < alone
+    return found
 
 
 @kernel

@@ -20,7 +20,6 @@ from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
 from infoset.pommerman.search.belief import SEEN_STEP
-from infoset.pommerman.search.cellsets import ONE, add, clear, contains, count
 from infoset.pommerman.search.dypm import (
     FAILURES,
     LAST_CELL,
@@ -50,6 +49,7 @@ from infoset.pommerman.search.scenario import (
     gather_crowd,
     play,
     spread_crowd,
+    survivability,
     unroll,
 )
 from infoset.pommerman.state import (
@@ -128,52 +128,6 @@ def empty_desk(config: Config) -> Desk:
         np.zeros((MOVES, MOVES)), np.zeros((MOVES, MAX_AGENTS)), np.zeros(1, dtype=np.int64), np.zeros(MOVES),
         np.zeros(config.size**2), np.zeros(LAST_FIELDS, dtype=np.int64),
     )  # fmt: skip
-
-
-@kernel
-def survivability(s, cell, length, size):
-    """The cells at which an agent at ``cell`` can be at the end of a scenario, each counted by how far from the
-    others the way to it can keep, from 0 to 1.  Returns that sum, in cells; the number of cells if nobody spread; and
-    until which moment there would be any.
-
-    ``crowd`` is by when the others may have been where, ``c`` for the first time at moment ``first[c]``.  A way that
-    is at ``c`` at a moment ``t >= first[c]`` meets them; its worth is the least ``first[c]`` of all its meetings,
-    ``length + 1`` without any, as a part of ``length + 1``; a cell's is that of its best way.  Ways worth more than
-    ``n`` are those that are open where the others spread for ``n`` steps, so the worths are summed as numbers of cells.
-    """
-    total, alone, lasted = 0, 0, 0
-    for level in range(length + 1):
-        found, moment = arrivals(s, cell, length, level, size)
-        total += found
-        if level == 0:
-            alone, lasted = found, moment
-        if found == 0:
-            break
-    return total / (length + 1.0), alone, lasted
-
-
-@kernel
-def arrivals(s, cell, length, level, size):
-    """How many cells an agent can be on at the end if the others spread for ``level`` steps, and how long there are
-    any: a moment, 0 to ``length``.
-    """
-    cells = s.reach[0]
-    clear(cells, size)
-    if not contains(s.fire[0], cell, size):
-        add(cells, cell, size)
-    for t in range(length):
-        taken, some = min(t + 1, level), np.uint32(0)
-        above, here = np.uint32(0), cells[0]
-        for r in range(size):
-            below = cells[r + 1] if r + 1 < size else np.uint32(0)
-            word = above | (here << ONE) | (here >> ONE) | below
-            word = ((word & s.open[t, r]) | here) & ~s.fire[t + 1, r] & ~s.crowd[taken, r]
-            cells[r] = word
-            some |= word
-            above, here = here, below
-        if some == 0:
-            return 0, t
-    return count(cells, size), length
 
 
 @kernel

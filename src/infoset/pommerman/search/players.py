@@ -101,6 +101,6 @@ class ChampionPlayer(Searcher):
         return int(
             champion_move(
                 self.belief, self.scenario, self.desk, self.plans, self.player, self.enemies, self.mate,
-                self.settings, self.engine, self.stream,
+                self.settings, self.engine, self.stream, deadline,
             )
         )  # fmt: skip

@@ -17,7 +17,7 @@ from infoset.jit import count_ones, inline_kernel, kernel
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, FUSE, SIZE, close_in
 from infoset.pommerman.rules import step
-from infoset.pommerman.search.cellsets import add, contains, remove, row_of_neighbours
+from infoset.pommerman.search.cellsets import add, clear, contains, count, remove, row_of_neighbours
 from infoset.pommerman.state import (
     AGENT_FIELDS,
     AGENTS,
@@ -166,6 +166,52 @@ def prune(s, t, size):
         s.reach[t, r] &= found
         kept += np.int64(count_ones(s.reach[t, r]))
     return kept
+
+
+@kernel
+def survivability(s, cell, length, size):
+    """The cells at which an agent at ``cell`` can be at the end of a scenario, each counted by how far from the
+    others the way to it can keep, from 0 to 1.  Returns that sum, in cells; the number of cells if nobody spread; and
+    until which moment there would be any.
+
+    ``crowd`` is by when the others may have been where, ``c`` for the first time at moment ``first[c]``.  A way that
+    is at ``c`` at a moment ``t >= first[c]`` meets them; its worth is the least ``first[c]`` of all its meetings,
+    ``length + 1`` without any, as a part of ``length + 1``; a cell's is that of its best way.  Ways worth more than
+    ``n`` are those that are open where the others spread for ``n`` steps, so the worths are summed as numbers of cells.
+    """
+    total, alone, lasted = 0, 0, 0
+    for level in range(length + 1):
+        found, moment = arrivals(s, cell, length, level, size)
+        total += found
+        if level == 0:
+            alone, lasted = found, moment
+        if found == 0:
+            break
+    return total / (length + 1.0), alone, lasted
+
+
+@kernel
+def arrivals(s, cell, length, level, size):
+    """How many cells an agent can be on at the end if the others spread for ``level`` steps, and how long there are
+    any: a moment, 0 to ``length``.
+    """
+    cells = s.reach[0]
+    clear(cells, size)
+    if not contains(s.fire[0], cell, size):
+        add(cells, cell, size)
+    for t in range(length):
+        taken, some = min(t + 1, level), np.uint32(0)
+        above, here = np.uint32(0), cells[0]
+        for r in range(size):
+            below = cells[r + 1] if r + 1 < size else np.uint32(0)
+            word = above | (here << ONE) | (here >> ONE) | below
+            word = ((word & s.open[t, r]) | here) & ~s.fire[t + 1, r] & ~s.crowd[taken, r]
+            cells[r] = word
+            some |= word
+            above, here = here, below
+        if some == 0:
+            return 0, t
+    return count(cells, size), length
 
 
 @kernel

@@ -1,0 +1,272 @@
+"""What others could do about the agent's next action: stand in its way, kick a bomb, or lay one and then do so.
+
+A scenario says what the agent survives if nobody moves; this says what it survives whatever one other agent does (two
+of them for the next step).  An action is a risk if there is an answer to it after which no way out is certain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray
+from infoset.jit import inline_kernel, kernel
+from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.engine import FUSE, SIZE
+from infoset.pommerman.rules import WAYS, bomb_on
+from infoset.pommerman.search.cellsets import add, clear, contains
+from infoset.pommerman.search.dangers import lay_dangers, put_bomb
+from infoset.pommerman.search.dypm import MOVES, NONE, act_on, crowd_against
+from infoset.pommerman.search.scenario import (
+    Cells,
+    copy,
+    gather_crowd,
+    play,
+    spread_crowd,
+    survivability,
+    survivable,
+    unroll,
+)
+from infoset.pommerman.search.traps import Traps, empty_traps, lay_traps
+from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, AMMO, CAN_KICK, CELL, RIGHT, STOP, UP
+
+LENGTH = 13  # steps: a bomb laid in the next step has burnt out by then
+NEAR = 6  # how far off, as the crow walks, an enemy may be that is reckoned to lay a bomb
+
+BY_BLOCK, BY_BOMB, BY_MATE = range(3)
+
+
+class Risks(NamedTuple):
+    """Room to find them."""
+
+    traps: Traps
+    doors: Cells  # (size,) cells that others may step on with their next move
+    ways: npt.NDArray[np.int64]  # (agents, moves) the cells on which each may be after it
+    found: npt.NDArray[np.int64]  # (agents,) how many of them
+    alone: FloatArray  # (moves,) what the agent survives after each action if the others stand still
+    room: FloatArray  # (moves,) its survivability, in cells, as ``survivability`` has it
+    risk: FloatArray  # (moves,) what the worst answer costs
+
+
+def empty_risks(config: Config) -> Risks:
+    return Risks(
+        empty_traps(config), np.zeros(config.size, dtype=np.uint32), np.zeros((MAX_AGENTS, MOVES), dtype=np.int64),
+        np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
+    )  # fmt: skip
+
+
+@kernel
+def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
+    """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has.
+
+    ``costs`` (3,): of being trapped by an agent in the way, by a bomb or kick first, and by the teammate.
+    """
+    size = engine.settings[SIZE]
+    for move in range(MOVES):
+        x.alone[move], x.room[move], x.risk[move] = NONE, 0.0, 0.0
+        if d.own[move] > NONE:
+            look_ahead(b, s, d, x, me, enemies, move, length, memory, engine)
+            x.risk[move] = blocked(b, s, d, x, me, enemies, move, costs, engine)
+            if x.risk[move] < costs[BY_BOMB] and bombed(b, s, d, x, me, enemies, move, engine):
+                x.risk[move] = costs[BY_BOMB]
+    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
+    for move in range(UP, RIGHT + 1):
+        target = engine.near[own * WAYS + move]
+        kicks = d.own[move] > NONE and target != own and bomb_on(b.guess, target)
+        if kicks and wanted(b, me, engine.near[target * WAYS + move], size):  # then it may fail
+            x.risk[move] = max(x.risk[move], x.risk[STOP] if d.own[STOP] > NONE else costs[BY_BLOCK])
+
+
+@kernel
+def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
+    """What the agent survives after an action."""
+    size = engine.settings[SIZE]
+    act_on(b, d, me, move, engine)
+    unroll(s, d.leaf, length, b, engine)
+    gather_crowd(s, d.leaf, me, size)
+    spread_crowd(s, length, 0, size)
+    x.alone[move] = survivable(s, d.cell[move], length, size)
+    lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, False, d.moves, engine)
+    crowd_against(b, s, d, me, enemies, memory, size)
+    spread_crowd(s, length, length, size)
+    x.room[move] = survivability(s, d.cell[move], length, size)[0]
+
+
+@kernel
+def wanted(b, me, cell, size):
+    """Whether another agent can be at a cell in the next step."""
+    found = False
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        found |= k != me and b.guess[agent + ALIVE] and apart(b.guess[agent + CELL], cell, size) <= 1
+    return found
+
+
+@inline_kernel
+def apart(one, other, size):
+    return abs(one // size - other // size) + abs(one % size - other % size)
+
+
+@kernel
+def blocked(b, s, d, x, me, enemies, move, costs, engine):
+    """What it costs that others can stand in the agent's way after an action."""
+    size = engine.settings[SIZE]
+    act_on(b, d, me, move, engine)
+    here, before = d.cell[move], b.guess[AGENTS + me * AGENT_FIELDS + CELL]
+    unroll(s, d.leaf, LENGTH, b, engine)
+    lay_dangers(b, s, d.other, d.leaf, 0, LENGTH, enemies, False, d.moves, engine)
+    list_ways(b, s, x, me, here, engine)
+    spread_crowd(s, LENGTH, LENGTH, size)
+    layer = lay_traps(x.traps, s, 0, LENGTH, engine.near, size)
+    safe = x.traps.safe[layer]
+    worst = 0.0
+    for k in range(MAX_AGENTS):
+        cost = costs[BY_BLOCK if enemies >> k & 1 else BY_MATE]
+        for at in range(x.found[k]):
+            if not contains(safe[x.ways[k, at], 1:], here, size):
+                worst = max(worst, cost)
+        cell = b.guess[AGENTS + k * AGENT_FIELDS + CELL]
+        if x.found[k] and meet_at(here, before, cell, size) and not contains(safe[cell, 1:], before, size):
+            worst = max(worst, cost)
+        for j in range(k):
+            cost = costs[BY_BLOCK if enemies >> k & enemies >> j & 1 else BY_MATE]
+            if worst < cost and caught_between(s, x, 1 - layer, here, k, j, engine):
+                worst = cost
+    return worst
+
+
+@inline_kernel
+def meet_at(here, before, other, size):
+    """Whether two agents want the same cell, so that both may stay."""
+    return (here != before) & (apart(other, here, size) == 1)
+
+
+@kernel
+def list_ways(b, s, x, me, here, engine):
+    """Where the others may be after the agent's next action, which leads it ``here``; ``s.crowd`` begins with that."""
+    size, near = engine.settings[SIZE], engine.near
+    clear(s.crowd[0], size)
+    for r in range(size):
+        x.doors[r] = s.open[0, r] & ~s.fire[0, r]
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        x.found[k] = 0
+        if k != me and b.guess[agent + ALIVE]:
+            cell = b.guess[agent + CELL]
+            if not contains(s.fire[0], cell, size):
+                enter_way(s, x, k, cell, size)
+            for direction in range(UP, RIGHT + 1):
+                to = near[cell * WAYS + direction]
+                if to not in (cell, here) and contains(x.doors, to, size):
+                    enter_way(s, x, k, to, size)
+
+
+@inline_kernel
+def enter_way(s, x, k, cell, size):
+    x.ways[k, x.found[k]] = cell
+    x.found[k] += 1
+    add(s.crowd[0], cell, size)
+
+
+@kernel
+def caught_between(s, x, later, here, k, j, engine):
+    """Whether two others can be where every next step of the agent is spoilt by one of them."""
+    for one in range(x.found[k]):
+        for two in range(x.found[j]):
+            if not escapes(s, x, later, here, x.ways[k, one], x.ways[j, two], engine):
+                return True
+    return False
+
+
+@kernel
+def escapes(s, x, later, here, one, two, engine):
+    """Whether the agent has a step that others at two cells can't spoil together at once, and none of them later."""
+    size, after, near = engine.settings[SIZE], x.traps.safe[later], engine.near
+    for move in range(STOP, RIGHT + 1):
+        to = near[here * WAYS + move] if move != STOP else np.int16(here)
+        if move != STOP and (to == here or not contains(s.open[0], to, size)):
+            continue
+        good = contains(s.fire[1], to, size) == 0
+        if good and move != STOP and (may_enter(s, one, to, engine) or may_enter(s, two, to, engine)):
+            good = contains(after[one, 1:], here, size) != 0 and contains(after[two, 1:], here, size) != 0
+            good &= contains(s.fire[1], here, size) == 0
+        if good and lasts_against(s, after, to, one, engine) and lasts_against(s, after, to, two, engine):
+            return True
+    return False
+
+
+@inline_kernel
+def may_enter(s, other, cell, engine):
+    """Whether an agent at ``other`` may be at a cell in the next step."""
+    size = engine.settings[SIZE]
+    away = apart(other, cell, size)
+    return (away == 0) | ((away == 1) & (contains(s.open[0], cell, size) != 0))
+
+
+@kernel
+def lasts_against(s, after, to, other, engine):
+    """Whether the agent at ``to`` is safe in the next moment wherever an agent at ``other`` goes."""
+    size, good = engine.settings[SIZE], True
+    for way in range(STOP, RIGHT + 1):
+        at = engine.near[other * WAYS + way] if way != STOP else np.int16(other)
+        goes = way == STOP or (at != other and contains(s.open[0], at, size))
+        if goes and at != to and not contains(s.fire[1], at, size):
+            good &= contains(after[at, 1:], to, size) != 0
+    return good
+
+
+@kernel
+def bombed(b, s, d, x, me, enemies, move, engine):
+    """Whether an enemy can trap the agent after its action if it kicks a bomb meanwhile, or lays one where it is, or
+    goes one step and lays one there.  Whoever may not be able to kick is reckoned with as if it were.
+    """
+    size, near, here = engine.settings[SIZE], engine.near, d.cell[move]
+    for k in range(MAX_AGENTS):
+        agent = AGENTS + k * AGENT_FIELDS
+        if not (enemies >> k & 1 and b.guess[agent + ALIVE]):
+            continue
+        cell, kicks = b.guess[agent + CELL], b.guess[agent + CAN_KICK]
+        for direction in range(UP, RIGHT + 1):
+            to = near[cell * WAYS + direction]
+            if to != cell and bomb_on(b.guess, to):
+                b.guess[agent + CAN_KICK] = 1
+                act_both(b, d, me, move, k, direction, engine)
+                b.guess[agent + CAN_KICK] = kicks
+                if may_trap(b, s, d, x, me, k, engine):
+                    return True
+        if b.guess[agent + AMMO] > 0 and apart(cell, here, size) <= NEAR:
+            for at in range(x.found[k]):
+                act_on(b, d, me, move, engine)
+                if d.leaf[agent + ALIVE]:
+                    d.leaf[agent + CELL] = x.ways[k, at]
+                    put_bomb(d.leaf, k, engine.settings[FUSE])
+                    if may_trap(b, s, d, x, me, k, engine):
+                        return True
+    return False
+
+
+@kernel
+def act_both(b, d, me, move, other, action, engine):
+    """The position after an action of the agent and one of another, onto the desk."""
+    copy(b.guess, d.leaf)
+    for k in range(MAX_AGENTS):
+        d.moves[k] = STOP
+    d.moves[me], d.moves[other] = move, action
+    play(d.leaf, d.moves, b, engine)
+
+
+@kernel
+def may_trap(b, s, d, x, me, k, engine):
+    """Whether agent ``k`` can trap the agent from the position on the desk."""
+    size, own, other = engine.settings[SIZE], AGENTS + me * AGENT_FIELDS, AGENTS + k * AGENT_FIELDS
+    if not d.leaf[own + ALIVE] or not d.leaf[other + ALIVE]:
+        return not d.leaf[own + ALIVE]
+    here, at = d.leaf[own + CELL], d.leaf[other + CELL]
+    unroll(s, d.leaf, LENGTH, b, engine)
+    clear(s.crowd[0], size)
+    add(s.crowd[0], at, size)
+    spread_crowd(s, LENGTH, LENGTH, size)
+    layer = lay_traps(x.traps, s, 0, LENGTH, engine.near, size)
+    return contains(x.traps.safe[layer, at, 1:], here, size) == 0

@@ -1,0 +1,109 @@
+"""Who can be trapped: the game of one agent that wants to live through a scenario and one that stands in its way.
+
+In a deterministic future of the board both move, the runner first and without knowing what the blocker does.  Solved
+backward for all cells of both at once: for each cell of the blocker the set of cells from which the runner lives for
+certain.  Two agents that want the same cell, or each other's, stay where they are, as in the rules.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.pommerman.config import Config
+from infoset.pommerman.rules import WAYS
+from infoset.pommerman.search.cellsets import contains
+from infoset.pommerman.state import RIGHT, UP
+
+ONE = np.uint32(1)
+FULL = np.uint32(0xFFFFFFFF)
+Words = npt.NDArray[np.uint32]
+
+
+class Traps(NamedTuple):
+    """Room for the sets of two moments.  Rows of the board have an empty row above and below."""
+
+    safe: Words  # (2, cells + 2, size + 2) by the blocker's cell; then without a blocker; then all cells
+    open: Words  # (size + 2,)
+    way: Words  # (size + 2,) where the blocker may go
+    free: Words  # (size + 2,) cells that the runner may enter and live on, whatever the blocker does
+    met: Words  # (size + 2,) those that the blocker may take
+
+
+def empty_traps(config: Config) -> Traps:
+    size = config.size
+    safe = np.zeros((2, size * size + 2, size + 2), dtype=np.uint32)
+    safe[:, -1] = FULL
+    return Traps(safe, *np.zeros((4, size + 2), dtype=np.uint32))
+
+
+@kernel
+def lay_traps(x, s, begin, length, near, size):
+    """Solve the game from the end of the scenario ``s`` back to the moment ``begin``, for blockers on ``s.crowd`` at
+    each moment; which of the two layers of ``x.safe`` is that moment's.
+    """
+    nobody = size * size
+    layer = length & 1
+    for at in range(nobody + 1):
+        for r in range(size):
+            x.safe[layer, at, r + 1] = ~s.fire[length, r]
+        if at < nobody:
+            x.safe[layer, at, at // size + 1] |= ONE << np.uint32(at % size)
+    for t in range(length - 1, begin - 1, -1):
+        later, layer = layer, t & 1
+        for r in range(size):
+            x.open[r + 1] = s.open[t, r]
+        runs_alone(x, s, later, layer, t, size)
+        for r in range(size):
+            left = s.crowd[t, r] & ~s.fire[t, r]
+            while left:
+                c = lowest_one(left)
+                left ^= ONE << c
+                meet(x, s, later, layer, t, r * size + np.int64(c), near, size)
+    return layer
+
+
+@inline_kernel
+def runs_alone(x, s, later, layer, t, size):
+    """The runner's cells where nobody is in its way."""
+    nobody = size * size
+    after, now = x.safe[later, nobody], x.safe[layer, nobody]
+    for r in range(1, size + 1):
+        x.free[r] = after[r] & x.open[r]
+    for r in range(1, size + 1):
+        here = x.free[r]
+        now[r] = (after[r] | (here << ONE) | (here >> ONE) | x.free[r - 1] | x.free[r + 1]) & ~s.fire[t, r - 1]
+
+
+@inline_kernel
+def meet(x, s, later, layer, t, at, near, size):
+    """The same for a blocker at a cell: what is safe is so after each of the blocker's moves."""
+    nobody, every = size * size, size * size + 1
+    after, now, row = x.safe[later], x.safe[layer, at], at // size + 1
+    burns = contains(s.fire[t + 1], at, size) != 0
+    stay = nobody if burns else at
+    a, b, c, d = every, every, every, every
+    if not burns:
+        x.way[row] |= ONE << np.uint32(at % size)
+    for direction in range(UP, RIGHT + 1):
+        to = near[at * WAYS + direction]
+        if to != at and contains(s.open[t], to, size) and not contains(s.fire[t + 1], to, size):
+            x.way[to // size + 1] |= ONE << np.uint32(to % size)
+            a, b, c, d = to, a, b, c
+    for r in range(1, size + 1):
+        word = after[stay, r] & after[a, r] & after[b, r] & after[c, r] & after[d, r]
+        now[r] = word
+        word &= x.open[r]
+        x.free[r] = word & ~x.way[r]
+        x.met[r] = word & x.way[r]
+    for r in range(1, size + 1):
+        free, met = x.free[r], x.met[r]
+        entered = free << ONE | free >> ONE | x.free[r - 1] | x.free[r + 1]
+        tried = (met << ONE | met >> ONE | x.met[r - 1] | x.met[r + 1]) & after[stay, r]
+        now[r] = (now[r] | entered | tried) & ~s.fire[t, r - 1]
+    now[row] |= ONE << np.uint32(at % size)
+    for r in range(max(row - 1, 1), min(row + 1, size) + 1):
+        x.way[r] = np.uint32(0)
