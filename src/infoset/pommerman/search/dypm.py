@@ -78,11 +78,11 @@ class Dypm(Wishes):
     """Steps in which the others spread (the paper's pessimism level)."""
     length: int = 11
     """Of a scenario."""
-    threshold: float = 0.65
+    threshold: float = 0.9
     """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
     floor: float = 0.05
     """The least that an enemy's share counts as."""
-    mate_floor: float = 0.5
+    mate_floor: float = 0.8
     """The least of its teammate's share that it leaves."""
     bomb_gain: float = 0.1
     """What a bomb must take from the enemies' shares."""

@@ -124,7 +124,8 @@ def spread_crowd(s, length, level, size):
 def survivable(s, cell, length, size):
     """How many pairs of a moment, 1 to ``length``, and a cell an agent at ``cell`` can reach and survive from.
 
-    None where at most one cell is left at the end.  ``crowd`` is nobody's way; ``reach`` is left with the pairs.
+    None where at most one cell is left at the end.  Nobody enters a cell of ``crowd``, but who is there before may stay:
+    nobody is pushed.  ``reach`` is left with the pairs.
     """
     return survivable_from(s, cell, 0, length, size)
 
@@ -138,8 +139,8 @@ def survivable_from(s, cell, begin, length, size):
         add(s.reach[begin], cell, size)
     for t in range(begin, length):
         for r in range(size):
-            word = (row_of_neighbours(s.reach[t], r, size) & s.open[t, r]) | s.reach[t, r]
-            s.reach[t + 1, r] = word & ~s.fire[t + 1, r] & ~s.crowd[t + 1, r]
+            word = row_of_neighbours(s.reach[t], r, size) & s.open[t, r] & ~s.crowd[t + 1, r]
+            s.reach[t + 1, r] = (word | s.reach[t, r]) & ~s.fire[t + 1, r]
     last = np.int64(0)
     for r in range(size):
         last += np.int64(count_ones(s.reach[length, r]))
@@ -158,10 +159,10 @@ def prune(s, t, size):
     above = np.uint32(0)
     for r in range(size):
         word = s.reach[t + 1, r]
-        entered = word & s.open[t, r]
+        entered = word & s.open[t, r] & ~s.crowd[t + 1, r]
         found = word | (entered << ONE) | (entered >> ONE) | above
         if r + 1 < size:
-            found |= s.reach[t + 1, r + 1] & s.open[t, r + 1]
+            found |= s.reach[t + 1, r + 1] & s.open[t, r + 1] & ~s.crowd[t + 1, r + 1]
         above = entered
         s.reach[t, r] &= found
         kept += np.int64(count_ones(s.reach[t, r]))
