@@ -39,7 +39,7 @@ demo: $(VENV)/demo
 	$(BIN)/infoset watch runs/pommerman/match-00001.json
 
 test: check $(VENV)/test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
 
 test-all: test

@@ -124,8 +124,8 @@ def spread_crowd(s, length, level, size):
 def survivable(s, cell, length, size):
     """How many pairs of a moment, 1 to ``length``, and a cell an agent at ``cell`` can reach and survive from.
 
-    None where at most one cell is left at the end.  Nobody enters a cell of ``crowd``, but who is there before may stay:
-    nobody is pushed.  ``reach`` is left with the pairs.
+    None where at most one cell is left at the end.  Nobody enters a cell of ``crowd``, but who is there before it may
+    stay: nobody is pushed.  ``reach`` is left with the pairs.
     """
     return survivable_from(s, cell, 0, length, size)
 
