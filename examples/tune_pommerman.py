@@ -43,13 +43,16 @@ SPACES: dict[str, dict[str, tuple[float, float]]] = {
         "goal_weight": (0.05, 2.0),
     },
     "champion": {
-        "level": (0, 6),
         "threshold": (0.2, 1.0),
-        "floor": (0.005, 0.2),
+        "floor": (0.001, 0.2),
         "mate_floor": (0.2, 0.9),
-        "bomb_gain": (0.02, 0.4),
+        "bomb_gain": (0.005, 0.4),
         "memory": (0, 12),
+        "room_weight": (0.3, 3.0),
+        "block_risk": (1.0, 12.0),
+        "bomb_risk": (0.3, 6.0),
         "goal_weight": (0.05, 2.0),
+        "chase": (0.3, 6.0),
     },
 }
 """The parameters that are tuned and their ranges; whole numbers where the default is one."""
