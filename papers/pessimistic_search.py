@@ -434,8 +434,8 @@ At level 0 both sides are the same agent, which wins half of the decided games,
 Claim 2 holds: pessimism lifts the wins to {share(hard[USUAL].wins, hard[USUAL].games)} % at level {USUAL} and lowers
 the losses to {share(hard[USUAL].losses, hard[USUAL].games)} %. The most wins,
 {share(hard[best].wins, hard[best].games)} %, are those of level {best}, but the intervals from level 2 on overlap.
-Level 4 loses less and ties more than level {USUAL}, as in the paper, though neither its counts nor ours tell the two apart.
-Much pessimism makes many ties:
+Level 4 loses less and ties more than level {USUAL}, as in the paper, though neither its counts nor ours tell the two
+apart. Much pessimism makes many ties:
 {share(hard[10].ties, hard[10].games)} % at level 10. Ours ties more and wins less than the paper's; the likely reason
 is that the paper tuned its other parameters by self-play for level 3 and does not print them. One thing that the paper
 leaves open matters most: whether the others of a scenario also take cells that the agent has reached before them. Where
