@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from time import monotonic
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from infoset.pommerman import state as st
 from infoset.pommerman.engine import engine
 from infoset.pommerman.search.cellsets import contains
+from infoset.pommerman.search.champion import Champion
 from infoset.pommerman.search.players import ChampionPlayer
 from infoset.pommerman.search.scenario import Scenario, empty_scenario, spread_crowd
 from infoset.pommerman.search.traps import empty_traps, lay_traps
@@ -130,16 +131,14 @@ def test_it_lays_no_bomb_where_an_enemy_can_shut_it_in() -> None:
 
 
 def test_it_answers_by_a_deadline() -> None:
-    """At once if there is no time left; with time enough what it would do without a deadline."""
+    """Without time by plans of one action; with time enough what it would do without a deadline."""
     row = position("........", ".0......", ".....1..", "...+....")
-    chosen = []
-    for deadline in (None, monotonic() + 60.0):
-        player = seated(ChampionPlayer, SMALL)
+
+    def scores(depth: int, deadline: float | None) -> list[float]:
+        player = seated(partial(ChampionPlayer, Champion(depth=depth)), SMALL)
         player.belief = believed(row, SMALL)
-        chosen.append(player.decide(deadline))
-    assert chosen[0] == chosen[1]
-    player = seated(ChampionPlayer, SMALL)
-    player.belief = believed(row, SMALL)
-    player.decide(None)
-    before = monotonic()
-    assert 0 <= player.decide(before) <= st.LAY
+        player.decide(deadline)
+        return player.plans.best.tolist()
+
+    assert scores(3, monotonic() + 60.0) == scores(3, None)
+    assert scores(3, monotonic()) == scores(1, None) != scores(3, None)

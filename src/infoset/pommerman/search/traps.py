@@ -2,7 +2,8 @@
 
 In a deterministic future of the board both move, the runner first and without knowing what the blocker does.  Solved
 backward for all cells of both at once: for each cell of the blocker the set of cells from which the runner lives for
-certain.  Two agents that want the same cell, or each other's, stay where they are, as in the rules.
+certain.  Two agents that want the same cell stay where they are, as in the rules; of two that want each other's, which
+stay as well, the runner must also live if they had changed places, which is a little more than the rules ask.
 """
 
 from __future__ import annotations
@@ -10,27 +11,25 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from infoset.jit import inline_kernel, kernel, lowest_one
 from infoset.pommerman.config import Config
 from infoset.pommerman.rules import WAYS
-from infoset.pommerman.search.cellsets import contains
+from infoset.pommerman.search.cellsets import ONE, contains
+from infoset.pommerman.search.scenario import Cells
 from infoset.pommerman.state import RIGHT, UP
 
-ONE = np.uint32(1)
 FULL = np.uint32(0xFFFFFFFF)
-Words = npt.NDArray[np.uint32]
 
 
 class Traps(NamedTuple):
     """Room for the sets of two moments.  Rows of the board have an empty row above and below."""
 
-    safe: Words  # (2, cells + 2, size + 2) by the blocker's cell; then without a blocker; then all cells
-    open: Words  # (size + 2,)
-    way: Words  # (size + 2,) where the blocker may go
-    free: Words  # (size + 2,) cells that the runner may enter and live on, whatever the blocker does
-    met: Words  # (size + 2,) those that the blocker may take
+    safe: Cells  # (2, cells + 2, size + 2) by the blocker's cell; then without a blocker; then all cells
+    open: Cells  # (size + 2,)
+    way: Cells  # (size + 2,) where the blocker may go
+    free: Cells  # (size + 2,) cells that the runner may enter and live on, whatever the blocker does
+    met: Cells  # (size + 2,) those that the blocker may take
 
 
 def empty_traps(config: Config) -> Traps:
