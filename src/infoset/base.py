@@ -97,6 +97,24 @@ class Game(Protocol):
     def start(self) -> Step: ...
 
 
+class Positions(NamedTuple):
+    """Every distinct position of a game, as flat arrays: what ``tree.graph.GameGraph`` is made of, and says.
+
+    A game may have a method ``positions(check) -> Positions | None`` that finds them faster than questions to its
+    states do; ``check(positions, edges)`` is called now and then and raises where there are too many.
+    """
+
+    player: npt.NDArray[np.int8]  # (P,)
+    content: IntArray  # (P,)
+    first_edge: IntArray  # (P + 1,)
+    child: IntArray  # (E,)
+    probability: FloatArray  # (E,)
+    token: IntArray  # (E, n)
+    menus: list[tuple[Action, ...]]
+    payoffs: FloatArray  # (number of distinct payoff vectors, n)
+    tokens: list[Token]
+
+
 class InformationMap(Protocol):
     """Information that differs from "everything a player has seen": imperfect recall, a team as one player.
 

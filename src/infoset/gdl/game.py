@@ -15,12 +15,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from infoset.base import Action, JointMove, Observation, Observed
+from infoset.base import Action, JointMove, Observation, Observed, Positions
 from infoset.errors import BudgetError, FormatError, shorten
 from infoset.games.rules import NativeState, check_moves, check_play
 from infoset.gdl.checks import ERROR, Defect, check, repair
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.positions import Explorer
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, read_gdl
@@ -249,6 +250,13 @@ class GdlGame:
     def start(self) -> Observed:
         first = GdlState(self.rules, self.rules.evaluator.start())
         return Observed(first, (None,) * len(self.players))
+
+    def positions(self, check: Callable[[int, int], None]) -> Positions | None:
+        """All positions by compiled code; ``None`` where the game does not ground or tells what moves are on offer."""
+        rules = self.rules
+        if not isinstance(rules.evaluator, ScalarEvaluator) or any(rules.offers) or not rules.seats:
+            return None
+        return Explorer(rules.evaluator, rules.seats, rules.random, rules.open).run(check)
 
     def cache_info(self) -> Any:
         """Hits, misses and size of the cache of transitions."""

@@ -194,7 +194,7 @@ def _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves
 
 
 @kernel
-def _look(net, run, state, goals):
+def look(net, run, state, goals):
     """Whether ``state`` is terminal; its legal moves into ``run.menu``, which goals hold into ``goals``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending = run.value, run.slack, run.pending
@@ -206,7 +206,7 @@ def _look(net, run, state, goals):
 
 
 @kernel
-def _step(net, run, state, moves):
+def step(net, run, state, moves):
     """The next state into ``run.next``, the percepts of the step into ``run.seen``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending, does, before = run.value, run.slack, run.pending, net.does, run.moves
@@ -358,7 +358,7 @@ class ScalarEvaluator:
 
     def _look(self, state: bytes) -> None:
         if self.looked != state:
-            self.is_terminal = bool(_look(self.net, self.run, np.frombuffer(state, dtype=np.uint64), self.holding))
+            self.is_terminal = bool(look(self.net, self.run, np.frombuffer(state, dtype=np.uint64), self.holding))
             self.looked = state
 
     def terminal(self, state: bytes) -> bool:
@@ -381,7 +381,7 @@ class ScalarEvaluator:
     def step(self, state: bytes, moves: Sequence[Action]) -> tuple[bytes, tuple[tuple[Action, ...], ...]]:
         self.looked = None
         numbers = np.array([self.number[r].get(m, NO_NODE) for r, m in enumerate(moves)], dtype=np.int32)
-        _step(self.net, self.run, np.frombuffer(state, dtype=np.uint64), numbers)
+        step(self.net, self.run, np.frombuffer(state, dtype=np.uint64), numbers)
         seen, first = np.flatnonzero(self.run.seen), self.propnet.first_percept
         percepts: list[list[Action]] = [[] for _ in self.roles]
         role = 0

@@ -80,7 +80,7 @@ class PolicyAgent:
         if not row or not row.keys() <= set(words):
             self.unknown += 1
             return legal[int(self.rng.random() * len(legal))]
-        return _draw(legal, [row.get(word, 0.0) for word in words], self.rng)
+        return draw(legal, [row.get(word, 0.0) for word in words], self.rng)
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -122,7 +122,7 @@ class ScriptedAgent:
         return passing
 
 
-def _draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
+def draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
     """One of ``moves``; weights are at least 0 and sum to about 1."""
     left = float(rng.random()) * sum(weights)
     chosen = moves[0]
@@ -172,7 +172,7 @@ class Searching:
         return found
 
     def _load(self) -> ModuleType:
-        return import_module(f"infoset.pommerman.search.{self._module}")
+        return import_module(self._module)
 
 
 def stop() -> Agent:
@@ -223,17 +223,32 @@ def _script(moves: object, source: str) -> list[Action]:
 
 AGENTS: dict[str, Callable[..., Agent]] = {
     "blind_tic_tac_toe": BlindTicTacToeAgent,
-    "champion": Searching("players", "Champion", "ChampionPlayer", "Pommerman: plans of several own actions."),
-    "dypm": Searching("players", "Dypm", "DypmPlayer", "Pommerman: its own actions on a pessimistic scenario."),
-    "eisenach": Searching("eisenach", "Eisenach", "EisenachPlayer", "Pommerman: joint actions, depth first."),
+    "champion": Searching(
+        "infoset.pommerman.search.players", "Champion", "ChampionPlayer", "Pommerman: plans of several own actions."
+    ),
+    "dypm": Searching(
+        "infoset.pommerman.search.players",
+        "Dypm",
+        "DypmPlayer",
+        "Pommerman: its own actions on a pessimistic scenario.",
+    ),
+    "eisenach": Searching(
+        "infoset.pommerman.search.eisenach", "Eisenach", "EisenachPlayer", "Pommerman: joint actions, depth first."
+    ),
     "hakozaki": Searching(
-        "hakozaki", "Hakozaki", "HakozakiPlayer", "Pommerman: joint actions on pessimistic scenarios."
+        "infoset.pommerman.search.hakozaki",
+        "Hakozaki",
+        "HakozakiPlayer",
+        "Pommerman: joint actions on pessimistic scenarios.",
     ),
     "meier": MeierAgent,
     "playground": playground,
     "policy": policy,
     "random": random,
     "scripted": scripted,
+    "search": Searching(
+        "infoset.search.agent", "Search", "SearchAgent", "Any game: solved before it begins, or searched move by move."
+    ),
     "simple": simple,
     "stop": stop,
 }

@@ -10,11 +10,22 @@ import numpy as np
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
 from infoset.names import NOTHING_YET, information_key
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, default_max_histories, explore
+from infoset.tree.graph import (
+    CHANCE,
+    NO_TOKEN,
+    TERMINAL,
+    GameGraph,
+    default_max_histories,
+    estimate_histories,
+    explore,
+    too_large,
+)
 
 ROOT = 0
 NO_INFOSET = -1
 NO_PARENT = -1
+LOOK_AHEAD_POSITIONS = 50_000
+HOPELESS = 1000  # so many times the limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +53,16 @@ class GameTree:
     ) -> GameTree:
         """Enumerate ``game``.  Raises ``BudgetError`` before memory is taken, ``GameRuleError`` for broken rules."""
         limit = max_histories if max_histories is not None else default_max_histories()
-        graph = explore(game, limit, progress)
+        return cls.unroll(explore(game, limit, _LookAhead(game, limit, progress)), limit)
+
+    @classmethod
+    def unroll(cls, graph: GameGraph, max_histories: int | None = None) -> GameTree:
+        """From the distinct positions.  Raises ``BudgetError`` before memory is taken."""
+        limit = max_histories if max_histories is not None else default_max_histories()
         histories = graph.count_histories()
         if histories > limit:
             raise BudgetError(
-                f"{game.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
+                f"{graph.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
                 f"the limit of {limit:,}. Raise it (max_histories, --max-histories) or choose smaller parameters"
             )
         return _Unroller(graph, int(histories)).run()
@@ -96,6 +112,21 @@ class GameTree:
             path.append(menu[node - int(self.first_child[above])])
             node = above
         return path[::-1]
+
+
+class _LookAhead:
+    """Passes progress on.  Raises ``BudgetError`` where random probes find the tree of a growing graph hopeless."""
+
+    def __init__(self, game: Game, limit: int, progress: Callable[[int], None] | None) -> None:
+        self.game, self.limit, self.progress, self.looked = game, limit, progress, False
+
+    def __call__(self, positions: int) -> None:
+        if positions > LOOK_AHEAD_POSITIONS and not self.looked:
+            self.looked = True
+            if estimate_histories(self.game) > HOPELESS * self.limit:
+                raise too_large(self.game, self.limit, positions)
+        if self.progress:
+            self.progress(positions)
 
 
 class InformationStates:

@@ -14,15 +14,16 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, Game, IntArray, LongArray, Observed, State, Step, Token
+from infoset.base import Action, FloatArray, Game, IntArray, LongArray, Observed, Positions, State, Step, Token
 from infoset.errors import BudgetError, GameRuleError, InfosetError, shorten
+from infoset.jit import kernel
 from infoset.names import format_action
 
 CHANCE = -1
@@ -31,13 +32,15 @@ NO_TOKEN = -1
 TOLERANCE = 1e-9
 
 BYTES_PER_POSITION = 1500
+BYTES_PER_COMPILED_EDGE = 160
+SMALL = 3000  # edges found sooner than compiled code is loaded, or even made
 BYTES_PER_HISTORY = 350  # measured: 163 where information states are shared, 344 where every history has its own
 MAX_HISTORIES = 2**31 - 2  # indices are 32 bits
-LOOK_AHEAD_POSITIONS = 50_000
-HOPELESS = 1000
 PROBES = 200
 PROBE_SECONDS = 1.0
 PROBE_DEPTH = 10_000
+
+EDGES_A_REPORT = 500
 
 MEMORY_FILES = (
     ("/proc/meminfo", r"^MemAvailable:\s*(\d+) kB", 1024),
@@ -90,20 +93,28 @@ class GameGraph:
         """(P,) edges of each position."""
         return np.diff(self.first_edge)
 
+    @cached_property
+    def order(self) -> IntArray:
+        """(P,) the positions, each before all that can follow it.
+
+        Raises ``GameRuleError`` where a state can come back.
+        """
+        order = topological(self.first_edge, self.child)
+        if len(order) < len(self.player):
+            raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
+        return order
+
+    @cached_property
+    def depth(self) -> int:
+        """The most edges from the start to an end."""
+        return int(longest(self.order, self.first_edge, self.child))
+
     def count_histories(self) -> float:
         """The number of histories of the whole tree, without unrolling it.
 
         Raises ``GameRuleError`` where a state can come back: then the tree is infinite.
         """
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
-
-        size = len(self.player)
-        source = np.repeat(np.arange(size), self.num_edges)
-        edges = csr_array((np.ones(len(self.child)), (self.child, source)), shape=(size, size))
-        parts = connected_components(edges, directed=True, connection="strong", return_labels=False)
-        if parts < size or (self.child == source).any():
-            raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
+        assert len(self.order)
         level: LongArray = np.zeros(1, dtype=np.int64)
         count = 0.0
         times: FloatArray = np.ones(1)
@@ -116,6 +127,34 @@ class GameGraph:
             level, below = np.unique(self.child[out].astype(np.int64), return_inverse=True)
             times = np.bincount(below, times[spread], minlength=len(level)).astype(np.float64)
         return count
+
+
+@kernel
+def topological(first_edge: IntArray, child: IntArray) -> IntArray:
+    """Positions behind position 0, each after all that lead to it; those on and behind cycles are left out."""
+    waits = np.zeros(len(first_edge) - 1, dtype=np.int32)
+    for e in range(len(child)):
+        waits[child[e]] += 1
+    order = np.empty(len(waits), dtype=np.int32)
+    order[0], size, k = 0, 1, 0
+    while k < size:
+        for e in range(first_edge[order[k]], first_edge[order[k] + 1]):
+            waits[child[e]] -= 1
+            if waits[child[e]] == 0:
+                order[size] = child[e]
+                size += 1
+        k += 1
+    return order[:size]
+
+
+@kernel
+def longest(order: IntArray, first_edge: IntArray, child: IntArray) -> int:
+    """The length of the longest path from the first of the positions in topological order."""
+    depth = np.zeros(len(order), dtype=np.int64)
+    for position in order:
+        for e in range(first_edge[position], first_edge[position + 1]):
+            depth[child[e]] = max(depth[child[e]], depth[position] + 1)
+    return int(depth.max())
 
 
 def free_memory() -> int:
@@ -136,17 +175,22 @@ def default_max_histories() -> int:
     return min(free_memory() // 2 // BYTES_PER_HISTORY, MAX_HISTORIES)
 
 
-def explore(game: Game, max_histories: int | None = None, progress: Callable[[int], None] | None = None) -> GameGraph:
-    """Expand every distinct state of ``game`` once.
+def explore(game: Game, max_edges: int | None = None, progress: Callable[[int], None] | None = None) -> GameGraph:
+    """Expand every distinct state of ``game`` once; by the game's own compiled code where it has such and is not small.
 
-    ``max_histories`` bounds the edges held; by default it comes from the free memory.
+    ``max_edges`` bounds the edges held, beside half of the free memory.
     ``progress`` is called with the number of positions now and then.
     Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
     """
-    limit = max_histories if max_histories is not None else default_max_histories()
-    limit = min(limit, free_memory() // 2 // BYTES_PER_POSITION)
     try:
-        return _Explorer(game, limit, progress).run()
+        plain = _Explorer(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress))
+        positions = getattr(game, "positions", None)
+        if positions and not plain.run(SMALL):
+            found = positions(_Watch(game, max_edges, BYTES_PER_COMPILED_EDGE, progress))
+            if found is not None:
+                return _graph(game, found)
+        plain.run()
+        return plain.graph()
     except InfosetError:
         raise
     except Exception as error:
@@ -156,13 +200,40 @@ def explore(game: Game, max_histories: int | None = None, progress: Callable[[in
         ) from error
 
 
+def _graph(game: Game, found: Positions) -> GameGraph:
+    """Of a game without an information map, whose players see nothing before the first move."""
+    return GameGraph(
+        name=game.name,
+        players=game.players,
+        **found._asdict(),
+        label=np.full(len(found.player), -1, dtype=np.int32),
+        labels=[],
+        start_tokens=(NO_TOKEN,) * len(game.players),
+        map_name="",
+    )
+
+
+class _Watch:
+    """Told how many positions and edges there are, it reports them.  Raises ``BudgetError`` where they are too many."""
+
+    def __init__(self, game: Game, max_edges: int | None, bytes_each: int, progress: Callable[[int], None] | None):
+        self.game, self.progress = game, progress
+        fitting = min(free_memory() // 2 // bytes_each, MAX_HISTORIES)
+        self.limit = fitting if max_edges is None else min(max_edges, fitting)
+
+    def __call__(self, positions: int, edges: int) -> None:
+        if edges > self.limit:
+            raise too_large(self.game, self.limit, positions)
+        if self.progress:
+            self.progress(positions)
+
+
 @dataclass
 class _Explorer:
     """The work list of ``explore`` and the arrays as they grow."""
 
     game: Game
-    limit: int
-    progress: Callable[[int], None] | None
+    watch: _Watch
     player: list[int] = field(default_factory=list)
     content: list[int] = field(default_factory=list)
     label: list[int] = field(default_factory=list)
@@ -170,8 +241,9 @@ class _Explorer:
     number: dict[tuple[type, State], int] = field(default_factory=dict)
     todo: list[State] = field(default_factory=list)
     num_edges: int = 0
+    report: int = 0
 
-    def run(self) -> GameGraph:
+    def __post_init__(self) -> None:
         self.n = len(self.game.players)
         self.silent = (NO_TOKEN,) * self.n
         self.map = getattr(self.game, "information_map", None)
@@ -180,20 +252,19 @@ class _Explorer:
         self.tokens: Interner[Token] = Interner()
         self.labels: Interner[tuple[int, Hashable]] = Interner()
         step = self.game.start()
-        start = self._tokens(step, (None,) * self.n)
+        self.start = self._tokens(step, (None,) * self.n)
         self._visit(step.state)
-        looked = False
-        while self.todo:
+
+    def run(self, edges: float = inf) -> bool:
+        """Go on until there are so many edges; whether nothing is left to do."""
+        while self.todo and self.num_edges < edges:
             self._expand(self.todo.pop())
-            if self.num_edges > self.limit:
-                raise BudgetError(_too_large(self.game, self.limit, len(self.player), self.num_edges))
-            if len(self.player) > LOOK_AHEAD_POSITIONS and not looked:
-                looked = True
-                if estimate_histories(self.game) > HOPELESS * self.limit:
-                    raise BudgetError(_too_large(self.game, self.limit, len(self.player), self.num_edges))
-            if self.progress and not len(self.todo) % 1024:
-                self.progress(len(self.player))
-        return self._arrays(start)
+            if self.num_edges >= self.report:
+                self.report = self.num_edges + EDGES_A_REPORT
+                self.watch(len(self.player), self.num_edges)
+        if self.num_edges > self.watch.limit:
+            self.watch(len(self.player), self.num_edges)
+        return not self.todo
 
     def _visit(self, state: State) -> int:
         """The position of a state, new or known.  Named tuples of different classes can compare equal; they differ."""
@@ -293,7 +364,8 @@ class _Explorer:
             tokens.append(number.setdefault((move, observation), len(number)))
         return tuple(tokens)
 
-    def _arrays(self, start: tuple[int, ...]) -> GameGraph:
+    def graph(self) -> GameGraph:
+        """What was found, as arrays."""
         flat = [edge for edges in self.edges for edge in edges or ()]
         sizes = [len(edges or ()) for edges in self.edges]
         payoffs = np.array(self.payoffs.values(), dtype=np.float64).reshape(-1, self.n)
@@ -311,15 +383,16 @@ class _Explorer:
             payoffs=payoffs,
             tokens=self.tokens.values(),
             labels=[key if isinstance(key, str) else format_action(key) for _, key in self.labels.values()],
-            start_tokens=start,
+            start_tokens=self.start,
             map_name="" if self.map is None else str(self.map.name) or "unnamed",
         )
 
 
-def _too_large(game: Game, limit: int, positions: int, edges: int) -> str:
-    return (
-        f"{game.name} is too large to enumerate: stopped at {positions:,} distinct positions and {edges:,} moves "
-        f"(limit {limit:,}); about {estimate_histories(game):.1e} histories in all by random probes. "
+def too_large(game: Game, limit: int, positions: int) -> BudgetError:
+    """What to say of a game that cannot be enumerated."""
+    return BudgetError(
+        f"{game.name} is too large to enumerate: stopped at {positions:,} distinct positions (limit {limit:,} moves); "
+        f"about {estimate_histories(game):.1e} histories in all by random probes. "
         "Raise the limit (max_histories, --max-histories) or choose smaller parameters"
     )
 

@@ -1,0 +1,308 @@
+"""All positions of a ground game by compiled code: what ``tree.graph.explore`` finds by plain Python, faster.
+
+The moves of a step are successive decisions, as they are there, and moves of ``random`` that come to the same are one
+answer of nature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, FloatArray, IntArray, LongArray, Positions
+from infoset.gdl.scalar import ScalarEvaluator, look, step
+from infoset.gdl.tally import no_move
+from infoset.interning import Rows, intern, longer
+from infoset.jit import kernel
+
+NO_ROLE = -1
+CHANCE, TERMINAL, SILENT = -1, -2, -1  # as in ``tree.graph``
+ROOM = 1 << 16  # joint moves, nature's included, between two calls of ``progress``
+DONE, NO_ROOM, STUCK = range(3)
+POSITIONS, EDGES, EXPANDED, ROOM_LEFT, DETAIL = range(5)
+
+
+class Shape(NamedTuple):
+    """Who is who."""
+
+    seats: LongArray  # (n,) the roles that are players
+    random: int  # the role of nature, or NO_ROLE
+    open: bool  # everyone sees the joint move
+    goal_values: LongArray  # (G,)
+    first_percept: LongArray  # (roles + 1,)
+
+
+class Interned(NamedTuple):
+    """What is numbered on the way."""
+
+    states: Rows  # words of the state
+    menus: Rows  # moves
+    payoffs: Rows  # one a player
+    percepts: Rows  # percepts of a step, or its joint move where the game is open
+    tokens: Rows  # (own move, percepts)
+
+
+class Found(NamedTuple):
+    """The arrays that grow.
+
+    ``filled`` holds how many positions and edges there are, how many states are expanded, for how many joint moves
+    there is room everywhere, and what a call stopped at: the size of a step, or the role that has no move.
+    """
+
+    position: IntArray  # (states,) of each state
+    player: npt.NDArray[np.int8]  # (P,)
+    content: IntArray  # (P,)
+    source: IntArray  # (E,)
+    child: IntArray  # (E,)
+    probability: FloatArray  # (E,)
+    token: IntArray  # (E, n)
+    filled: LongArray  # (5,)
+
+
+@kernel
+def _edge(found, source, child, probability):
+    """Add an edge that nobody notices; returns its number."""
+    e = found.filled[EDGES]
+    found.source[e], found.child[e], found.probability[e] = source, child, probability
+    found.token[e] = SILENT
+    found.filled[EDGES] = e + 1
+    return e
+
+
+@kernel
+def _place(found, player, content):
+    """A new position."""
+    p = found.filled[POSITIONS]
+    found.player[p], found.content[p] = player, content
+    found.filled[POSITIONS] = p + 1
+    return p
+
+
+@kernel
+def _visit(found, states, words):
+    """The position of a state, new or known."""
+    known = states.size[0]
+    state = intern(states, words.view(np.int64))
+    if state == known:
+        found.position[state] = _place(found, TERMINAL, -1)
+    return found.position[state]
+
+
+@kernel
+def _end(shape, net, interned, found, position, holding):
+    """The payoffs of an end: of several goals that hold the first, 0 where none does."""
+    row = np.zeros(len(shape.seats), dtype=np.int64)
+    for p in range(len(shape.seats)):
+        role = shape.seats[p]
+        for k in range(np.int64(net.first_goal[role + 1]) - 1, np.int64(net.first_goal[role]) - 1, -1):
+            if holding[k]:
+                row[p] = shape.goal_values[k]
+    found.content[position] = intern(interned.payoffs, row)
+
+
+@kernel
+def _tell(shape, run, interned, moves, row, tokens):
+    """The players' tokens of the step just made."""
+    for p in range(len(shape.seats)):
+        role, size = shape.seats[p], 0
+        if shape.open:
+            for other in range(len(moves)):
+                row[other] = moves[other]
+            size = len(moves)
+        else:
+            for k in range(shape.first_percept[role], shape.first_percept[role + 1]):
+                row[size] = k
+                size += run.seen[k]
+        percepts = intern(interned.percepts, row[:size])
+        row[0], row[1] = moves[role], percepts
+        tokens[p] = intern(interned.tokens, row[:2])
+
+
+@kernel
+def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
+    """Nature's answers to the joint ``moves``, each once; returns how many.
+
+    ``scratch`` holds a row for each: child, weight, move of nature, tokens.
+    """
+    n, count = len(shape.seats), 0
+    row = np.empty(max(len(run.seen), len(moves)) + 2, dtype=np.int64)
+    for a in range(len(menu)):
+        if shape.random != NO_ROLE:
+            moves[shape.random] = menu[a]
+        step(net, run, state, moves)
+        mine = scratch[count]
+        mine[0], mine[1], mine[2] = _visit(found, interned.states, run.next), 1, menu[a]
+        _tell(shape, run, interned, moves, row, mine[3:])
+        known = False
+        for other in range(count):
+            known = scratch[other, 0] == mine[0]
+            for p in range(3, 3 + n):
+                known = known and scratch[other, p] == mine[p]
+            if known:
+                scratch[other, 1] += 1
+                break
+        if not known:
+            count += 1
+    return count
+
+
+@kernel
+def _join(interned, found, source, count, answers, scratch):
+    """The edges of one joint move: straight to the next state, or through a choice of nature."""
+    if count > 1:
+        chance = _place(found, CHANCE, intern(interned.menus, scratch[:count, 2].copy()))
+        _edge(found, source, chance, 1.0)
+        source = chance
+    for k in range(count):
+        e = _edge(found, source, scratch[k, 0], scratch[k, 1] / answers)
+        for p in range(found.token.shape[1]):
+            found.token[e, p] = scratch[k, 3 + p]
+
+
+@kernel
+def _expand(shape, net, run, interned, found, position, state):
+    """The decisions of one state, one player after the other, and what every joint move comes to."""
+    n = len(shape.seats)
+    base, joint = position, 1
+    nature = np.zeros(1, dtype=np.int32)
+    if shape.random != NO_ROLE:
+        first = net.first_move[shape.random]
+        nature = run.menu[first : first + np.uint32(run.menu_size[shape.random])].copy()
+    scratch = np.zeros((len(nature) + 1, 3 + n), dtype=np.int64)
+    sizes, firsts = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    menu = run.menu.copy()
+    for p in range(n):
+        role = shape.seats[p]
+        sizes[p], firsts[p] = run.menu_size[role], net.first_move[role]
+    for p in range(n):
+        content = intern(interned.menus, menu[firsts[p] : firsts[p] + sizes[p]].astype(np.int64))
+        if p > 0:
+            above, base = base, found.filled[POSITIONS]
+            for k in range(joint):
+                _place(found, p, content)
+                _edge(found, above + k // sizes[p - 1], base + k, 1.0)
+        else:
+            found.player[base], found.content[base] = 0, content
+        joint *= sizes[p]
+    moves = np.zeros(len(run.menu_size), dtype=np.int32)
+    for j in range(joint):
+        rest = j
+        for p in range(n - 1, -1, -1):
+            moves[shape.seats[p]] = menu[firsts[p] + rest % sizes[p]]
+            rest //= sizes[p]
+        count = _answer(shape, net, run, interned, found, state, moves, nature, scratch)
+        _join(interned, found, base + j // sizes[n - 1], count, len(nature), scratch)
+
+
+@kernel
+def _explore(shape, net, run, interned, found):
+    """Expand states while there is room; says why it ended."""
+    holding = np.zeros(len(net.goals), dtype=np.uint8)
+    words = len(run.current)
+    while found.filled[EXPANDED] < interned.states.size[0]:
+        number = found.filled[EXPANDED]
+        state = interned.states.data[number * words : (number + 1) * words].view(np.uint64).copy()
+        terminal, joint = look(net, run, state, holding), 1
+        if not terminal:
+            for role in range(len(run.menu_size)):
+                found.filled[DETAIL] = role
+                if run.menu_size[role] == 0:
+                    return STUCK
+                joint *= run.menu_size[role]
+        found.filled[DETAIL] = joint
+        if joint > found.filled[ROOM_LEFT]:
+            return NO_ROOM
+        found.filled[ROOM_LEFT] -= joint
+        if terminal:
+            _end(shape, net, interned, found, found.position[number], holding)
+        else:
+            _expand(shape, net, run, interned, found, found.position[number], state)
+        found.filled[EXPANDED] = number + 1
+    return DONE
+
+
+class Explorer:
+    """The work of ``positions``: the arrays, made longer between the calls of the kernel."""
+
+    def __init__(self, evaluator: ScalarEvaluator, seats: Sequence[int], random: int | None, open_: bool) -> None:
+        net = evaluator.propnet
+        self.evaluator = evaluator
+        self.shape = Shape(
+            np.array(seats, dtype=np.int64),
+            NO_ROLE if random is None else random,
+            open_,
+            net.goal_values.astype(np.int64),
+            net.first_percept.astype(np.int64),
+        )
+        n = len(seats)
+        self.interned = Interned(*[Rows.empty() for _ in Interned._fields])
+        none: IntArray = np.zeros(0, dtype=np.int32)
+        self.found = Found(
+            none, none.astype(np.int8), none, none, none, np.zeros(0), np.zeros((0, n), np.int32), np.zeros(5, np.int64)
+        )
+        self.make_room(ROOM)
+        self.found.position[0] = _place(self.found, TERMINAL, -1)
+        intern(self.interned.states, evaluator.net.initial.view(np.int64))
+
+    def make_room(self, joint: int) -> None:
+        """For so many joint moves more."""
+        i, f, n = self.interned, self.found, len(self.shape.seats)
+        words, roles = len(self.evaluator.net.initial), len(self.evaluator.roles)
+        percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), roles)
+        self.interned = Interned(
+            states=i.states.with_room(joint + 1, (joint + 1) * words),
+            menus=i.menus.with_room(joint * (n + 1), joint * (n + 2)),
+            payoffs=i.payoffs.with_room(joint, joint * n),
+            percepts=i.percepts.with_room(joint * n, joint * n * percepts),
+            tokens=i.tokens.with_room(joint * n, joint * n * 2),
+        )
+        positions, edges, _, _, _ = f.filled.tolist()
+        more = (n + 2) * joint + 1
+        self.found = Found(
+            longer(f.position, int(i.states.size[0]) + joint + 1),
+            longer(f.player, positions + more),
+            longer(f.content, positions + more),
+            longer(f.source, edges + more),
+            longer(f.child, edges + more),
+            longer(f.probability, edges + more),
+            longer(f.token, edges + more),
+            f.filled,
+        )
+        f.filled[ROOM_LEFT] = joint
+
+    def run(self, check: Callable[[int, int], None]) -> Positions:
+        """``check`` is told positions and edges now and then, and may raise.  Raises ``GameRuleError``."""
+        while True:
+            ended = _explore(self.shape, self.evaluator.net, self.evaluator.run, self.interned, self.found)
+            self.evaluator.looked = None
+            positions, edges, expanded, _, detail = self.found.filled.tolist()
+            if ended == DONE:
+                check(positions, edges)
+                return self.positions()
+            if ended == STUCK:
+                words = len(self.evaluator.net.initial)
+                state = self.interned.states.data[expanded * words : (expanded + 1) * words].tobytes()
+                raise no_move("", self.evaluator.roles[detail], self.evaluator.facts(state))
+            check(positions, edges + detail)
+            self.make_room(max(ROOM, detail))
+
+    def positions(self) -> Positions:
+        """What was found, edges sorted by where they begin."""
+        f, i, actions = self.found, self.interned, self.evaluator.actions
+        positions, edges, _, _, _ = f.filled.tolist()
+        order = np.argsort(f.source[:edges], kind="stable")
+        first = np.concatenate([[0], np.cumsum(np.bincount(f.source[:edges], minlength=positions))])
+        menus = [tuple([actions[move] for move in row]) for row in i.menus.lists()]
+        words = self.evaluator.actions if self.shape.open else self.evaluator.percepts
+        seen = [tuple([words[k] for k in row]) for row in i.percepts.lists()]
+        tokens: dict[tuple[Action, tuple[Action, ...]], int] = {}
+        number = [tokens.setdefault((actions[move], seen[row]), len(tokens)) for move, row in i.tokens.lists()]
+        token = np.array([*number, SILENT], dtype=np.int32)[f.token[:edges][order]]
+        payoffs = i.payoffs.table(len(self.shape.seats)).astype(np.float64)
+        return Positions(
+            f.player[:positions].copy(), f.content[:positions].copy(), first.astype(np.int32), f.child[:edges][order],
+            f.probability[:edges][order], token, menus, payoffs, list(tokens),
+        )  # fmt: skip

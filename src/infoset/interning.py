@@ -1,0 +1,111 @@
+"""Numbers for rows of integers inside kernels: equal rows get equal numbers, 0, 1, 2, … in order of first appearance.
+
+An open-addressing table finds a row by its hash and compares it in full, so two rows never share a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import LongArray
+from infoset.jit import kernel
+from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
+
+A = TypeVar("A", bound=npt.NDArray[Any])
+
+EMPTY = -1
+SPARE = 2  # slots for each row, at least
+
+
+class Rows(NamedTuple):
+    """The rows found so far, one behind the other; ``size[0]`` is their number."""
+
+    slots: LongArray  # (a power of two,) number of a row, or EMPTY
+    begin: LongArray  # (rows + 1,) where each begins in ``data``
+    data: LongArray
+    size: LongArray  # (1,)
+
+    @classmethod
+    def empty(cls) -> Rows:
+        nothing = np.zeros(1, dtype=np.int64)
+        return cls(np.full(1, EMPTY, dtype=np.int64), nothing, np.zeros(0, dtype=np.int64), nothing.copy())
+
+    def with_room(self, rows: int, words: int) -> Rows:
+        """As it is, or with twice the room, for so many more rows of so many words in all."""
+        count = int(self.size[0])
+        begin = longer(self.begin, count + rows + 1)
+        data = longer(self.data, int(self.begin[count]) + words)
+        slots = self.slots
+        if (count + rows) * SPARE > len(slots):
+            slots = np.full(1 << int((count + rows) * 2 * SPARE).bit_length(), EMPTY, dtype=np.int64)
+            place_all(slots, begin, data, count)
+        return Rows(slots, begin, data, self.size)
+
+    def lists(self) -> list[list[int]]:
+        """The rows in order."""
+        begin = self.begin.tolist()
+        return [self.data[begin[k] : begin[k + 1]].tolist() for k in range(int(self.size[0]))]
+
+    def table(self, width: int) -> LongArray:
+        """(rows, width) the rows, where all have one width."""
+        return self.data[: int(self.size[0]) * width].reshape(-1, width)
+
+
+def longer(array: A, size: int) -> A:
+    """``array`` itself where it has ``size`` rows, else a copy with twice as many, zeros behind it."""
+    if size <= len(array):
+        return array
+    grown = np.zeros((2 * size, *array.shape[1:]), dtype=array.dtype)
+    grown[: len(array)] = array
+    return grown  # type: ignore[return-value]
+
+
+@kernel
+def hash_row(row):
+    """64 bits that depend on every word of a row and on its length."""
+    word = np.uint64(len(row))
+    for k in range(len(row)):
+        word = (word ^ np.uint64(row[k])) * FIRST_MIX + STRIDE
+        word = (word ^ (word >> np.uint64(29))) * SECOND_MIX
+    return word ^ (word >> np.uint64(32))
+
+
+@kernel
+def place_all(slots, begin, data, count):
+    """Fill an empty table with rows that all differ."""
+    last = np.uint64(len(slots) - 1)
+    for k in range(count):
+        slot = hash_row(data[begin[k] : begin[k + 1]]) & last
+        while slots[slot] != EMPTY:
+            slot = (slot + np.uint64(1)) & last
+        slots[slot] = k
+
+
+@kernel
+def intern(rows, row):
+    """The number of ``row``, which is added where it is new; ``with_room`` has made room for it."""
+    last = np.uint64(len(rows.slots) - 1)
+    slot = hash_row(row) & last
+    while rows.slots[slot] != EMPTY:
+        found = rows.slots[slot]
+        first = rows.begin[found]
+        if rows.begin[found + 1] - first == len(row):
+            same = True
+            for k in range(len(row)):
+                if rows.data[first + k] != row[k]:
+                    same = False
+                    break
+            if same:
+                return found
+        slot = (slot + np.uint64(1)) & last
+    number = rows.size[0]
+    rows.slots[slot] = number
+    first = rows.begin[number]
+    for k in range(len(row)):
+        rows.data[first + k] = row[k]
+    rows.begin[number + 1] = first + len(row)
+    rows.size[0] = number + 1
+    return number

@@ -1,0 +1,186 @@
+"""``search``: the agent that looks at a game and chooses how to play it.
+
+Within its start clock it enumerates the distinct positions, and then solves, in this order of preference, the whole
+tree, the public subgames, or the information sets by sampling; a game too large for that is searched move by move.
+``plan`` says which and why.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from infoset.base import Action, Agent, Game, Observation
+from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
+from infoset.gdl.library import load_library
+from infoset.match.agents import PolicyAgent, RandomAgent
+from infoset.names import check_choice, check_range
+from infoset.search.followers import InfosetFollower, PublicFollower
+from infoset.search.subgame_agent import SubgameAgent
+from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.public_subgames import solve_public
+from infoset.solvers.solve import solve
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import GameGraph, explore
+from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.subgames import public_positions
+
+if TYPE_CHECKING:
+    from infoset.solvers.solve import Solution
+
+METHODS = ("auto", "tree", "public", "sampling", "subgame")
+EXPLORING = 0.4  # of the start clock
+MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
+CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for a plan, and how to search where there is none."""
+
+    method: str = "auto"
+    """``tree``, ``public``, ``sampling`` or ``subgame`` instead of the agent's own choice."""
+    seconds: float = 10.0
+    """To prepare, where the match has no start clock."""
+    seconds_per_move: float = 1.0
+    """To search, where the match has no clock for moves."""
+    iterations: int = 0
+    """Of sampling, instead of a clock: then a run can be repeated exactly.  0: as many as the clock allows."""
+    max_histories: int = 2_000_000
+    """The largest tree that is solved whole."""
+    worlds: int = 40
+    """Drawn at each move where a game is searched move by move."""
+    seed: int = 0
+    """Of sampling before the game."""
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        check_range("iterations", self.iterations, 0, 2**31)
+        check_range("max_histories", self.max_histories, 1, 2**31)
+        check_range("worlds", self.worlds, 1, 100_000)
+        check_range("seed", self.seed, 0, 2**31)
+
+
+class SearchAgent:
+    """Any game; plays what it planned, or searches move by move."""
+
+    def __init__(self, parameters: Search | None = None) -> None:
+        self.parameters = parameters or Search()
+        self.name = "search"
+        self.plan = ""
+        self.planned: dict[str, tuple[Agent, str]] = {}
+        self.inner: Agent = RandomAgent()
+        warm_up()
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        if game.name not in self.planned:
+            self.planned = {game.name: _Planner(game, self.parameters, deadline).plan()}
+        self.inner, self.plan = self.planned[game.name]
+        self.inner.begin(game, player, rng, deadline)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        self.inner.observe(own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return self.inner.act(legal, deadline)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        self.inner.end(returns)
+
+
+@cache
+def warm_up() -> None:
+    """Load the compiled code, or compile it, before a clock runs."""
+    game = load_library("scissors_double")
+    game.positions(lambda positions, edges: None)
+    graph = explore(game)
+    solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
+    solve_public(graph)
+    solver = Mccfr(graph)
+    solver.step(1)
+    InfosetPolicy.of(solver.table)
+
+
+class _Planner:
+    """The choice of a method and its work, within the clock."""
+
+    def __init__(self, game: Game, parameters: Search, deadline: float | None) -> None:
+        self.game, self.parameters = game, parameters
+        self.began = time.monotonic()
+        self.clock = MARGIN * (parameters.seconds if deadline is None else max(deadline - self.began, 0.0))
+
+    def plan(self) -> tuple[Agent, str]:
+        """An agent, and which method it follows and why."""
+        method = self.parameters.method
+        if method == "subgame":
+            return self._subgame("as asked")
+        try:
+            graph = explore(self.game, progress=self._until(EXPLORING))
+        except (BudgetError, GameRuleError, UnsupportedGameError) as error:
+            return self._subgame(f"the positions are too many: {error}")
+        attempts: dict[str, Callable[[GameGraph], tuple[Agent, str]]] = {
+            "tree": self._tree, "public": self._public, "sampling": self._sampling
+        }  # fmt: skip
+        reasons = []
+        for name in attempts if method == "auto" else [method]:
+            try:
+                return attempts[name](graph)
+            except BudgetError as error:
+                reasons.append(str(error))
+        return self._subgame("; ".join(reasons))
+
+    def _left(self) -> float:
+        return self.began + self.clock - time.monotonic()
+
+    def _until(self, share: float) -> Callable[[int], None]:
+        end = self.began + share * self.clock
+
+        def check(positions: int) -> None:
+            if time.monotonic() > end:
+                raise BudgetError(
+                    f"{positions:,} positions found in {share:.0%} of the start clock, and there are more"
+                )
+
+        return check
+
+    def _tree(self, graph: GameGraph) -> tuple[Agent, str]:
+        histories = graph.count_histories()
+        if histories > self.parameters.max_histories:
+            raise BudgetError(f"{histories:.2g} histories are more than {self.parameters.max_histories:,}")
+        form = SequenceForm.of(GameTree.unroll(graph))
+        spread = max(form.largest_payoff - form.smallest_payoff, 1e-12)
+        found: Solution = solve(form, target=CLOSE * spread, seconds=max(self._left(), 0.05))
+        return PolicyAgent(found.policy, "search"), (
+            f"tree: all {histories:,.0f} histories fit; {found.iterations:,} iterations of {found.method}, "
+            f"exploitability {found.exploitability:.3g}"
+        )
+
+    def _public(self, graph: GameGraph) -> tuple[Agent, str]:
+        public = public_positions(graph)
+        if len(public) < 2:
+            raise BudgetError("no position is common knowledge but the start")
+        solution = solve_public(graph, max_histories=self.parameters.max_histories)
+        worth = ", ".join(f"{value:.6g}" for value in solution.values)
+        return PublicFollower(solution), (
+            f"public: {len(solution.roots)} positions are common knowledge; their subgames are solved, values {worth}"
+        )
+
+    def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
+        solver = Mccfr(graph, self.parameters.seed)
+        solver.run(self.parameters.iterations or None, self._left())
+        if not solver.iteration:
+            raise BudgetError("no time is left for one iteration of sampling")
+        return InfosetFollower(graph, InfosetPolicy.of(solver.table)), (
+            f"sampling: {len(graph.player):,} positions fit, their histories do not; {solver.iteration:,} iterations "
+            f"of external sampling met {solver.table.num_infosets:,} information sets"
+        )
+
+    def _subgame(self, why: str) -> tuple[Agent, str]:
+        p = self.parameters
+        return SubgameAgent(p.worlds, p.seconds_per_move), f"subgame: searched move by move, because {why}"

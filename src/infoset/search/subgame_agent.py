@@ -1,0 +1,133 @@
+"""Plays by solving, at every move, the game from its belief on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from infoset.base import Action, Game, Observation
+from infoset.errors import BudgetError
+from infoset.match.agents import draw
+from infoset.names import information_key, move_words
+from infoset.search.beliefs import CachedSampler, ExactBelief, World, own_token, start_world
+from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
+from infoset.solvers.cfr import pcfr_plus
+from infoset.tree.game_tree import GameTree
+from infoset.tree.plans import behaviour
+from infoset.tree.sequence_form import SequenceForm
+
+MARGIN = 0.7  # of the clock; deeper subgames are begun only before half of that
+EDGES_A_SECOND = 15_000  # what is enumerated, unrolled and solved for a while in about a second
+ITERATIONS = 25
+MOST_ITERATIONS = 1_000
+MAX_EXACT = 2_000  # worlds up to which the belief is kept whole
+
+
+class SubgameAgent:
+    """Worlds from its belief, exact while they are few; subgames that grow deeper while the clock runs; PCFR+.
+
+    ``faults`` lists what it could not explain: then it plays at random among its moves.
+    """
+
+    def __init__(self, worlds: int = 40, seconds_per_move: float = 1.0, order_two: bool = True) -> None:
+        self.worlds, self.seconds_per_move, self.order_two = worlds, seconds_per_move, order_two
+        self.name = "subgame"
+        self.faults: list[str] = []
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.game, self.player, self.rng = game, player, rng
+        self.leaf = PlayoutLeaf(int(rng.integers(2**31)))
+        self.first = start_world(game).known[player]
+        self.tokens = list(self.first)
+        self.waits = len(self.tokens)
+        self.belief: ExactBelief | CachedSampler = ExactBelief(game, player, max_worlds=MAX_EXACT)
+        self.lost = False
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        token = own_token(own_move, observation)
+        if self.waits:
+            self.waits -= 1
+        elif token is not None:
+            self.tokens.append(token)
+            try:
+                self.belief.observe(token)
+            except BudgetError:
+                self._sample()
+
+    def _sample(self) -> None:
+        """From now on draw worlds instead of keeping them all."""
+        self.belief = CachedSampler(self.game, self.player, self.rng)
+        for token in self.tokens[len(self.first) :]:
+            self.belief.observe(token)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal) == 1:
+            return legal[0]
+        now = time.monotonic()
+        until = now + MARGIN * (self.seconds_per_move if deadline is None else deadline - now)
+        row = self._search(legal, now, until)
+        return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+    def _search(self, legal: tuple[Action, ...], now: float, until: float) -> list[float] | None:
+        """The deepest subgame solved before the clock ran out; ``None`` where there is none."""
+        worlds = self.belief.worlds(self.worlds)
+        if not worlds:
+            if not self.lost:
+                self.faults.append(f"no history explains {information_key(tuple(self.tokens))!r}")
+            self.lost = True
+            return None
+        roots = self._roots(worlds, _clock((now + until) / 2))
+        found, depth, edges = None, 1, int(EDGES_A_SECOND * (until - now))
+        while time.monotonic() < (now + until) / 2:
+            try:
+                found, whole = self._solve(legal, roots, depth, edges, until)
+            except BudgetError:
+                if found is not None or len(roots) == 1:
+                    break
+                roots = roots[: (len(roots) + 1) // 2]  # the likeliest of its own come first
+                continue
+            if whole:
+                break
+            depth += 1
+        return found
+
+    def _roots(self, worlds: list[World], check: Callable[[int], None]) -> list[World]:
+        if not self.order_two:
+            return worlds
+        try:
+            return order_two_root(self.game, self.player, worlds, check=check)
+        except BudgetError:
+            return worlds
+
+    def _solve(
+        self, legal: tuple[Action, ...], worlds: list[World], depth: int, edges: int, until: float
+    ) -> tuple[list[float], bool]:
+        """The average profile's chances at the own information set, and whether the horizon was never met."""
+        before = len(self.leaf.known)
+        subgame = Subgame(self.game, tuple(worlds), depth, self.leaf)
+        form = SequenceForm.of(GameTree.of(subgame, edges, _clock(until)))
+        solver = pcfr_plus().solver(form)
+        solver.step(ITERATIONS)
+        while solver.iteration < MOST_ITERATIONS and time.monotonic() < until:
+            solver.step(ITERATIONS)
+        key = information_key(((None, subgame.label(tuple(self.tokens))),))
+        place = next(k for k in form.player_infosets(self.player) if form.keys[k] == key)
+        first, size = int(form.arrays.first[place]), int(form.arrays.size[place])
+        strategy = behaviour(form, solver.average())[first : first + size]
+        words = dict(zip(form.actions[place], strategy.tolist(), strict=True))
+        return [words.get(word, 0.0) for word in move_words(legal)], len(self.leaf.known) == before
+
+
+def _clock(until: float) -> Callable[[int], None]:
+    """A check that raises ``BudgetError`` from the moment ``until`` on."""
+
+    def check(_: int) -> None:
+        if time.monotonic() > until:
+            raise BudgetError("the clock ran out")
+
+    return check

@@ -1,0 +1,348 @@
+"""Best responses to policies that are tables, exactly, where the histories are too many to write down.
+
+Depth first over what one player does and sees, carrying everything that may be behind it: positions, what the others
+know there, and how likely that is by chance and their moves.  Memory is a few beliefs, however large the game is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.interning import longer
+from infoset.jit import inline_kernel, kernel
+from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
+from infoset.solvers.mccfr import Walk
+from infoset.solvers.metrics import Evaluation
+from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
+
+CHOICE = -1  # in place of a token: the responding player has to move
+BEFORE = -1  # in place of a move: what happens before the player has to move
+NO_ROOM = -1
+FIRST_ROOM = 1 << 16
+LINES_A_CALL = 1 << 16
+FEW = 6
+LOOK = 4
+NO_TOKEN = 2**31 - 1  # greater than all
+BEST, MEAN = range(2)
+NOW, FIXED, CHOSEN = range(3)  # values of the move being tried, of what needs no move, of the moves tried before
+
+
+class Entries(NamedTuple):
+    """What may be: the beliefs of the current line, one behind the other."""
+
+    position: IntArray  # (C,)
+    states: IntArray  # (C, n) what the others know
+    weight: FloatArray  # (C,) by chance and by the others' moves
+    token: IntArray  # (C,) what the responding player has just learnt, or CHOICE
+
+    @classmethod
+    def empty(cls, size: int, players: int) -> Entries:
+        flat = np.zeros(size, dtype=np.int32)
+        return cls(flat, np.zeros((size, players), dtype=np.int32), np.zeros(size), flat.copy())
+
+    def twice(self) -> Entries:
+        more = len(self.position) + 1
+        return Entries(*[longer(array, more) for array in self])  # type: ignore[arg-type]
+
+
+class Line(NamedTuple):
+    """One row for each information state of the responding player on the current line; ``depth[0]`` are open."""
+
+    begin: LongArray  # (D,) where its entries begin, those with a choice first
+    free: LongArray  # (D,) where those without begin
+    end: LongArray  # (D,) where they end, and those of the current move begin
+    last: LongArray  # (D,) where these end
+    next: LongArray  # (D,) the first entry that has not been followed
+    move: LongArray  # (D,) the one being tried, or BEFORE
+    state: LongArray  # (D,) what the player knows
+    value: FloatArray  # (D, 3, 2) NOW, FIXED, CHOSEN by BEST, MEAN
+    depth: LongArray  # (1,)
+
+    @classmethod
+    def empty(cls, depth: int) -> Line:
+        a, b, c, d, e, f, g = np.zeros((7, depth), dtype=np.int64)
+        return cls(a, b, c, d, e, f, g, np.zeros((depth, 3, 2)), np.zeros(1, dtype=np.int64))
+
+
+@inline_kernel
+def _moves(walk, position):
+    return walk.first_edge[position + 1] - walk.first_edge[position]
+
+
+@kernel
+def _copy(source, k, target, j):
+    target.position[j], target.weight[j], target.token[j] = source.position[k], source.weight[k], source.token[k]
+    for p in range(source.states.shape[1]):
+        target.states[j, p] = source.states[k, p]
+
+
+@inline_kernel
+def _behind(walk, policy, player, known, e, weight, target, k):
+    """Write what edge ``e`` leads to as entry ``k``; of ``player`` only what it learns is noted, not what it knows."""
+    target.position[k], target.weight[k] = walk.child[e], weight
+    target.token[k] = walk.token[e, player]
+    for p in range(len(known)):
+        state, token = known[p], walk.token[e, p]
+        if token >= 0 and p != player:
+            state = behind(policy.first_child, policy.token, state, token)
+        target.states[k, p] = state
+
+
+@kernel
+def _spread(walk, policy, player, entries, source, move, out, work, known):
+    """Follow entry ``source``, by ``move`` where one is given, until ``player`` has to move or learns something.
+
+    Returns the end of what it came to, written from ``out`` on, or NO_ROOM, and what the ends are worth.
+    """
+    value, size, n = 0.0, 1, len(known)
+    position = entries.position[source]
+    if move == BEFORE and walk.player[position] == player and _moves(walk, position) > 1:
+        if out == len(entries.position):
+            return NO_ROOM, 0.0
+        _copy(entries, source, entries, out)
+        entries.token[out] = CHOICE
+        return out + 1, 0.0
+    _copy(entries, source, work, 0)
+    while size > 0:
+        size -= 1
+        position, weight = work.position[size], work.weight[size]
+        for p in range(n):
+            known[p] = work.states[size, p]
+        mover, first = walk.player[position], walk.first_edge[position]
+        last = walk.first_edge[position + 1]
+        row = policy.row[known[mover]] if mover >= 0 and mover != player and known[mover] != UNKNOWN else NO_ROW
+        share = 1.0 / (last - first)
+        if mover == player and move != BEFORE:
+            first, share = first + move, 1.0
+            last, move = first + 1, BEFORE
+        if out + last - first > len(entries.position) or size + last - first > len(work.position):
+            return NO_ROOM, 0.0
+        for e in range(first, last):
+            if row != NO_ROW or mover == CHANCE:
+                share = walk.probability[e] if mover == CHANCE else policy.behaviour[row + e - first]
+            below = walk.child[e]
+            heir = walk.player[below]
+            if share == 0.0:
+                continue
+            if heir == TERMINAL:
+                value += weight * share * walk.payoffs[walk.content[below], player]
+            elif walk.token[e, player] >= 0 or (heir == player and _moves(walk, below) > 1):
+                _behind(walk, policy, player, known, e, weight * share, entries, out)
+                out += 1
+            else:
+                _behind(walk, policy, player, known, e, weight * share, work, size)
+                size += 1
+    return out, value
+
+
+@kernel
+def _sort(entries, begin, end, spare):
+    """Sort entries by token; ``spare`` is scratch of the same room."""
+    token = entries.token[begin]
+    sorted_already = True
+    for k in range(begin, end):
+        sorted_already = sorted_already and entries.token[k] >= token
+        token = entries.token[k]
+    if sorted_already:
+        return
+    for k in range(begin, end):
+        _copy(entries, k, spare, k - begin)
+    size, placed, smallest = end - begin, begin, CHOICE
+    for _ in range(FEW):  # a pass for each token costs less than sorting while they are few
+        following = NO_TOKEN
+        for k in range(size):
+            token = spare.token[k]
+            if token == smallest:
+                _copy(spare, k, entries, placed)
+                placed += 1
+            elif token > smallest and token < following:
+                following = token
+        smallest = following
+        if placed == end:
+            return
+    order = np.argsort(spare.token[:size], kind="mergesort")
+    for k in range(size):
+        _copy(spare, order[k], entries, begin + k)
+
+
+@kernel
+def _spread_all(walk, policy, player, entries, begin, end, move, out, work, spare, known):
+    """``_spread`` for entries ``begin`` to ``end``, sorted."""
+    value, first = 0.0, out
+    for k in range(begin, end):
+        out, ends = _spread(walk, policy, player, entries, k, move, out, work, known)
+        if out == NO_ROOM:
+            return NO_ROOM, 0.0
+        value += ends
+    if out - first > len(spare.position):
+        return NO_ROOM, 0.0
+    if out > first:
+        _sort(entries, first, out, spare)
+    return out, value
+
+
+@kernel
+def _open(walk, policy, player, entries, line, begin, end, work, spare, known):
+    """A new information state behind the entries ``begin`` to ``end``; whether there was room."""
+    d = line.depth[0]
+    top = line.last[d - 1] if d > 0 else end
+    out, value = _spread_all(walk, policy, player, entries, begin, end, BEFORE, top, work, spare, known)
+    if out == NO_ROOM:
+        return False
+    free = top
+    while free < out and entries.token[free] == CHOICE:
+        free += 1
+    line.begin[d], line.free[d], line.end[d], line.last[d], line.next[d] = top, free, out, out, free
+    line.move[d] = BEFORE
+    line.value[d] = 0.0
+    line.value[d, NOW] = value
+    line.state[d] = player
+    if d > 0:
+        line.state[d] = behind(policy.first_child, policy.token, line.state[d - 1], entries.token[begin])
+    line.depth[0] = d + 1
+    return True
+
+
+@kernel
+def _own_chance(policy, line, d, moves):
+    """How likely the policy's player makes the move being tried."""
+    row = policy.row[line.state[d]] if line.state[d] != UNKNOWN else NO_ROW
+    return policy.behaviour[row + line.move[d]] if row != NO_ROW else 1.0 / moves
+
+
+@kernel
+def _next_move(walk, policy, player, entries, line, work, spare, known):
+    """All is followed behind the current move of the last state: try the next.  0: no room, 1: tried, 2: none left."""
+    d = line.depth[0] - 1
+    begin, free, move = line.begin[d], line.free[d], line.move[d] + 1
+    moves = 0
+    if free > begin:
+        position = entries.position[begin]
+        moves = _moves(walk, position)
+    out, value = line.end[d], 0.0
+    if move < moves:
+        out, value = _spread_all(walk, policy, player, entries, begin, free, move, out, work, spare, known)
+        if out == NO_ROOM:
+            return 0
+    best, mean = line.value[d, NOW, BEST], line.value[d, NOW, MEAN]
+    if line.move[d] == BEFORE:
+        line.value[d, FIXED, BEST], line.value[d, FIXED, MEAN] = best, mean
+    else:
+        line.value[d, CHOSEN, BEST] = best if line.move[d] == 0 else max(line.value[d, CHOSEN, BEST], best)
+        line.value[d, CHOSEN, MEAN] += _own_chance(policy, line, d, moves) * mean
+    if move >= moves:
+        return 2
+    line.move[d], line.next[d], line.last[d] = move, line.end[d], out
+    line.value[d, NOW, BEST] = line.value[d, NOW, MEAN] = value
+    return 1
+
+
+@kernel
+def _respond(walk, policy, player, entries, line, work, spare, known, lines):
+    """Follow up to so many information states more.  0: no room, 1: more to do, 2: over, ``line.value[0]`` says it."""
+    for _ in range(lines):
+        d = line.depth[0] - 1
+        if line.next[d] < line.last[d]:
+            begin = line.next[d]
+            end = begin + 1
+            while end < line.last[d] and entries.token[end] == entries.token[begin]:
+                end += 1
+            if not _open(walk, policy, player, entries, line, begin, end, work, spare, known):
+                return 0
+            line.next[d] = end
+            continue
+        found = _next_move(walk, policy, player, entries, line, work, spare, known)
+        if found == 0:
+            return 0
+        if found == 2:
+            line.depth[0] = d
+            for what in range(2):
+                total = line.value[d, FIXED, what] + line.value[d, CHOSEN, what]
+                if d == 0:
+                    line.value[0, NOW, what] = total
+                else:
+                    line.value[d - 1, NOW, what] += total
+            if d == 0:
+                return 2
+    return 1
+
+
+class BeliefResponse:
+    """One player's best response at work, in steps; ``values`` are its worth and that of the player's own policy."""
+
+    def __init__(self, graph: GameGraph, policy: InfosetPolicy, player: int) -> None:
+        n = len(graph.players)
+        self.fixed = Walk.of(graph), policy, player
+        self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(graph.depth + 2)
+        self.work, self.spare = Entries.empty(FIRST_ROOM, n), Entries.empty(FIRST_ROOM, n)
+        self.entries.weight[0], self.entries.states[0] = 1.0, np.arange(n)
+        self.known = np.zeros(n, dtype=np.int32)
+        self.opened = self.done = False
+
+    def step(self, lines: int = LINES_A_CALL) -> bool:
+        """Follow so many information states; whether that was the last."""
+        scratch = self.work, self.spare, self.known
+        if not self.opened:
+            self.opened = bool(_open(*self.fixed, self.entries, self.line, 0, 1, *scratch))
+            self._grow(not self.opened)
+            return False
+        ended = _respond(*self.fixed, self.entries, self.line, *scratch, lines)
+        self._grow(ended == 0)
+        self.done = ended == 2
+        return self.done
+
+    def _grow(self, needed: bool) -> None:
+        if needed:
+            self.entries, self.work, self.spare = self.entries.twice(), self.work.twice(), self.spare.twice()
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """Of the best response, and of the player's own policy."""
+        best, mean = self.line.value[0, NOW].tolist()
+        return best, mean
+
+    @property
+    def share(self) -> float:
+        """Roughly how much is done, from 0 to 1, by the moves and observations of the first states."""
+        first_edge, line, token = self.fixed[0].first_edge, self.line, self.entries.token
+        done, width = 0.0, 1.0
+        for d in range(min(int(line.depth[0]), LOOK)):
+            begin, free, end, last, group = (int(a[d]) for a in (line.begin, line.free, line.end, line.last, line.next))
+            before, moves = int(end > free), 0
+            if free > begin:
+                position = self.entries.position[begin]
+                moves = int(first_edge[position + 1] - first_edge[position])
+            width /= max(before + moves, 1)
+            done += width * (int(line.move[d]) + before)
+            start = free if line.move[d] == BEFORE else end
+            if last > start:
+                current = group - 1
+                while current > start and token[current - 1] == token[group - 1]:
+                    current -= 1
+                done += width * (max(current, start) - start) / (last - start)
+                width *= (group - max(current, start)) / (last - start)
+        return 1.0 if self.done else done
+
+
+def evaluate_policy(
+    graph: GameGraph, policy: InfosetPolicy, progress: Callable[[float], None] | None = None
+) -> Evaluation:
+    """Exact figures of a profile, player by player in threads, without the tree of histories.
+
+    Time grows with the histories that differ for some player.  ``progress`` is told the share that is done.
+    """
+    n = len(graph.players)
+    responses = [BeliefResponse(graph, policy, player) for player in range(n)]
+    with ThreadPoolExecutor(n) as pool:
+        while not all(response.done for response in responses):
+            list(pool.map(BeliefResponse.step, [r for r in responses if not r.done]))
+            if progress:
+                progress(sum(r.share for r in responses) / n)
+    best, values = zip(*[response.values for response in responses], strict=True)
+    gains = [max(b - v, 0.0) for b, v in zip(best, values, strict=True)]
+    return Evaluation(sum(gains), sum(gains) / n, max(gains), tuple(values), tuple(best))

@@ -1,0 +1,146 @@
+"""Subgames that common knowledge makes: everybody knows where the game stands, and knows that everybody does.
+
+Whatever led to such a *public* position, the rest of the game is the same for everyone: one subgame, solved once and
+shared by all histories that lead there, which may be far too many to enumerate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.interning import Rows, intern
+from infoset.jit import kernel
+from infoset.tree.graph import NO_TOKEN, TERMINAL, GameGraph
+
+MAX_PAIRS = 3_000_000
+ROOM = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The graph with each step as one edge: from a position at which a step begins to where the next begins."""
+
+    position: IntArray  # (M,) those at which steps begin; the first is the start
+    first: LongArray  # (M + 1,)
+    target: LongArray  # (F,) rows of ``position``
+    token: IntArray  # (F, n)
+
+
+def steps(graph: GameGraph) -> Steps:
+    """A step ends with an edge by which somebody learns something."""
+    ends = (graph.token != NO_TOKEN).any(axis=1)
+    begins = np.zeros(len(graph.player), dtype=np.bool_)
+    begins[0] = True
+    begins[graph.child[ends]] = True
+    position = np.flatnonzero(begins).astype(np.int32)
+    number = np.cumsum(begins) - 1
+    found: list[tuple[int, int]] = []
+    for source, start in enumerate(position.tolist()):
+        todo = [start]
+        while todo:
+            at = todo.pop()
+            for e in range(int(graph.first_edge[at]), int(graph.first_edge[at + 1])):
+                if ends[e]:
+                    found.append((source, e))
+                else:
+                    todo.append(int(graph.child[e]))
+    rows = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
+    first = np.searchsorted(rows[:, 0], np.arange(len(position) + 1))
+    return Steps(position, first, number[graph.child[rows[:, 1]]], graph.token[rows[:, 1]])
+
+
+@kernel
+def _confuse(first, target, token, pairs, todo, limit):
+    """Follow pairs of positions that one player cannot tell apart; the number looked at, or -1 beyond the limit."""
+    pair = np.empty(2, dtype=np.int64)
+    while todo < pairs.size[0]:
+        p, q = pairs.data[2 * todo], pairs.data[2 * todo + 1]
+        edges = (first[p + 1] - first[p]) * (first[q + 1] - first[q] + 1) + first[q + 1] - first[q]
+        if pairs.size[0] + edges > limit:
+            return todo
+        todo += 1
+        for e in range(first[p], first[p + 1]):
+            if token[e] < 0:
+                pair[0], pair[1] = target[e], q
+                intern(pairs, pair)
+                continue
+            for f in range(first[q], first[q + 1]):
+                if token[f] == token[e]:
+                    pair[0], pair[1] = target[e], target[f]
+                    intern(pairs, pair)
+        for f in range(first[q], first[q + 1]):
+            if token[f] < 0:
+                pair[0], pair[1] = p, target[f]
+                intern(pairs, pair)
+    return todo
+
+
+def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
+    """The positions that nobody ever takes for another, the start and ends among them, in topological order.
+
+    Where more than ``max_pairs`` pairs of positions look alike to somebody, only the start is found.
+    """
+    moves = steps(graph)
+    lonely = np.ones(len(moves.position), dtype=np.bool_)
+    for player in range(len(graph.players)):
+        confused = _pairs(moves, np.ascontiguousarray(moves.token[:, player]), max_pairs)
+        if confused is None:
+            return np.zeros(1, dtype=np.int32)
+        lonely[confused[confused[:, 0] != confused[:, 1]].ravel()] = False
+    lonely[0] = True  # the whole game begins there, whatever it is taken for later
+    rank = np.empty(len(graph.player), dtype=np.int64)
+    rank[graph.order] = np.arange(len(graph.player))
+    public = moves.position[lonely]
+    return public[np.argsort(rank[public])]
+
+
+def _pairs(moves: Steps, token: IntArray, max_pairs: int) -> LongArray | None:
+    """(K, 2) the pairs that look alike to who sees ``token``; ``None`` where they are too many."""
+    pairs = Rows.empty().with_room(ROOM, 2 * ROOM)
+    intern(pairs, np.zeros(2, dtype=np.int64))
+    todo = 0
+    while todo < int(pairs.size[0]):
+        room = (len(pairs.begin) - 1, len(pairs.data) // 2, len(pairs.slots) // 2)
+        reached = int(_confuse(moves.first, moves.target, token, pairs, todo, min(room)))
+        if int(pairs.size[0]) > max_pairs:
+            return None
+        if reached == todo or reached < int(pairs.size[0]):
+            more = max(ROOM, int(np.diff(moves.first).max(initial=1)) ** 2 * 4)
+            pairs = pairs.with_room(more, 2 * more)
+        todo = reached
+    return pairs.table(2)
+
+
+def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], worth: FloatArray) -> GameGraph:
+    """The game from ``root`` to the next public positions, which end it with the payoffs ``worth`` (P, n)."""
+    number, kept = {root: 0}, [root]
+    for at in kept:
+        if at != root and public[at]:
+            continue
+        for below in graph.child[graph.first_edge[at] : graph.first_edge[at + 1]].tolist():
+            if below not in number:
+                number[below] = len(kept)
+                kept.append(below)
+    positions = np.array(kept, dtype=np.int32)
+    stops = public[positions] & (positions != root)
+    player, content = graph.player[positions].copy(), graph.content[positions].copy()
+    sizes = np.where(stops, 0, graph.num_edges[positions])
+    payoffs = np.concatenate([graph.payoffs, worth[positions[stops]]])
+    player[stops], content[stops] = TERMINAL, len(graph.payoffs) + np.arange(int(stops.sum()))
+    edges = np.repeat(graph.first_edge[positions] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+    return replace(
+        graph,
+        player=player,
+        content=content,
+        label=graph.label[positions],
+        first_edge=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        child=np.array([number[c] for c in graph.child[edges].tolist()], dtype=np.int32),
+        probability=graph.probability[edges],
+        token=graph.token[edges],
+        payoffs=payoffs,
+        start_tokens=graph.start_tokens if root == 0 else (NO_TOKEN,) * len(graph.players),
+    )

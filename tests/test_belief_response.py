@@ -1,0 +1,69 @@
+"""Exact figures by beliefs: those of the sequence form, on games small enough for both."""
+
+import numpy as np
+import pytest
+
+from infoset import GameTree, SequenceForm, evaluate, load
+from infoset.solvers.belief_response import BeliefResponse, Entries, evaluate_policy
+from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
+from infoset.solvers.mccfr import Mccfr
+from infoset.tree.graph import NO_TOKEN
+from infoset.tree.plans import random_interior, realisation
+from random_games import RandomGame
+
+
+def as_table(tree: GameTree, form: SequenceForm, strategy) -> tuple[InfosetTable, np.ndarray]:
+    """The behaviour of a sequence form on a table, state by state."""
+    table = InfosetTable.empty(len(tree.players)).with_room(len(tree.states.parent), form.num_sequences)
+    state = list(range(len(tree.players)))
+    for parent, token in list(zip(tree.states.parent, tree.states.token, strict=True))[len(tree.players) :]:
+        assert token != NO_TOKEN
+        state.append(add_state(table, state[parent], token))
+    behaviour = np.zeros(form.num_sequences)
+    place = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
+    for k, known in enumerate(tree.infoset_state.tolist()):
+        found = place.get((int(tree.infoset_player[k]), tree.key(k)))
+        if found is not None:
+            size, first = int(form.arrays.size[found]), int(form.arrays.first[found])
+            row = add_row(table, state[known], size)
+            behaviour[row : row + size] = strategy[first : first + size]
+    return table, behaviour
+
+
+GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker", "liars_dice", "goofspiel(num_cards=3)", "gdl:monty_hall"]
+
+
+@pytest.mark.parametrize("game", [load(n) for n in GAMES] + [RandomGame(k, 2 + k % 2, 4) for k in range(25)])
+def test_figures_equal_those_of_the_sequence_form(game) -> None:
+    tree = GameTree.of(game)
+    form = SequenceForm.of(tree)
+    strategy = random_interior(form, np.random.default_rng(5))
+    expected = evaluate(form, realisation(form, strategy))
+    found = evaluate_policy(tree.graph, InfosetPolicy.of(*as_table(tree, form, strategy)))
+    assert found.values == pytest.approx(expected.values, abs=1e-9)
+    assert found.best_response_values == pytest.approx(expected.best_response_values, abs=1e-9)
+    assert found.nash_conv == pytest.approx(expected.nash_conv, abs=1e-9)
+
+
+def test_what_a_table_does_not_know_is_played_uniformly() -> None:
+    tree = GameTree.of(load("leduc_poker"))
+    found = evaluate_policy(tree.graph, InfosetPolicy.of(InfosetTable.empty(2)))
+    assert found.nash_conv == pytest.approx(4.747222, abs=1e-6)  # OpenSpiel: uniform Leduc
+
+
+def test_it_can_be_cut_into_steps_and_needs_little_room_at_first() -> None:
+    graph = GameTree.of(load("leduc_poker")).graph
+    solver = Mccfr(graph, 1)
+    solver.step(200)
+    policy = InfosetPolicy.of(solver.table)
+    expected = evaluate_policy(graph, policy)
+    response = BeliefResponse(graph, policy, 0)
+    response.entries, response.work, response.spare = (
+        Entries(*[array[:2] for array in entries]) for entries in (response.entries, response.work, response.spare)
+    )
+    shares = []
+    while not response.step(7):
+        shares.append(response.share)
+    assert response.values[0] == pytest.approx(expected.best_response_values[0])
+    assert shares[-1] > 0.5 > shares[0]
