@@ -52,8 +52,9 @@ def _maximin(form: SequenceForm, player: int) -> FloatArray:
     from scipy.sparse import block_array, csr_array
 
     payoff = _payoff_matrix(form, player)
-    if payoff.nnz:
-        payoff = payoff / abs(payoff).max()  # HiGHS drops entries below 1e-9; only the plan is used
+    largest = abs(payoff).max() if payoff.nnz else 0.0
+    if largest > 0.0:
+        payoff = payoff / largest  # HiGHS drops entries below 1e-9; only the plan is used
     own, other = constraints(form, player), constraints(form, 1 - player)
     objective = np.zeros(own.shape[1] + other.shape[0])
     objective[own.shape[1]] = -1.0  # the opponent's empty sequence: its value is what the opponent leaves
