@@ -15,7 +15,7 @@ from random_games import RandomGame
 MEIER = 64.7939009157
 
 
-def by_iteration(form):
+def by_iteration(tree, form):
     solver = pcfr_plus().solver(form)
     solver.step(3000)
     return solver.average()

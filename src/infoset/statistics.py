@@ -1,9 +1,15 @@
-"""Means with their 95 % intervals, by the normal approximation."""
+"""Means with their 95 % intervals, by the normal approximation; and a draw by weights."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from infoset.base import Action
 
 NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
 
@@ -35,3 +41,16 @@ class Mean:
         if self.value is None:
             return "unknown"
         return f"{self.value:.4g}" + ("" if self.margin is None else f" ± {self.margin:.2g}")
+
+
+def draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
+    """One of ``moves``; weights are at least 0 and sum to about 1."""
+    left = float(rng.random()) * sum(weights)
+    chosen = moves[0]
+    for move, weight in zip(moves, weights, strict=True):
+        if weight > 0.0:  # rounding may leave a rest; it must not fall to a move that is never played
+            chosen = move
+            left -= weight
+            if left < 0.0:
+                break
+    return chosen

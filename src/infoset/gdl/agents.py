@@ -12,6 +12,7 @@ import numpy as np
 
 from infoset.base import Action, Game, Observation
 from infoset.errors import UnsupportedGameError, shorten
+from infoset.statistics import draw
 
 # Meier.  A value of two dice is written as one number, 61, or as two arguments, 6 1, in either order.
 NOOP = "noop"
@@ -61,32 +62,38 @@ class MeierAgent:
                     self.claimed = RANK.get(tuple(value))
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return draw(legal, self.chances(legal), self.rng)
+
+    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+        """How likely it plays each move."""
         if legal == (NOOP,):
-            return NOOP
+            return [1.0]
         if CALL in legal and set(legal) <= {CALL, ASK} and self.claimed is not None:
-            return CALL if ASK not in legal or self._happens(self.claimed) else ASK
-        claims = {RANK[move[1:]]: move for move in legal if _is_claim(move)}  # type: ignore[index]
-        if len(claims) != len(legal) or self.own is None:
+            call = 1.0 if ASK not in legal else (self.claimed + 1) / len(VALUES)
+            return [call if move == CALL else 1 - call for move in legal]
+        ranks = [RANK[move[1:]] for move in legal if _is_claim(move)]  # type: ignore[index]
+        if len(ranks) != len(legal) or self.own is None:
             raise self._unknown(legal)
-        return claims[self._claim(sorted(claims))]
+        claims = _claims(self.own) if self.own in ranks else [1 / len(ranks)] * len(VALUES)
+        return [claims[rank] for rank in ranks]
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
-    def _claim(self, offered: list[int]) -> int:
-        """One of the values on offer, which are all those above the last claim."""
-        value = self.own
-        if value not in offered:
-            return offered[int(self.rng.integers(len(offered)))]
-        while not self._happens(value):
-            value = int(self.rng.integers(value + 1, len(VALUES)))
-        return value
-
-    def _happens(self, rank: int) -> bool:
-        return float(self.rng.random()) < (rank + 1) / len(VALUES)
-
     def _unknown(self, legal: tuple[Action, ...]) -> UnsupportedGameError:
         return _not_made_for(self.name, self.game, self.role, legal, f"{NOOP}, ({CLAIM}, value), {CALL}, {ASK}")
+
+
+def _claims(own: int) -> list[float]:
+    """How likely each value is claimed with a roll that beats the last claim."""
+    reached, claimed = [0.0] * len(VALUES), [0.0] * len(VALUES)
+    reached[own] = 1.0
+    for rank in range(own, len(VALUES)):
+        claimed[rank] = reached[rank] * (rank + 1) / len(VALUES)
+        higher = len(VALUES) - 1 - rank
+        for above in range(rank + 1, len(VALUES)):
+            reached[above] += (reached[rank] - claimed[rank]) / higher
+    return claimed
 
 
 def _is_claim(move: Action) -> bool:
@@ -128,13 +135,15 @@ class BlindTicTacToeAgent:
                 self.owned.add(own_move)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return draw(legal, self.chances(legal), self.rng)
+
+    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+        """How likely it plays each move."""
         if not set(legal) <= set(CELLS):
             raise self._unknown(legal)
-        for wanted in (self._opening(), self._lines(), CORNERS, CELLS):
-            cells = [cell for cell in wanted if cell in legal]
-            if cells:
-                return cells[int(self.rng.integers(len(cells)))]
-        raise self._unknown(legal)
+        wanted = (self._opening(), self._lines(), CORNERS, CELLS)
+        cells = next(cells for some in wanted if (cells := [cell for cell in some if cell in legal]))
+        return [cells.count(cell) / len(cells) for cell in legal]  # type: ignore[arg-type]
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass

@@ -18,6 +18,7 @@ from infoset.files import read_text
 from infoset.gdl.agents import BlindTicTacToeAgent, MeierAgent
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, build, format_action, full_name, information_key, move_words, parse_name
+from infoset.statistics import draw
 
 if TYPE_CHECKING:
     from infoset.policy import TabularPolicy
@@ -120,19 +121,6 @@ class ScriptedAgent:
         if passing is None:
             raise GameRuleError(f"the script has {len(self.moves)} moves, and one more is asked for")
         return passing
-
-
-def draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
-    """One of ``moves``; weights are at least 0 and sum to about 1."""
-    left = float(rng.random()) * sum(weights)
-    chosen = moves[0]
-    for move, weight in zip(moves, weights, strict=True):
-        if weight > 0.0:  # rounding may leave a rest; it must not fall to a move that is never played
-            chosen = move
-            left -= weight
-            if left < 0.0:
-                break
-    return chosen
 
 
 def random() -> Agent:

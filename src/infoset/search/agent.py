@@ -20,7 +20,9 @@ from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
 from infoset.gdl.library import load_library
 from infoset.match.agents import PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
+from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
+from infoset.search.models import model_of, response_to
 from infoset.search.subgame_agent import SubgameAgent
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.mccfr import Mccfr
@@ -46,6 +48,9 @@ class Search:
 
     method: str = "auto"
     """``tree``, ``public``, ``sampling`` or ``subgame`` instead of the agent's own choice."""
+    exploit: str = ""
+    """The agent that the others are held to be (``random``, ``meier`` …): then a best response to it is played.  Empty:
+    the sound mode, an equilibrium."""
     seconds: float = 10.0
     """To prepare, where the match has no start clock."""
     seconds_per_move: float = 1.0
@@ -74,14 +79,15 @@ class SearchAgent:
         self.parameters = parameters or Search()
         self.name = "search"
         self.plan = ""
-        self.planned: dict[str, tuple[Agent, str]] = {}
+        self.planned: dict[tuple[str, int], tuple[Agent, str]] = {}
         self.inner: Agent = RandomAgent()
         warm_up()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        if game.name not in self.planned:
-            self.planned = {game.name: _Planner(game, self.parameters, deadline).plan()}
-        self.inner, self.plan = self.planned[game.name]
+        key = game.name, player if self.parameters.exploit else 0
+        if key not in self.planned:
+            self.planned[key] = _Planner(game, player, self.parameters, deadline).plan()
+        self.inner, self.plan = self.planned[key]
         self.inner.begin(game, player, rng, deadline)
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
@@ -110,8 +116,9 @@ def warm_up() -> None:
 class _Planner:
     """The choice of a method and its work, within the clock."""
 
-    def __init__(self, game: Game, parameters: Search, deadline: float | None) -> None:
+    def __init__(self, game: Game, player: int, parameters: Search, deadline: float | None) -> None:
         self.game, self.parameters = game, parameters
+        self.oracle = response_to(model_of(game, parameters.exploit), player) if parameters.exploit else None
         self.began = time.monotonic()
         self.clock = MARGIN * (parameters.seconds if deadline is None else max(deadline - self.began, 0.0))
 
@@ -153,7 +160,11 @@ class _Planner:
         histories = graph.count_histories()
         if histories > self.parameters.max_histories:
             raise BudgetError(f"{histories:.2g} histories are more than {self.parameters.max_histories:,}")
-        form = SequenceForm.of(GameTree.unroll(graph))
+        tree = GameTree.unroll(graph)
+        form = SequenceForm.of(tree)
+        if self.oracle:
+            policy = TabularPolicy.from_plan(form, self.oracle(tree, form))
+            return PolicyAgent(policy, "search"), f"tree: a best response to {self.parameters.exploit}"
         spread = max(form.largest_payoff - form.smallest_payoff, 1e-12)
         found: Solution = solve(form, target=CLOSE * spread, seconds=max(self._left(), 0.05))
         return PolicyAgent(found.policy, "search"), (
@@ -165,13 +176,18 @@ class _Planner:
         public = public_positions(graph)
         if len(public) < 2:
             raise BudgetError("no position is common knowledge but the start")
-        solution = solve_public(graph, max_histories=self.parameters.max_histories)
+        solution = solve_public(graph, self.oracle, self.parameters.max_histories)
         worth = ", ".join(f"{value:.6g}" for value in solution.values)
+        how = f"answered best to {self.parameters.exploit}" if self.oracle else "solved"
         return PublicFollower(solution), (
-            f"public: {len(solution.roots)} positions are common knowledge; their subgames are solved, values {worth}"
+            f"public: {len(solution.roots)} positions are common knowledge; their subgames are {how}, values {worth}"
         )
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
+        if self.oracle:
+            raise UnsupportedGameError(
+                f"{self.game.name} is too large for an exact answer to {self.parameters.exploit}"
+            )
         solver = Mccfr(graph, self.parameters.seed)
         solver.run(self.parameters.iterations or None, self._left())
         if not solver.iteration:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,7 +21,7 @@ MAX_WORLDS = 100_000
 MAX_DRAWS = 10_000
 ALIVE = 1e-12  # less than this share of a node is rounding: nothing below it is left
 
-Model = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
+Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
 """What others are held to play: from player, information state and moves to chances that sum to one."""
 
 

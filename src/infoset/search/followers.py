@@ -6,11 +6,11 @@ import numpy as np
 
 from infoset.base import Action, Game, Observation
 from infoset.errors import UnsupportedGameError
-from infoset.match.agents import draw
 from infoset.names import information_key, move_words
 from infoset.search.beliefs import own_token
 from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
 from infoset.solvers.public_subgames import PublicSolution
+from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.subgames import steps
 

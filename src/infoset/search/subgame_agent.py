@@ -9,11 +9,11 @@ import numpy as np
 
 from infoset.base import Action, Game, Observation
 from infoset.errors import BudgetError
-from infoset.match.agents import draw
 from infoset.names import information_key, move_words
 from infoset.search.beliefs import CachedSampler, ExactBelief, World, own_token, start_world
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
 from infoset.solvers.cfr import pcfr_plus
+from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm

@@ -27,7 +27,7 @@ ITERATIONS = 2000
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
-Oracle = Callable[[SequenceForm], FloatArray]
+Oracle: TypeAlias = Callable[[GameTree, SequenceForm], FloatArray]
 """From a game to realisation weights (S,)."""
 
 
@@ -64,8 +64,8 @@ def solve_public(
     worth = np.zeros((len(graph.player), len(graph.players)))
     policies: list[TabularPolicy] = []
     for done, root in enumerate(roots[::-1].tolist()):
-        form = _form(graph, root, public, worth, max_histories)
-        plan = (oracle or equilibrium)(form)
+        tree, form = _piece(graph, root, public, worth, max_histories)
+        plan = (oracle or equilibrium)(tree, form)
         worth[root] = expected_values(form, plan)
         policies.append(TabularPolicy.from_plan(form, plan, {"method": "public-subgames"}))
         if progress:
@@ -80,16 +80,16 @@ def evaluate_public(solution: PublicSolution) -> Evaluation:
     best, n = np.zeros_like(solution.worth), len(graph.players)
     values = np.zeros_like(solution.worth)
     for root, policy in zip(solution.roots[::-1].tolist(), solution.policies[::-1], strict=True):
-        form = _form(graph, root, public, best)
+        _, form = _piece(graph, root, public, best)
         best[root] = evaluate(form, policy.plan(form)).best_response_values
-        form = _form(graph, root, public, values)
+        _, form = _piece(graph, root, public, values)
         values[root] = expected_values(form, policy.plan(form))
     gains = np.maximum(best[0] - values[0], 0.0)
     total = float(gains.sum())
     return Evaluation(total, total / n, float(gains.max()), tuple(values[0].tolist()), tuple(best[0].tolist()))
 
 
-def equilibrium(form: SequenceForm) -> FloatArray:
+def equilibrium(tree: GameTree, form: SequenceForm) -> FloatArray:
     """Exact where a linear program finds it, else the average of ``ITERATIONS`` iterations."""
     if form.zero_sum:
         return linear_program(form)
@@ -106,7 +106,8 @@ def _roots(graph: GameGraph) -> tuple[IntArray, Mask]:
     return positions, public
 
 
-def _form(
+def _piece(
     graph: GameGraph, root: int, public: Mask, worth: FloatArray, max_histories: int | None = None
-) -> SequenceForm:
-    return SequenceForm.of(GameTree.unroll(cut(graph, root, public, worth), max_histories))
+) -> tuple[GameTree, SequenceForm]:
+    tree = GameTree.unroll(cut(graph, root, public, worth), max_histories)
+    return tree, SequenceForm.of(tree)

@@ -1,0 +1,79 @@
+"""What an opponent is held to play, declared: at random, or as an agent does that tells its chances.
+
+Against a model the answer is a best response to it, not an equilibrium: it wins most against that opponent and may lose
+to any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from infoset.base import Action, Agent, FloatArray, Game, InformationState
+from infoset.errors import UnsupportedGameError
+from infoset.match.agents import load_agent
+from infoset.names import move_words
+from infoset.search.beliefs import Model, uniform
+from infoset.solvers.metrics import best_response
+from infoset.tree.game_tree import GameTree
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
+
+TELLING = "meier, blind_tic_tac_toe"
+KEPT = 1 << 16  # information states whose chances are kept
+
+
+class AgentModel:
+    """An agent as a distribution: begun anew for every information state and told of it token by token."""
+
+    def __init__(self, game: Game, name: str) -> None:
+        self.game, self.agent = game, load_agent(name)
+        chances = getattr(self.agent, "chances", None)
+        if chances is None:
+            raise UnsupportedGameError(
+                f"agent {name} does not tell its chances; models: random, meier, blind_tic_tac_toe"
+            )
+        self.chances: Callable[[tuple[Action, ...]], Sequence[float]] = chances
+        self.known: dict[Any, Sequence[float]] = {}
+
+    def __call__(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+        key = player, known, legal
+        if key not in self.known:
+            if len(self.known) >= KEPT:
+                self.known.clear()
+            agent: Agent = self.agent
+            agent.begin(self.game, player, np.random.default_rng(0), None)
+            for own_move, observation in known:
+                agent.observe(own_move, observation)
+            self.known[key] = self.chances(legal)
+        return self.known[key]
+
+
+def model_of(game: Game, name: str) -> Model:
+    """A model by an agent's name; ``random`` plays uniformly.  Raises ``UnsupportedGameError``."""
+    return uniform if name == "random" else AgentModel(game, name)
+
+
+def plan_of(model: Model, tree: GameTree, form: SequenceForm) -> FloatArray:
+    """Realisation weights (S,) of everybody playing ``model``."""
+    strategy = np.ones(form.num_sequences)
+    place = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
+    for k, state in enumerate(tree.infoset_state.tolist()):
+        player, menu = int(tree.infoset_player[k]), tree.menu(k)
+        found = place.get((player, tree.key(k)))
+        if found is not None:
+            chances = dict(zip(move_words(menu), model(player, tree.states.state(state), menu), strict=True))
+            first = int(form.arrays.first[found])
+            strategy[first : first + len(menu)] = [chances[word] for word in form.actions[found]]
+    return realisation(form, strategy)
+
+
+def response_to(model: Model, player: int) -> Callable[[GameTree, SequenceForm], FloatArray]:
+    """An oracle: ``player`` plays a best response to everybody else playing ``model``."""
+
+    def respond(tree: GameTree, form: SequenceForm) -> FloatArray:
+        return best_response(form, plan_of(model, tree, form), player)
+
+    return respond
