@@ -12,7 +12,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import EMPTY, SPARE, longer
-from infoset.jit import kernel
+from infoset.jit import inline_kernel, kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX
 
 UNKNOWN = -1  # a state that was never met, and all behind it
@@ -23,7 +23,7 @@ STATES, ENTRIES = range(2)
 class InfosetTable(NamedTuple):
     """``filled`` holds how many states and entries there are."""
 
-    slots: IntArray  # (a power of two,) state, or EMPTY
+    slots: LongArray  # (a power of two, 2) key and number of a state; the key says it all: one look into memory
     parent: IntArray  # (states,)
     token: IntArray  # (states,)
     row: IntArray  # (states,) first entry of its row, or NO_ROW
@@ -37,7 +37,7 @@ class InfosetTable(NamedTuple):
         """Nothing but where the players start."""
         none = np.zeros(0, dtype=np.int32)
         filled = np.zeros(2, dtype=np.int64)
-        table = cls(np.full(1, EMPTY, dtype=np.int32), none, none, none, none, np.zeros(0), np.zeros(0), filled)
+        table = cls(np.full((1, 2), EMPTY, dtype=np.int64), none, none, none, none, np.zeros(0), np.zeros(0), filled)
         table = table.with_room(players, 0)
         for player in range(players):
             add_state(table, EMPTY, player)
@@ -49,7 +49,7 @@ class InfosetTable(NamedTuple):
         needed, slots = known + states, self.slots
         parent, token = longer(self.parent, needed), longer(self.token, needed)
         if needed * SPARE > len(slots):
-            slots = np.full(1 << int(needed * 2 * SPARE).bit_length(), EMPTY, dtype=np.int32)
+            slots = np.full((1 << int(needed * 2 * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
             place_states(slots, parent, token, known)
         row, size = longer(self.row, needed), longer(self.size, needed)
         regret, average = longer(self.regret, used + entries), longer(self.average, used + entries)
@@ -85,46 +85,44 @@ def normalise_rows(rows, sizes, weights, behaviour):
             behaviour[row + k] = weights[row + k] / total if total > 0.0 else 1.0 / size
 
 
-@kernel
-def hash_state(parent, token):
-    word = (np.uint64(parent) << np.uint64(32)) ^ np.uint64(np.uint32(token))
+@inline_kernel
+def state_key(parent, token):
+    return (np.int64(parent) + 1) << 32 | np.int64(token)
+
+
+@inline_kernel
+def find_slot(slots, key):
+    """Where a state is, or would be."""
+    word = np.uint64(key)
     word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
     word = (word ^ (word >> np.uint64(27))) * SECOND_MIX
-    return word ^ (word >> np.uint64(31))
-
-
-@kernel
-def place_states(slots, parent, token, count):
-    """Fill an empty table of slots."""
     last = np.uint64(len(slots) - 1)
-    for k in range(count):
-        slot = hash_state(parent[k], token[k]) & last
-        while slots[slot] != EMPTY:
-            slot = (slot + np.uint64(1)) & last
-        slots[slot] = k
-
-
-@kernel
-def find_slot(slots, parents, tokens, parent, token):
-    """Where a state is, or would be."""
-    last = np.uint64(len(slots) - 1)
-    slot = hash_state(parent, token) & last
-    while slots[slot] != EMPTY and (parents[slots[slot]] != parent or tokens[slots[slot]] != token):
+    slot = (word ^ (word >> np.uint64(31))) & last
+    while slots[slot, 0] != EMPTY and slots[slot, 0] != key:
         slot = (slot + np.uint64(1)) & last
     return slot
 
 
 @kernel
+def place_states(slots, parent, token, count):
+    """Fill an empty table of slots."""
+    for k in range(count):
+        key = state_key(parent[k], token[k])
+        slot = find_slot(slots, key)
+        slots[slot, 0], slots[slot, 1] = key, k
+
+
+@kernel
 def add_state(table, parent, token):
     """The state behind ``parent``, new or known."""
-    slot = find_slot(table.slots, table.parent, table.token, parent, token)
-    found = table.slots[slot]
-    if found == EMPTY:
+    key = state_key(parent, token)
+    slot = find_slot(table.slots, key)
+    if table.slots[slot, 0] == EMPTY:
         found = table.filled[STATES]
-        table.slots[slot] = found
+        table.slots[slot, 0], table.slots[slot, 1] = key, found
         table.parent[found], table.token[found], table.row[found] = parent, token, NO_ROW
         table.filled[STATES] = found + 1
-    return found
+    return np.int32(table.slots[slot, 1])
 
 
 @kernel
