@@ -16,17 +16,18 @@ def searching(**parameters):
 
 
 @pytest.mark.parametrize(
-    ("game", "method"),
+    ("game", "method", "seconds"),
     [
-        ("kuhn_poker", "tree"),
-        ("leduc_poker", "tree"),
-        ("gdl:monty_hall", "tree"),
-        ("gdl:meier", "public"),
-        ("gdl:breakthrough", "subgame"),
+        ("kuhn_poker", "tree", 60),
+        ("leduc_poker", "tree", 60),
+        ("gdl:monty_hall", "tree", 60),
+        ("gdl:meier", "public", 60),
+        ("gdl:breakthrough", "subgame", 1),
     ],
 )
-def test_it_chooses_and_says_why(game, method) -> None:
-    agent = searching(seconds=3)
+def test_it_chooses_and_says_why(game, method, seconds) -> None:
+    """The clocks are generous: what is chosen must not depend on how busy the machine is."""
+    agent = searching(seconds=seconds)
     agent.begin(load(game), 0, np.random.default_rng(1), None)
     assert agent.plan.startswith(method + ":")
 
@@ -44,7 +45,7 @@ def test_sampling_can_be_repeated() -> None:
 @pytest.mark.parametrize("game", ["kuhn_poker", "gdl:monty_hall", "kuhn_poker(players=3)"])
 def test_every_method_plays_without_a_fault(game, method) -> None:
     rules = load(game)
-    agents = [searching(method=method, seconds=0.5, seconds_per_move=0.1, iterations=200)] + [
+    agents = [searching(method=method, seconds=5, seconds_per_move=0.1, iterations=200)] + [
         load_agent("random") for _ in rules.players[1:]
     ]
     for seed in range(5):
