@@ -448,8 +448,8 @@ At level 0 both sides are the same agent, which wins half of the decided games,
 Claim 2 holds: pessimism lifts the wins to {share(hard[USUAL].wins, hard[USUAL].games)} % at level {USUAL} and lowers
 the losses to {share(hard[USUAL].losses, hard[USUAL].games)} %. The most wins,
 {share(hard[best].wins, hard[best].games)} %, are those of level {best}, but the intervals from level 2 on overlap.
-The paper's level 4 loses less and ties more than its level {USUAL}; neither its counts nor ours tell the two apart. Much
-pessimism makes many ties:
+The paper's level 4 loses less and ties more than its level {USUAL}; neither its counts nor ours tell the two apart.
+Much pessimism makes many ties:
 {share(hard[10].ties, hard[10].games)} % at level 10. Ours ties more and wins less than the paper's; the likely reason
 is that the paper tuned its other parameters by self-play for level 3 and does not print them. One thing that the paper
 leaves open matters most: whether the others of a scenario also take cells that the agent has reached before them. Where
@@ -501,8 +501,8 @@ the original, whose depth was 2 on average.
   way.
 - **New**: the game between levels and its best mixture.
 - **Not done**: navocado and skynet, which are learnt; the two agents of the paper's `dypm` team, which differ in
-  parameters that are not printed (both are the same here); a limit of 0.1 s; 1,000 games a pair in the table. Games are kept,
-  so a run with larger sizes goes on from these.
+  parameters that are not printed (both are the same here); a limit of 0.1 s; 1,000 games a pair in the table. Games
+  are kept, so a run with larger sizes goes on from these.
 """
     return "\n".join(
         [
