@@ -135,8 +135,8 @@ def topological(first_edge: IntArray, child: IntArray) -> IntArray:
     waits = np.zeros(len(first_edge) - 1, dtype=np.int32)
     for e in range(len(child)):
         waits[child[e]] += 1
-    order = np.empty(len(waits), dtype=np.int32)
-    order[0], size, k = 0, 1, 0
+    order = np.zeros(len(waits), dtype=np.int32)
+    size, k = int(waits[0] == 0), 0
     while k < size:
         for e in range(first_edge[order[k]], first_edge[order[k] + 1]):
             waits[child[e]] -= 1
