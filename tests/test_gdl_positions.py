@@ -75,7 +75,19 @@ def test_a_role_without_a_move_is_named() -> None:
         explore(game)
 
 
+LEAKY = """(role a) (role random) (init (step 0))
+(<= (legal random left) (true (step 0))) (<= (legal random right) (true (step 0)))
+(<= (legal random noop) (true (step 1)))
+(<= (legal a wait) (true (step 0)))
+(<= (legal a x) (true (step 1)) (true hidden)) (<= (legal a y) (true (step 1)) (not (true hidden)))
+(<= (next hidden) (does random left))
+(<= (next (step 1)) (true (step 0))) (<= (next (step 2)) (true (step 1)))
+(<= terminal (true (step 2)))
+(goal a 50)"""
+
+
 def test_games_that_show_what_is_on_offer_are_explored_plainly() -> None:
-    leaky = load("gdl:krieg_tic_tac_toe")
-    if any(leaky.rules.offers):
-        assert leaky.positions(lambda positions, edges: None) is None
+    leaky = GdlGame(parse_gdl(LEAKY, "leaky.gdl"))
+    assert leaky.rules.offers == (True,)
+    assert leaky.positions(lambda positions, edges: None) is None
+    assert len(GameTree.of(leaky).infoset_node) == 3

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from infoset import load
+from infoset.errors import UnsupportedGameError
 from infoset.gdl.library import library
 from infoset.match.agents import load_agent
 from infoset.match.match import play_match
@@ -30,6 +31,14 @@ def test_it_chooses_and_says_why(game, method, seconds) -> None:
     agent = searching(seconds=seconds)
     agent.begin(load(game), 0, np.random.default_rng(1), None)
     assert agent.plan.startswith(method + ":")
+
+
+@pytest.mark.parametrize("method", ["sampling", "subgame"])
+def test_a_model_that_cannot_be_answered_exactly_is_refused(method) -> None:
+    """Sound and exploiting play are never mixed."""
+    agent = searching(method=method, exploit="random")
+    with pytest.raises(UnsupportedGameError, match="no exact answer to random"):
+        agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
 
 
 def test_sampling_can_be_repeated() -> None:

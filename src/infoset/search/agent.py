@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,9 +31,6 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.subgames import public_positions
-
-if TYPE_CHECKING:
-    from infoset.solvers.solve import Solution
 
 METHODS = ("auto", "tree", "public", "sampling", "subgame")
 EXPLORING = 0.4  # of the start clock
@@ -166,7 +162,7 @@ class _Planner:
             policy = TabularPolicy.from_plan(form, self.oracle(tree, form))
             return PolicyAgent(policy, "search"), f"tree: a best response to {self.parameters.exploit}"
         spread = max(form.largest_payoff - form.smallest_payoff, 1e-12)
-        found: Solution = solve(form, target=CLOSE * spread, seconds=max(self._left(), 0.05))
+        found = solve(form, target=CLOSE * spread, seconds=max(self._left(), 0.05))
         return PolicyAgent(found.policy, "search"), (
             f"tree: all {histories:,.0f} histories fit; {found.iterations:,} iterations of {found.method}, "
             f"exploitability {found.exploitability:.3g}"
@@ -185,9 +181,7 @@ class _Planner:
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
         if self.oracle:
-            raise UnsupportedGameError(
-                f"{self.game.name} is too large for an exact answer to {self.parameters.exploit}"
-            )
+            raise BudgetError("sampling finds equilibria only")
         solver = Mccfr(graph, self.parameters.seed)
         solver.run(self.parameters.iterations or None, self._left())
         if not solver.iteration:
@@ -199,4 +193,6 @@ class _Planner:
 
     def _subgame(self, why: str) -> tuple[Agent, str]:
         p = self.parameters
+        if self.oracle:  # the two modes are never mixed
+            raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
         return SubgameAgent(p.worlds, p.seconds_per_move), f"subgame: searched move by move, because {why}"

@@ -75,8 +75,8 @@ def solve_public(
 
 def evaluate_public(solution: PublicSolution) -> Evaluation:
     """Exact figures of the whole profile: best responses, too, are found piece by piece."""
-    graph = solution.graph
-    _, public = _roots(graph)
+    graph, public = solution.graph, np.zeros(len(solution.graph.player), dtype=np.bool_)
+    public[solution.roots] = True
     best, n = np.zeros_like(solution.worth), len(graph.players)
     values = np.zeros_like(solution.worth)
     for root, policy in zip(solution.roots[::-1].tolist(), solution.policies[::-1], strict=True):

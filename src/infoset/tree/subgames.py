@@ -55,7 +55,7 @@ def steps(graph: GameGraph) -> Steps:
 
 @kernel
 def _confuse(first, target, token, pairs, todo, limit):
-    """Follow pairs of positions that one player cannot tell apart; the number looked at, or -1 beyond the limit."""
+    """Follow pairs that one player cannot tell apart while there is room; returns how many were followed."""
     pair = np.empty(2, dtype=np.int64)
     while todo < pairs.size[0]:
         p, q = pairs.data[2 * todo], pairs.data[2 * todo + 1]
