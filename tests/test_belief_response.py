@@ -10,23 +10,27 @@ from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.mccfr import Mccfr
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.plans import random_interior, realisation
+from infoset.tree.symmetry import no_symmetry
+from infoset.tree.walk import Walk
 from random_games import RandomGame
 
 
 def as_table(tree: GameTree, form: SequenceForm, strategy) -> tuple[InfosetTable, np.ndarray]:
     """The behaviour of a sequence form on a table, state by state."""
-    table = InfosetTable.empty(len(tree.players)).with_room(len(tree.states.parent), form.num_sequences)
+    group = no_symmetry(tree.graph).group
+    table = InfosetTable.empty(len(tree.players), group).with_room(len(tree.states.parent), form.num_sequences)
     state = list(range(len(tree.players)))
     for parent, token in list(zip(tree.states.parent, tree.states.token, strict=True))[len(tree.players) :]:
         assert token != NO_TOKEN
-        state.append(add_state(table, state[parent], token))
+        state.append(add_state(table, group, state[parent], token))
     behaviour = np.zeros(form.num_sequences)
     place = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
     for k, known in enumerate(tree.infoset_state.tolist()):
         found = place.get((int(tree.infoset_player[k]), tree.key(k)))
         if found is not None:
             size, first = int(form.arrays.size[found]), int(form.arrays.first[found])
-            row = add_row(table, state[known], size)
+            menu = tree.graph.menus.index(tree.menu(k))
+            row = add_row(table, state[known], menu, size)
             behaviour[row : row + size] = strategy[first : first + size]
     return table, behaviour
 
@@ -40,7 +44,7 @@ def test_figures_equal_those_of_the_sequence_form(game) -> None:
     form = SequenceForm.of(tree)
     strategy = random_interior(form, np.random.default_rng(5))
     expected = evaluate(form, realisation(form, strategy))
-    found = evaluate_policy(tree.graph, InfosetPolicy.of(*as_table(tree, form, strategy)))
+    found = evaluate_policy(Walk.of(tree.graph), InfosetPolicy.of(*as_table(tree, form, strategy)))
     assert found.values == pytest.approx(expected.values, abs=1e-9)
     assert found.best_response_values == pytest.approx(expected.best_response_values, abs=1e-9)
     assert found.nash_conv == pytest.approx(expected.nash_conv, abs=1e-9)
@@ -48,17 +52,19 @@ def test_figures_equal_those_of_the_sequence_form(game) -> None:
 
 def test_what_a_table_does_not_know_is_played_uniformly() -> None:
     tree = GameTree.of(load("leduc_poker"))
-    found = evaluate_policy(tree.graph, InfosetPolicy.of(InfosetTable.empty(2)))
+    walk = Walk.of(tree.graph)
+    table = InfosetTable.empty(2, walk.group)
+    found = evaluate_policy(walk, InfosetPolicy.of(table, table.average_behaviour(walk.group)))
     assert found.nash_conv == pytest.approx(4.747222, abs=1e-6)  # OpenSpiel: uniform Leduc
 
 
 def test_it_can_be_cut_into_steps_and_needs_little_room_at_first() -> None:
-    graph = GameTree.of(load("leduc_poker")).graph
-    solver = Mccfr(graph, 1)
+    walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
+    solver = Mccfr(walk, 1)
     solver.step(200)
-    policy = InfosetPolicy.of(solver.table)
-    expected = evaluate_policy(graph, policy)
-    response = BeliefResponse(graph, policy, 0)
+    policy = solver.policy()
+    expected = evaluate_policy(walk, policy)
+    response = BeliefResponse(walk, policy, 0)
     response.entries, response.work, response.spare = (
         Entries(*[array[:2] for array in entries]) for entries in (response.entries, response.work, response.spare)
     )

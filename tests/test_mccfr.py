@@ -5,17 +5,21 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
+from infoset.search.beliefs import uniform
+from infoset.search.models import by_number
 from infoset.solvers.belief_response import evaluate_policy
 from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.solvers.infoset_table import ENTRIES, InfosetTable
 from infoset.solvers.mccfr import Mccfr
-from infoset.tree.graph import explore
+from infoset.tree.graph import explore as explore_game
+from infoset.tree.walk import Walk
 
 
 def solved(name, iterations, seed=1):
-    graph = explore(load(name))
-    solver = Mccfr(graph, seed)
+    walk = Walk.of(explore_game(load(name)))
+    solver = Mccfr(walk, seed)
     solver.step(iterations)
-    return evaluate_policy(graph, InfosetPolicy.of(solver.table)), solver
+    return evaluate_policy(walk, solver.policy()), solver
 
 
 @pytest.mark.parametrize(
@@ -38,19 +42,49 @@ def test_three_players() -> None:
     assert found.epsilon < 0.02
 
 
+def test_it_finds_the_equilibrium_too_where_bad_moves_are_seldom_tried() -> None:
+    walk = Walk.of(explore_game(load("kuhn_poker")))
+    solver = Mccfr(walk, 2, explore=0.3)
+    solver.step(100_000)
+    assert evaluate_policy(walk, solver.policy()).exploitability < 0.006
+
+
+def test_chances_that_are_left_of_the_first_iterations_can_be_dropped() -> None:
+    walk = Walk.of(explore_game(load("kuhn_poker")))
+    solver = Mccfr(walk, 2)
+    solver.step(20_000)
+    whole, without = solver.policy().behaviour, solver.policy(least=0.02).behaviour
+    assert ((whole > 0) & (whole < 0.02)).any()
+    assert not ((without > 0) & (without < 0.02)).any()
+    np.testing.assert_allclose(without[whole >= 0.02], whole[whole >= 0.02], atol=0.05)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)", "gdl:scissors_double"])
+def test_against_a_model_it_finds_the_best_response(name) -> None:
+    graph = explore_game(load(name))
+    walk = Walk.of(graph)
+    nobody = InfosetTable.empty(len(graph.players), walk.group)
+    expected = evaluate_policy(walk, InfosetPolicy.of(nobody, np.zeros(0))).best_response_values
+    for player in range(len(graph.players)):
+        solver = Mccfr(walk, 1, model=by_number(uniform, graph), player=player)
+        solver.step(30_000)
+        found = evaluate_policy(walk, solver.policy()).values[player]
+        assert found == pytest.approx(expected[player], rel=0.02, abs=0.02)
+
+
 def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
-    graph = explore(load("leduc_poker"))
-    one, other, third = (Mccfr(graph, seed) for seed in (3, 3, 4))
+    walk = Walk.of(explore_game(load("leduc_poker")))
+    one, other, third = (Mccfr(walk, seed) for seed in (3, 3, 4))
     one.step(500)
     for part in (1, 99, 400):
         other.step(part)
     third.step(500)
-    size = len(one.table.average_behaviour())
+    size = int(one.table.filled[ENTRIES])
     np.testing.assert_array_equal(one.table.regret[:size], other.table.regret[:size])
     assert not np.array_equal(one.table.average[:size], third.table.average[:size])
 
 
 def test_memory_is_bounded() -> None:
-    solver = Mccfr(explore(load("leduc_poker")), max_bytes=20_000)
+    solver = Mccfr(Walk.of(explore_game(load("leduc_poker"))), max_bytes=20_000)
     with pytest.raises(BudgetError, match=r"information sets after .* iterations take .* more than max_bytes=20,000"):
         solver.step(1000)

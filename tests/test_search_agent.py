@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from conftest import SHARED
 from infoset import load
-from infoset.errors import UnsupportedGameError
+from infoset.errors import InfosetError, UnsupportedGameError
 from infoset.gdl.library import library
 from infoset.match.agents import load_agent
-from infoset.match.match import play_match
+from infoset.match.match import Table, play_match
+from infoset.match.series import play_series
 
 
 def searching(**parameters):
@@ -23,7 +25,7 @@ def searching(**parameters):
         ("leduc_poker", "tree", 60),
         ("gdl:monty_hall", "tree", 60),
         ("gdl:meier", "public", 60),
-        ("gdl:breakthrough", "subgame", 1),
+        ("gdl:breakthrough", "order-2", 1),
     ],
 )
 def test_it_chooses_and_says_why(game, method, seconds) -> None:
@@ -33,12 +35,21 @@ def test_it_chooses_and_says_why(game, method, seconds) -> None:
     assert agent.plan.startswith(method + ":")
 
 
-@pytest.mark.parametrize("method", ["sampling", "subgame"])
+@pytest.mark.parametrize("method", ["order-2", "per-world"])
 def test_a_model_that_cannot_be_answered_exactly_is_refused(method) -> None:
     """Sound and exploiting play are never mixed."""
     agent = searching(method=method, exploit="random")
     with pytest.raises(UnsupportedGameError, match="no exact answer to random"):
         agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
+
+
+def test_sampling_answers_a_model() -> None:
+    agent = searching(method="sampling", exploit="random", iterations=20_000)
+    agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
+    assert "answering random" in agent.plan
+    series = play_series("kuhn_poker", [agent, "random"], games=3000, seed=1)
+    assert series.agents[0].mean == pytest.approx(0.5, abs=0.1)  # the best response: 1/2
+    assert not any(series.agents[0].faults.values())
 
 
 def test_sampling_can_be_repeated() -> None:
@@ -50,7 +61,7 @@ def test_sampling_can_be_repeated() -> None:
     np.testing.assert_array_equal(*rows)
 
 
-@pytest.mark.parametrize("method", ["tree", "public", "sampling", "subgame"])
+@pytest.mark.parametrize("method", ["tree", "public", "sampling", "order-2", "own", "per-world"])
 @pytest.mark.parametrize("game", ["kuhn_poker", "gdl:monty_hall", "kuhn_poker(players=3)"])
 def test_every_method_plays_without_a_fault(game, method) -> None:
     rules = load(game)
@@ -68,7 +79,7 @@ def test_monty_halls_player_switches() -> None:
 
 
 def test_what_cannot_be_explained_is_noted_once_and_played_on() -> None:
-    agent = searching(method="subgame", seconds_per_move=0.05)
+    agent = searching(method="order-2", seconds_per_move=0.05)
     agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
     agent.observe(None, "no such card")
     agent.observe(None, "nor this")
@@ -78,11 +89,36 @@ def test_what_cannot_be_explained_is_noted_once_and_played_on() -> None:
     assert "no history explains" in agent.inner.faults[0]
 
 
+MOVES = 40  # of a game that does not end by itself soon
+REAL = sorted((SHARED / "games" / "gdl").glob("*.gdl")) if SHARED.is_dir() else []
+
+
+def faults_of(rules, seed: int) -> tuple[list, str]:
+    """What the agent did wrong in the first moves of a game against random players, and its plan."""
+    agents = [searching()] + [load_agent("random") for _ in rules.players[1:]]
+    played = Table.of(rules, agents, 1.0, 20.0, MOVES).open(seed)
+    state = played.begin()
+    for _ in range(MOVES):
+        if state.terminal:
+            break
+        state = played.step(state)
+    return [fault for fault in played.faults if fault.player == 0], agents[0].plan
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(library()))
 def test_every_shipped_game_is_played_in_time(name) -> None:
-    rules = load(f"gdl:{name}")
-    agents = [searching()] + [load_agent("random") for _ in rules.players[1:]]
     for seed in range(2):
-        result = play_match(rules, agents, seed=seed, seconds_per_move=1.0, seconds_to_begin=20.0, max_steps=60)
-        assert not [fault for fault in result.faults if fault.player == 0], agents[0].plan
+        faults, plan = faults_of(load(f"gdl:{name}"), seed)
+        assert not faults, plan
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", REAL, ids=lambda file: file.stem)
+def test_every_real_file_is_played_in_time(file) -> None:
+    try:
+        rules = load(str(file))
+    except InfosetError as error:
+        pytest.skip(f"not playable: {error}")
+    faults, plan = faults_of(rules, 1)
+    assert not faults, plan

@@ -1,5 +1,7 @@
 """Subgames from beliefs, and the pitfalls of search: each shown for the method that has the fault."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from infoset import GameTree, SequenceForm, load
 from infoset.names import information_key
 from infoset.search.beliefs import ExactBelief, start_world
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root, play_out
+from infoset.search.subgame_agent import SubgameAgent
 from infoset.solvers.cfr import pcfr_plus
 from infoset.tree.plans import behaviour
 from test_beliefs import states_asked, told
@@ -17,7 +20,8 @@ def solved(subgame, player, known):
     form = SequenceForm.of(GameTree.of(subgame))
     solver = pcfr_plus().solver(form)
     solver.step(1000)
-    key = information_key(((None, subgame.label(known)),))
+    world = next(k for k, world in enumerate(subgame.worlds) if world.known[player] == known)
+    key = information_key(((None, subgame.seen(player, world)),))
     place = next(k for k in form.player_infosets(player) if form.keys[k] == key)
     first, size = int(form.arrays.first[place]), int(form.arrays.size[place])
     row = behaviour(form, solver.average())[first : first + size]
@@ -40,6 +44,18 @@ def test_a_policy_for_each_world_then_averaged_switches_two_times_of_three() -> 
     game, known, worlds = monty_hall()
     switch = sum(w.weight * solved(Subgame(game, (w,)), 0, known)["switch"] for w in worlds)
     assert switch == pytest.approx(2 / 3, abs=0.01)
+
+
+@pytest.mark.parametrize(("root", "least", "most"), [("own", 0.99, 1), ("order-2", 0.99, 1), ("per-world", 0.65, 0.69)])
+def test_the_agent_switches_as_its_root_says(root, least, most) -> None:
+    game, known, _ = monty_hall()
+    agent = SubgameAgent(root=root, seconds_per_move=5.0)
+    agent.begin(game, 0, np.random.default_rng(1), None)
+    for token in known:
+        agent.observe(*token)
+    legal = ("noop", "switch")
+    now = time.monotonic()
+    assert least <= agent._search(legal, now, now + 5.0)[1] <= most
 
 
 def test_worlds_without_weights_switch_half_the_time_when_averaged() -> None:

@@ -21,9 +21,8 @@ from infoset.match.agents import PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
-from infoset.search.models import model_of, response_to
-from infoset.search.subgame_agent import SubgameAgent
-from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.search.models import by_number, model_of, response_to
+from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.public_subgames import solve_public
 from infoset.solvers.solve import solve
@@ -31,10 +30,13 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.subgames import public_positions
+from infoset.tree.symmetry import find_symmetry
+from infoset.tree.walk import Walk
 
-METHODS = ("auto", "tree", "public", "sampling", "subgame")
+METHODS = ("auto", "tree", "public", "sampling", *ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
+RARE = 0.02  # chances below are what is left of the first iterations of sampling
 CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
 
 
@@ -43,7 +45,8 @@ class Search:
     """How to look for a plan, and how to search where there is none."""
 
     method: str = "auto"
-    """``tree``, ``public``, ``sampling`` or ``subgame`` instead of the agent's own choice."""
+    """``tree``, ``public``, ``sampling`` instead of the agent's own choice, or a root of subgames that are solved at
+    every move: ``order-2``, ``own`` or ``per-world``."""
     exploit: str = ""
     """The agent that the others are held to be (``random``, ``meier`` …): then a best response to it is played.  Empty:
     the sound mode, an equilibrium."""
@@ -104,9 +107,9 @@ def warm_up() -> None:
     graph = explore(game)
     solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
     solve_public(graph)
-    solver = Mccfr(graph)
+    solver = Mccfr(Walk.of(graph, find_symmetry(graph)))
     solver.step(1)
-    InfosetPolicy.of(solver.table)
+    solver.policy()
 
 
 class _Planner:
@@ -114,14 +117,16 @@ class _Planner:
 
     def __init__(self, game: Game, player: int, parameters: Search, deadline: float | None) -> None:
         self.game, self.parameters = game, parameters
-        self.oracle = response_to(model_of(game, parameters.exploit), player) if parameters.exploit else None
+        self.player = player
+        self.model = model_of(game, parameters.exploit) if parameters.exploit else None
+        self.oracle = response_to(self.model, player) if self.model else None
         self.began = time.monotonic()
         self.clock = MARGIN * (parameters.seconds if deadline is None else max(deadline - self.began, 0.0))
 
     def plan(self) -> tuple[Agent, str]:
         """An agent, and which method it follows and why."""
         method = self.parameters.method
-        if method == "subgame":
+        if method in ROOTS:
             return self._subgame("as asked")
         try:
             graph = explore(self.game, progress=self._until(EXPLORING))
@@ -180,19 +185,25 @@ class _Planner:
         )
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
-        if self.oracle:
-            raise BudgetError("sampling finds equilibria only")
-        solver = Mccfr(graph, self.parameters.seed)
+        if self.model:  # which need not be as symmetric as the game
+            walk = Walk.of(graph)
+            solver = Mccfr(walk, self.parameters.seed, model=by_number(self.model, graph), player=self.player)
+        else:
+            walk = Walk.of(graph, find_symmetry(graph))
+            solver = Mccfr(walk, self.parameters.seed)
         solver.run(self.parameters.iterations or None, self._left())
         if not solver.iteration:
             raise BudgetError("no time is left for one iteration of sampling")
-        return InfosetFollower(graph, InfosetPolicy.of(solver.table)), (
-            f"sampling: {len(graph.player):,} positions fit, their histories do not; {solver.iteration:,} iterations "
-            f"of external sampling met {solver.table.num_infosets:,} information sets"
+        aim = f", answering {self.parameters.exploit}," if self.model else ""
+        equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
+        return InfosetFollower(graph, walk, solver.policy(RARE)), (
+            f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
+            f"iterations of external sampling{aim} met {solver.table.num_infosets:,} information sets"
         )
 
     def _subgame(self, why: str) -> tuple[Agent, str]:
         p = self.parameters
         if self.oracle:  # the two modes are never mixed
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
-        return SubgameAgent(p.worlds, p.seconds_per_move), f"subgame: searched move by move, because {why}"
+        root = p.method if p.method in ROOTS else ORDER_TWO
+        return SubgameAgent(p.worlds, p.seconds_per_move, root), f"{root}: searched move by move, because {why}"

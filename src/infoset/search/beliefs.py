@@ -8,6 +8,7 @@ paper's aim for play, Partridge & Thielscher 2022, 3.2), or does not and leans t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import NamedTuple, Protocol, TypeAlias
@@ -46,6 +47,14 @@ class Belief(Protocol):
 def uniform(player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
     """Every move as likely as any other."""
     return [1 / len(legal)] * len(legal)
+
+
+def merged(worlds: Sequence[World]) -> list[World]:
+    """Worlds that are the same as one, with their weights together."""
+    weight: dict[tuple[State, tuple[InformationState, ...]], float] = defaultdict(float)
+    for world in worlds:
+        weight[world.state, world.known] += world.weight
+    return [World(*world, w) for world, w in weight.items()]
 
 
 def start_world(game: Game) -> World:

@@ -8,11 +8,12 @@ from infoset.base import Action, Game, Observation
 from infoset.errors import UnsupportedGameError
 from infoset.names import information_key, move_words
 from infoset.search.beliefs import own_token
-from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
+from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.solvers.public_subgames import PublicSolution
 from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.subgames import steps
+from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
 
 class Follower:
@@ -66,23 +67,31 @@ class Follower:
 
 
 class InfosetFollower(Follower):
-    """Follows a policy on a tree of information states."""
+    """Follows a policy that was made on ``walk``: of states that are equal by symmetry it has one."""
 
-    def __init__(self, graph: GameGraph, policy: InfosetPolicy, name: str = "infosets") -> None:
+    def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy, name: str = "infosets") -> None:
         super().__init__(graph, name)
-        self.policy = policy
+        self.walk, self.policy = walk, policy
+        self.menu_of = {menu: k for k, menu in enumerate(graph.menus)}
 
     def reset(self) -> None:
-        self.state = self.player
+        self.view = self.player << ELEMENT_BITS
 
     def advance(self, token: int, own_move: Action | None, observation: Observation) -> None:
-        self.state = int(behind(self.policy.first_child, self.policy.token, self.state, token))  # type: ignore[no-untyped-call]
+        if token == NO_TOKEN:
+            self.view = UNKNOWN << ELEMENT_BITS
+        else:
+            self.view = int(follow(self.policy, self.walk.group, self.view, token))  # type: ignore[no-untyped-call]
 
     def row(self, legal: tuple[Action, ...]) -> list[float] | None:
-        first = self.policy.row[self.state] if self.state != UNKNOWN else NO_ROW
-        if first == NO_ROW:
+        state, element = self.view >> ELEMENT_BITS, self.view & ELEMENT
+        first = self.policy.row[state] if state != UNKNOWN else NO_ROW
+        menu = self.menu_of.get(legal)
+        if first == NO_ROW or menu is None:
             return None
-        row: list[float] = self.policy.behaviour[first : first + len(legal)].tolist()
+        group = self.walk.group
+        place = group.first_entry[menu]
+        row: list[float] = self.policy.behaviour[first + group.entry[element, place : place + len(legal)]].tolist()
         return row
 
 

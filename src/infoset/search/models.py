@@ -16,8 +16,10 @@ from infoset.errors import UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.names import move_words
 from infoset.search.beliefs import Model, uniform
+from infoset.solvers.mccfr import NumberedModel
 from infoset.solvers.metrics import best_response
 from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -54,6 +56,17 @@ class AgentModel:
 def model_of(game: Game, name: str) -> Model:
     """A model by an agent's name; ``random`` plays uniformly.  Raises ``UnsupportedGameError``."""
     return uniform if name == "random" else AgentModel(game, name)
+
+
+def by_number(model: Model, graph: GameGraph) -> NumberedModel:
+    """A model of what players know as sampling numbers it."""
+
+    def chances(player: int, tokens: list[int], menu: int) -> Sequence[float]:
+        start = graph.start_tokens[player]
+        known = tuple([graph.tokens[token] for token in ([] if start == NO_TOKEN else [start]) + tokens])
+        return model(player, known, graph.menus[menu])
+
+    return chances
 
 
 def plan_of(model: Model, tree: GameTree, form: SequenceForm) -> FloatArray:

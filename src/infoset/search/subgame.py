@@ -32,6 +32,8 @@ class Subgame:
     worlds: tuple[World, ...]
     depth: int | None = None
     leaf: Leaf | None = field(default=None, repr=False)
+    told: bool = False
+    """Whether everybody is told which world it is: then each is solved by itself, as nobody ever could."""
     number: dict[InformationState, int] = field(default_factory=dict, repr=False)
 
     @property
@@ -45,9 +47,10 @@ class Subgame:
     def start(self) -> Observed:
         return Observed(_Root(self), (None,) * len(self.players))
 
-    def label(self, known: InformationState) -> int:
-        """The number of a player's information state at the root: what it observes when a world is chosen."""
-        return self.number.setdefault(known, len(self.number))
+    def seen(self, player: int, number: int) -> Observation:
+        """What a player observes when world ``number`` is chosen: a number for what it knows there."""
+        label = self.number.setdefault(self.worlds[number].known[player], len(self.number))
+        return (label, number) if self.told else label
 
 
 class _Root(NamedTuple):
@@ -73,7 +76,7 @@ class _Root(NamedTuple):
     def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
         assert isinstance(nature, int)
         world = self.subgame.worlds[nature]
-        seen: list[Observation] = [self.subgame.label(known) for known in world.known]
+        seen = [self.subgame.seen(player, nature) for player in range(len(world.known))]
         return Observed(_Later(self.subgame, world.state, self.subgame.depth), tuple(seen))
 
     def returns(self) -> tuple[float, ...]:

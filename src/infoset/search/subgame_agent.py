@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from infoset.base import Action, Game, Observation
+from infoset.base import Action, FloatArray, Game, Observation
 from infoset.errors import BudgetError
-from infoset.names import information_key, move_words
-from infoset.search.beliefs import CachedSampler, ExactBelief, World, own_token, start_world
+from infoset.names import check_choice, information_key, move_words
+from infoset.search.beliefs import CachedSampler, ExactBelief, World, merged, own_token, start_world
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
 from infoset.solvers.cfr import pcfr_plus
 from infoset.statistics import draw
@@ -25,15 +25,21 @@ MOST_ITERATIONS = 1_000
 MAX_EXACT = 2_000  # worlds up to which the belief is kept whole
 
 
+OWN, ORDER_TWO, PER_WORLD = ROOTS = ("own", "order-2", "per-world")
+"""Where a subgame begins: in the worlds of one's own information set; also in those that the others hold possible; or
+in each world by itself, the policies averaged (Partridge & Thielscher 2022, 3.3: fuses strategies, for comparison)."""
+
+
 class SubgameAgent:
     """Worlds from its belief, exact while they are few; subgames that grow deeper while the clock runs; PCFR+.
 
-    ``faults`` lists what it could not explain: then it plays at random among its moves.
+    ``root`` is one of ``ROOTS``.  ``faults`` lists what it could not explain: then it plays at random among its moves.
     """
 
-    def __init__(self, worlds: int = 40, seconds_per_move: float = 1.0, order_two: bool = True) -> None:
-        self.worlds, self.seconds_per_move, self.order_two = worlds, seconds_per_move, order_two
-        self.name = "subgame"
+    def __init__(self, worlds: int = 40, seconds_per_move: float = 1.0, root: str = ORDER_TWO) -> None:
+        check_choice("root", root, ROOTS)
+        self.worlds, self.seconds_per_move, self.root = worlds, seconds_per_move, root
+        self.name = root
         self.faults: list[str] = []
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
@@ -75,7 +81,7 @@ class SubgameAgent:
 
     def _search(self, legal: tuple[Action, ...], now: float, until: float) -> list[float] | None:
         """The deepest subgame solved before the clock ran out; ``None`` where there is none."""
-        worlds = self.belief.worlds(self.worlds)
+        worlds = merged(self.belief.worlds(self.worlds))
         if not worlds:
             if not self.lost:
                 self.faults.append(f"no history explains {information_key(tuple(self.tokens))!r}")
@@ -97,7 +103,7 @@ class SubgameAgent:
         return found
 
     def _roots(self, worlds: list[World], check: Callable[[int], None]) -> list[World]:
-        if not self.order_two:
+        if self.root != ORDER_TWO:
             return worlds
         try:
             return order_two_root(self.game, self.player, worlds, check=check)
@@ -109,18 +115,28 @@ class SubgameAgent:
     ) -> tuple[list[float], bool]:
         """The average profile's chances at the own information set, and whether the horizon was never met."""
         before = len(self.leaf.known)
-        subgame = Subgame(self.game, tuple(worlds), depth, self.leaf)
+        subgame = Subgame(self.game, tuple(worlds), depth, self.leaf, told=self.root == PER_WORLD)
         form = SequenceForm.of(GameTree.of(subgame, edges, _clock(until)))
         solver = pcfr_plus().solver(form)
         solver.step(ITERATIONS)
         while solver.iteration < MOST_ITERATIONS and time.monotonic() < until:
             solver.step(ITERATIONS)
-        key = information_key(((None, subgame.label(tuple(self.tokens))),))
-        place = next(k for k in form.player_infosets(self.player) if form.keys[k] == key)
-        first, size = int(form.arrays.first[place]), int(form.arrays.size[place])
-        strategy = behaviour(form, solver.average())[first : first + size]
-        words = dict(zip(form.actions[place], strategy.tolist(), strict=True))
-        return [words.get(word, 0.0) for word in move_words(legal)], len(self.leaf.known) == before
+        return self._played(legal, subgame, form, solver.average()), len(self.leaf.known) == before
+
+    def _played(self, legal: tuple[Action, ...], subgame: Subgame, form: SequenceForm, plan: FloatArray) -> list[float]:
+        """The chances of a plan at the own information set; where the world was told, their mean over the worlds."""
+        strategy, words = behaviour(form, plan), move_words(legal)
+        place = {form.keys[k]: k for k in form.player_infosets(self.player)}
+        chances = dict.fromkeys(words, 0.0)
+        own = tuple(self.tokens)
+        mine = [k for k, world in enumerate(subgame.worlds) if world.known[self.player] == own]
+        total = sum(subgame.worlds[k].weight for k in mine)
+        for k in mine:
+            at = place[information_key(((None, subgame.seen(self.player, k)),))]
+            first = int(form.arrays.first[at])
+            for word, chance in zip(form.actions[at], strategy[first:].tolist(), strict=False):
+                chances[word] += chance * subgame.worlds[k].weight / total
+        return list(chances.values())
 
 
 def _clock(until: float) -> Callable[[int], None]:

@@ -1,7 +1,8 @@
 """Best responses to policies that are tables, exactly, where the histories are too many to write down.
 
 Depth first over what one player does and sees, carrying everything that may be behind it: positions, what the others
-know there, and how likely that is by chance and their moves.  Memory is a few beliefs, however large the game is.
+know there, and how likely that is by chance and their moves.  Memory is a few beliefs, however large the game is.  What
+a symmetry of the game makes equal is followed once.
 """
 
 from __future__ import annotations
@@ -15,10 +16,27 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import longer
 from infoset.jit import inline_kernel, kernel
-from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
-from infoset.solvers.mccfr import Walk
+from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind, follow
 from infoset.solvers.metrics import Evaluation
-from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.walk import (
+    CHILD,
+    CONTENT,
+    ELEMENT_BITS,
+    FIRST,
+    MOVES,
+    PLAYER,
+    TOKENS,
+    TURN,
+    Walk,
+    element_of,
+    everything,
+    least,
+    state_of,
+    still_fixing,
+    turned,
+    view_of,
+)  # fmt: skip
 
 CHOICE = -1  # in place of a token: the responding player has to move
 BEFORE = -1  # in place of a move: what happens before the player has to move
@@ -36,14 +54,14 @@ class Entries(NamedTuple):
     """What may be: the beliefs of the current line, one behind the other."""
 
     position: IntArray  # (C,)
-    states: IntArray  # (C, n) what the others know
+    views: LongArray  # (C, n) what the others know, and how the responding player sees the board
     weight: FloatArray  # (C,) by chance and by the others' moves
     token: IntArray  # (C,) what the responding player has just learnt, or CHOICE
 
     @classmethod
     def empty(cls, size: int, players: int) -> Entries:
         flat = np.zeros(size, dtype=np.int32)
-        return cls(flat, np.zeros((size, players), dtype=np.int32), np.zeros(size), flat.copy())
+        return cls(flat, np.zeros((size, players), dtype=np.int64), np.zeros(size), flat.copy())
 
     def twice(self) -> Entries:
         more = len(self.position) + 1
@@ -60,48 +78,76 @@ class Line(NamedTuple):
     next: LongArray  # (D,) the first entry that has not been followed
     move: LongArray  # (D,) the one being tried, or BEFORE
     state: LongArray  # (D,) what the player knows
+    fixing: LongArray  # (D,) the symmetries that leave that as it is
     value: FloatArray  # (D, 3, 2) NOW, FIXED, CHOSEN by BEST, MEAN
     depth: LongArray  # (1,)
 
     @classmethod
     def empty(cls, depth: int) -> Line:
-        a, b, c, d, e, f, g = np.zeros((7, depth), dtype=np.int64)
-        return cls(a, b, c, d, e, f, g, np.zeros((depth, 3, 2)), np.zeros(1, dtype=np.int64))
+        columns = np.zeros((8, depth), dtype=np.int64)
+        return cls(*columns, np.zeros((depth, 3, 2)), np.zeros(1, dtype=np.int64))  # type: ignore[call-arg]
 
 
 @inline_kernel
 def _moves(walk, position):
-    return walk.first_edge[position + 1] - walk.first_edge[position]
+    return walk.position[position, MOVES]
 
 
 @kernel
 def _copy(source, k, target, j):
     target.position[j], target.weight[j], target.token[j] = source.position[k], source.weight[k], source.token[k]
-    for p in range(source.states.shape[1]):
-        target.states[j, p] = source.states[k, p]
-
-
-@inline_kernel
-def _behind(walk, policy, player, known, e, weight, target, k):
-    """Write what edge ``e`` leads to as entry ``k``; of ``player`` only what it learns is noted, not what it knows."""
-    target.position[k], target.weight[k] = walk.child[e], weight
-    target.token[k] = walk.token[e, player]
-    for p in range(len(known)):
-        state, token = known[p], walk.token[e, p]
-        if token >= 0 and p != player:
-            state = behind(policy.first_child, policy.token, state, token)
-        target.states[k, p] = state
+    for p in range(source.views.shape[1]):
+        target.views[j, p] = source.views[k, p]
 
 
 @kernel
-def _spread(walk, policy, player, entries, source, move, out, work, known):
+def _behind(walk, policy, player, fixing, known, e, weight, target, k):
+    """Write what edge ``e`` leads to as entry ``k``; of ``player`` only what it learns is noted, not what it knows."""
+    group = walk.group
+    target.position[k], target.weight[k] = walk.edge[e, CHILD], weight
+    target.token[k] = walk.edge[e, TOKENS + player]
+    for p in range(len(known)):
+        view, token = known[p], walk.edge[e, TOKENS + p]
+        if token >= 0:
+            if p == player:
+                target.token[k], element = least(group, fixing, element_of(view), token)
+                view = view_of(0, element)
+            else:
+                view = follow(policy, group, view, token)
+        target.views[k, p] = turned(group, view, walk.edge[e, TURN])
+
+
+@kernel
+def _chance_of(walk, policy, position, mover, known, e):
+    """How likely nature or ``mover`` takes an edge of the position."""
+    if mover == CHANCE:
+        return walk.probability[e]
+    view, first = known[mover], walk.position[position, FIRST]
+    row = policy.row[state_of(view)] if state_of(view) != UNKNOWN else NO_ROW
+    if row == NO_ROW:
+        return 1.0 / walk.position[position, MOVES]
+    place = walk.group.first_entry[walk.position[position, CONTENT]] - first
+    return policy.behaviour[row + walk.group.entry[element_of(view), place + e]]
+
+
+@inline_kernel
+def _place(walk, position, view, move):
+    """The edge of a move that is numbered as the player sees the board."""
+    group = walk.group
+    menu = group.menu[element_of(view), walk.position[position, CONTENT]]
+    back = group.inverse[element_of(view)]
+    return walk.position[position, FIRST] + group.entry[back, group.first_entry[menu] + move]
+
+
+@kernel
+def _spread(walk, policy, player, fixing, entries, source, move, out, work, known):
     """Follow entry ``source``, by ``move`` where one is given, until ``player`` has to move or learns something.
 
     Returns the end of what it came to, written from ``out`` on, or NO_ROOM, and what the ends are worth.
     """
     value, size, n = 0.0, 1, len(known)
     position = entries.position[source]
-    if move == BEFORE and walk.player[position] == player and _moves(walk, position) > 1:
+    if move == BEFORE and walk.position[position, PLAYER] == player and _moves(walk, position) > 1:
         if out == len(entries.position):
             return NO_ROOM, 0.0
         _copy(entries, source, entries, out)
@@ -112,30 +158,27 @@ def _spread(walk, policy, player, entries, source, move, out, work, known):
         size -= 1
         position, weight = work.position[size], work.weight[size]
         for p in range(n):
-            known[p] = work.states[size, p]
-        mover, first = walk.player[position], walk.first_edge[position]
-        last = walk.first_edge[position + 1]
-        row = policy.row[known[mover]] if mover >= 0 and mover != player and known[mover] != UNKNOWN else NO_ROW
-        share = 1.0 / (last - first)
+            known[p] = work.views[size, p]
+        mover, first = walk.position[position, PLAYER], walk.position[position, FIRST]
+        last = first + walk.position[position, MOVES]
         if mover == player and move != BEFORE:
-            first, share = first + move, 1.0
+            first = _place(walk, position, known[player], move)
             last, move = first + 1, BEFORE
         if out + last - first > len(entries.position) or size + last - first > len(work.position):
             return NO_ROOM, 0.0
         for e in range(first, last):
-            if row != NO_ROW or mover == CHANCE:
-                share = walk.probability[e] if mover == CHANCE else policy.behaviour[row + e - first]
-            below = walk.child[e]
-            heir = walk.player[below]
+            below = walk.edge[e, CHILD]
+            share = _chance_of(walk, policy, position, mover, known, e) if mover != player else 1.0
+            heir = walk.position[below, PLAYER]
             if share == 0.0:
                 continue
             if heir == TERMINAL:
-                value += weight * share * walk.payoffs[walk.content[below], player]
-            elif walk.token[e, player] >= 0 or (heir == player and _moves(walk, below) > 1):
-                _behind(walk, policy, player, known, e, weight * share, entries, out)
+                value += weight * share * walk.payoffs[walk.position[below, CONTENT], player]
+            elif walk.edge[e, TOKENS + player] >= 0 or (heir == player and _moves(walk, below) > 1):
+                _behind(walk, policy, player, fixing, known, e, weight * share, entries, out)
                 out += 1
             else:
-                _behind(walk, policy, player, known, e, weight * share, work, size)
+                _behind(walk, policy, player, fixing, known, e, weight * share, work, size)
                 size += 1
     return out, value
 
@@ -171,11 +214,11 @@ def _sort(entries, begin, end, spare):
 
 
 @kernel
-def _spread_all(walk, policy, player, entries, begin, end, move, out, work, spare, known):
+def _spread_all(walk, policy, player, fixing, entries, begin, end, move, out, work, spare, known):
     """``_spread`` for entries ``begin`` to ``end``, sorted."""
     value, first = 0.0, out
     for k in range(begin, end):
-        out, ends = _spread(walk, policy, player, entries, k, move, out, work, known)
+        out, ends = _spread(walk, policy, player, fixing, entries, k, move, out, work, known)
         if out == NO_ROOM:
             return NO_ROOM, 0.0
         value += ends
@@ -190,15 +233,17 @@ def _spread_all(walk, policy, player, entries, begin, end, move, out, work, spar
 def _open(walk, policy, player, entries, line, begin, end, work, spare, known):
     """A new information state behind the entries ``begin`` to ``end``; whether there was room."""
     d = line.depth[0]
-    top = line.last[d - 1] if d > 0 else end
-    out, value = _spread_all(walk, policy, player, entries, begin, end, BEFORE, top, work, spare, known)
+    top, fixing = end, line.fixing[0]
+    if d > 0:
+        top, fixing = line.last[d - 1], still_fixing(walk.group, line.fixing[d - 1], entries.token[begin])
+    out, value = _spread_all(walk, policy, player, fixing, entries, begin, end, BEFORE, top, work, spare, known)
     if out == NO_ROOM:
         return False
     free = top
     while free < out and entries.token[free] == CHOICE:
         free += 1
     line.begin[d], line.free[d], line.end[d], line.last[d], line.next[d] = top, free, out, out, free
-    line.move[d] = BEFORE
+    line.move[d], line.fixing[d] = BEFORE, fixing
     line.value[d] = 0.0
     line.value[d, NOW] = value
     line.state[d] = player
@@ -209,24 +254,53 @@ def _open(walk, policy, player, entries, line, begin, end, work, spare, known):
 
 
 @kernel
-def _own_chance(policy, line, d, moves):
-    """How likely the policy's player makes the move being tried."""
+def _of_orbit(group, fixing, menu, move, other):
+    """Whether one of the elements makes ``move`` of ``other``."""
+    for h in range(len(group.inverse)):
+        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + other] == move:
+            return True
+    return False
+
+
+@kernel
+def _own_chance(group, policy, line, d, menu, moves):
+    """How likely the policy's player makes the move being tried, or one that is equal to it."""
     row = policy.row[line.state[d]] if line.state[d] != UNKNOWN else NO_ROW
-    return policy.behaviour[row + line.move[d]] if row != NO_ROW else 1.0 / moves
+    chance = 0.0
+    for k in range(moves):
+        if _of_orbit(group, line.fixing[d], menu, line.move[d], k):
+            chance += policy.behaviour[row + k] if row != NO_ROW else 1.0 / moves
+    return chance
+
+
+@kernel
+def _first_of_its_kind(group, fixing, menu, move, moves):
+    """The next move from ``move`` on that no earlier one is equal to."""
+    while move < moves:
+        earlier = 0
+        while earlier < move and not _of_orbit(group, fixing, menu, move, earlier):
+            earlier += 1
+        if earlier == move:
+            break
+        move += 1
+    return move
 
 
 @kernel
 def _next_move(walk, policy, player, entries, line, work, spare, known):
     """All is followed behind the current move of the last state: try the next.  0: no room, 1: tried, 2: none left."""
-    d = line.depth[0] - 1
-    begin, free, move = line.begin[d], line.free[d], line.move[d] + 1
-    moves = 0
+    d, group = line.depth[0] - 1, walk.group
+    begin, free, move, fixing = line.begin[d], line.free[d], line.move[d] + 1, line.fixing[d]
+    moves, menu = 0, 0
     if free > begin:
         position = entries.position[begin]
         moves = _moves(walk, position)
+        menu = group.menu[element_of(entries.views[begin, player]), walk.position[position, CONTENT]]
+        if fixing != 1:
+            move = _first_of_its_kind(group, fixing, menu, move, moves)
     out, value = line.end[d], 0.0
     if move < moves:
-        out, value = _spread_all(walk, policy, player, entries, begin, free, move, out, work, spare, known)
+        out, value = _spread_all(walk, policy, player, fixing, entries, begin, free, move, out, work, spare, known)
         if out == NO_ROOM:
             return 0
     best, mean = line.value[d, NOW, BEST], line.value[d, NOW, MEAN]
@@ -234,7 +308,7 @@ def _next_move(walk, policy, player, entries, line, work, spare, known):
         line.value[d, FIXED, BEST], line.value[d, FIXED, MEAN] = best, mean
     else:
         line.value[d, CHOSEN, BEST] = best if line.move[d] == 0 else max(line.value[d, CHOSEN, BEST], best)
-        line.value[d, CHOSEN, MEAN] += _own_chance(policy, line, d, moves) * mean
+        line.value[d, CHOSEN, MEAN] += _own_chance(group, policy, line, d, menu, moves) * mean
     if move >= moves:
         return 2
     line.move[d], line.next[d], line.last[d] = move, line.end[d], out
@@ -275,13 +349,15 @@ def _respond(walk, policy, player, entries, line, work, spare, known, lines):
 class BeliefResponse:
     """One player's best response at work, in steps; ``values`` are its worth and that of the player's own policy."""
 
-    def __init__(self, graph: GameGraph, policy: InfosetPolicy, player: int) -> None:
-        n = len(graph.players)
-        self.fixed = Walk.of(graph), policy, player
-        self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(graph.depth + 2)
+    def __init__(self, walk: Walk, policy: InfosetPolicy, player: int) -> None:
+        n = walk.num_players
+        self.fixed = walk, policy, player
+        self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(walk.depth() + 2)
+        self.line.fixing[0] = everything(walk.group)
         self.work, self.spare = Entries.empty(FIRST_ROOM, n), Entries.empty(FIRST_ROOM, n)
-        self.entries.weight[0], self.entries.states[0] = 1.0, np.arange(n)
-        self.known = np.zeros(n, dtype=np.int32)
+        self.entries.weight[0] = 1.0
+        self.entries.views[0] = [p << ELEMENT_BITS for p in range(n)]
+        self.known = np.zeros(n, dtype=np.int64)
         self.opened = self.done = False
 
     def step(self, lines: int = LINES_A_CALL) -> bool:
@@ -309,14 +385,14 @@ class BeliefResponse:
     @property
     def share(self) -> float:
         """Roughly how much is done, from 0 to 1, by the moves and observations of the first states."""
-        first_edge, line, token = self.fixed[0].first_edge, self.line, self.entries.token
+        walk, line, token = self.fixed[0], self.line, self.entries.token
         done, width = 0.0, 1.0
         for d in range(min(int(line.depth[0]), LOOK)):
             begin, free, end, last, group = (int(a[d]) for a in (line.begin, line.free, line.end, line.last, line.next))
             before, moves = int(end > free), 0
             if free > begin:
                 position = self.entries.position[begin]
-                moves = int(first_edge[position + 1] - first_edge[position])
+                moves = int(walk.position[position, MOVES])
             width /= max(before + moves, 1)
             done += width * (int(line.move[d]) + before)
             start = free if line.move[d] == BEFORE else end
@@ -329,15 +405,13 @@ class BeliefResponse:
         return 1.0 if self.done else done
 
 
-def evaluate_policy(
-    graph: GameGraph, policy: InfosetPolicy, progress: Callable[[float], None] | None = None
-) -> Evaluation:
-    """Exact figures of a profile, player by player in threads, without the tree of histories.
+def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float], None] | None = None) -> Evaluation:
+    """Exact figures of a profile that was made on ``walk``, player by player in threads, without its histories.
 
     Time grows with the histories that differ for some player.  ``progress`` is told the share that is done.
     """
-    n = len(graph.players)
-    responses = [BeliefResponse(graph, policy, player) for player in range(n)]
+    n = walk.num_players
+    responses = [BeliefResponse(walk, policy, player) for player in range(n)]
     with ThreadPoolExecutor(n) as pool:
         while not all(response.done for response in responses):
             list(pool.map(BeliefResponse.step, [r for r in responses if not r.done]))

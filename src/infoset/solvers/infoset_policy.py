@@ -9,30 +9,31 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
 from infoset.solvers.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
+from infoset.tree.walk import element_of, least, state_of, view_of
 
 
 class InfosetPolicy(NamedTuple):
     """States in breadth-first order, so that those behind one stand together; player p starts in state p.
 
     A state's moves have the chances ``behaviour[row]`` on, in the order of the menu; those of states that are not
-    here, or have no row, are played uniformly.
+    here, or have no row, are played uniformly.  Of states that the game's symmetries make equal only one is here.
     """
 
     first_child: IntArray  # (S + 1,)
     token: IntArray  # (S,) of the game's graph, ascending behind each state
+    fixing: LongArray  # (S,) the symmetries that leave a state as it is, a bit each
     row: IntArray  # (S,) or NO_ROW
     behaviour: FloatArray
 
     @classmethod
-    def of(cls, table: InfosetTable, behaviour: FloatArray | None = None) -> InfosetPolicy:
-        """The average strategies of a table, or other ``behaviour`` by its entries."""
+    def of(cls, table: InfosetTable, behaviour: FloatArray) -> InfosetPolicy:
+        """The states of a table with a ``behaviour`` by its entries."""
         size = int(table.filled[STATES])
         parent, token = table.parent[:size], table.token[:size]
         order, number = _breadth_first(parent, token)
         above = np.where(parent[order] < 0, -1, number[parent[order]])
         first_child = np.searchsorted(above, np.arange(size + 1)).astype(np.int32)
-        found = table.average_behaviour() if behaviour is None else behaviour
-        return cls(first_child, token[order], table.row[:size][order], found)
+        return cls(first_child, token[order], table.fixing[:size][order], table.row[:size][order], behaviour)
 
 
 def _breadth_first(parent: IntArray, token: IntArray) -> tuple[LongArray, LongArray]:
@@ -71,4 +72,18 @@ def behind(first_child, tokens, state, token):
     return found
 
 
-__all__ = ["NO_ROW", "UNKNOWN", "InfosetPolicy", "behind"]
+@kernel
+def follow(policy, group, view, token):
+    """The view after one more token; of an UNKNOWN one only that is known."""
+    state, element = state_of(view), element_of(view)
+    if state != UNKNOWN:
+        fixing = policy.fixing[state]
+        if fixing == 1:
+            token = group.token[element, token]
+        else:
+            token, element = least(group, fixing, element, token)
+        state = behind(policy.first_child, policy.token, state, token)
+    return view_of(state, element)
+
+
+__all__ = ["NO_ROW", "UNKNOWN", "InfosetPolicy", "behind", "follow"]

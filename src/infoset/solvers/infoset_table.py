@@ -1,7 +1,8 @@
 """Information states as they are met: a table that grows, for games whose histories do not fit but whose sets do.
 
 A state is its parent and one more token, numbered in order of first appearance; player p starts in state p.  Where a
-player has a choice the state owns a row of entries, one for each move in the order of the menu.
+player has a choice the state owns a row of entries, one for each move in the order of the menu.  Of states that the
+game's symmetries make equal only one is kept (``tree.walk``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import EMPTY, SPARE, longer
 from infoset.jit import inline_kernel, kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX
+from infoset.tree.symmetry import Group
+from infoset.tree.walk import everything, still_fixing
 
 UNKNOWN = -1  # a state that was never met, and all behind it
 NO_ROW = -1
@@ -26,21 +29,24 @@ class InfosetTable(NamedTuple):
     slots: LongArray  # (a power of two, 2) key and number of a state; the key says it all: one look into memory
     parent: IntArray  # (states,)
     token: IntArray  # (states,)
+    fixing: LongArray  # (states,) the symmetries that leave it as it is, a bit each
     row: IntArray  # (states,) first entry of its row, or NO_ROW
-    size: IntArray  # (states,) length of its row
+    menu: IntArray  # (states,) whose moves its row has
     regret: FloatArray  # (entries,)
     average: FloatArray  # (entries,) sum of the strategies played, as they are weighted
     filled: LongArray  # (2,)
 
     @classmethod
-    def empty(cls, players: int) -> InfosetTable:
+    def empty(cls, players: int, group: Group) -> InfosetTable:
         """Nothing but where the players start."""
-        none = np.zeros(0, dtype=np.int32)
-        filled = np.zeros(2, dtype=np.int64)
-        table = cls(np.full((1, 2), EMPTY, dtype=np.int64), none, none, none, none, np.zeros(0), np.zeros(0), filled)
-        table = table.with_room(players, 0)
+        none, long = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        slots, filled = np.full((1, 2), EMPTY, dtype=np.int64), np.zeros(2, dtype=np.int64)
+        table = cls(slots, none, none, long, none, none, np.zeros(0), np.zeros(0), filled).with_room(players, 0)
         for player in range(players):
-            add_state(table, EMPTY, player)
+            table.parent[player], table.token[player], table.row[player] = EMPTY, player, NO_ROW
+            table.fixing[player] = everything(group)
+        table.filled[STATES] = players
+        place_states(table.slots, table.parent, table.token, players)
         return table
 
     def with_room(self, states: int, entries: int) -> InfosetTable:
@@ -51,19 +57,32 @@ class InfosetTable(NamedTuple):
         if needed * SPARE > len(slots):
             slots = np.full((1 << int(needed * 2 * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
             place_states(slots, parent, token, known)
-        row, size = longer(self.row, needed), longer(self.size, needed)
+        fixing, row, menu = longer(self.fixing, needed), longer(self.row, needed), longer(self.menu, needed)
         regret, average = longer(self.regret, used + entries), longer(self.average, used + entries)
-        return InfosetTable(slots, parent, token, row, size, regret, average, self.filled)
+        return InfosetTable(slots, parent, token, fixing, row, menu, regret, average, self.filled)
 
     @property
     def num_infosets(self) -> int:
         """States with a choice."""
         return int((self.row[: self.filled[STATES]] != NO_ROW).sum())
 
-    def average_behaviour(self) -> FloatArray:
-        """(entries,) the average strategy of every row, uniform where nothing was averaged."""
+    def average_behaviour(self, group: Group, least: float = 0.0) -> FloatArray:
+        """(entries,) the average strategy of every row, uniform where nothing was averaged.
+
+        Moves with a chance below ``least`` are left out: what is left of the first iterations.
+        """
         behaviour = np.empty(int(self.filled[ENTRIES]))
-        normalise_rows(self.row[: self.filled[STATES]], self.size, self.average, behaviour)
+        normalise_rows(self.row[: self.filled[STATES]], self.menu, group.first_entry, self.average, least, behaviour)
+        return behaviour
+
+    def greedy_behaviour(self, group: Group, players: IntArray | LongArray) -> FloatArray:
+        """(entries,) for these players the move of the greatest regret, for the others what stands for regrets."""
+        behaviour = self.regret[: self.filled[ENTRIES]].copy()
+        count = int(self.filled[STATES])
+        owner = np.zeros(count, dtype=np.int32)
+        find_owners(self.parent[:count], owner)
+        states = np.flatnonzero(np.isin(owner, players) & (self.row[:count] != NO_ROW))
+        choose_greatest(states, self.row, self.menu, group.first_entry, behaviour)
         return behaviour
 
     @property
@@ -72,17 +91,47 @@ class InfosetTable(NamedTuple):
 
 
 @kernel
-def normalise_rows(rows, sizes, weights, behaviour):
-    """Rows of weights as distributions."""
+def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
+    """Rows of weights as distributions, without the shares below ``least``."""
     for state in range(len(rows)):
-        row, size = rows[state], sizes[state]
+        row, size = rows[state], first_entry[menus[state] + 1] - first_entry[menus[state]]
         if row == NO_ROW:
             continue
         total = 0.0
-        for k in range(size):
-            total += weights[row + k]
-        for k in range(size):
-            behaviour[row + k] = weights[row + k] / total if total > 0.0 else 1.0 / size
+        for k in range(row, row + size):
+            total += weights[k]
+        bar, kept = min(least, 1.0 / size) * total, 0.0
+        for k in range(row, row + size):
+            kept += weights[k] if weights[k] >= bar else 0.0
+        for k in range(row, row + size):
+            share = weights[k] / kept if kept > 0.0 else 1.0 / size
+            behaviour[k] = share if weights[k] >= bar else 0.0
+
+
+@kernel
+def find_owners(parent, owner):
+    """Whose states they are; parents come before their children."""
+    for k in range(len(parent)):
+        owner[k] = k if parent[k] < 0 else owner[parent[k]]
+
+
+@kernel
+def choose_greatest(states, rows, menus, first_entry, behaviour):
+    """Put all weight of the rows on their greatest entry, the first of several."""
+    for state in states:
+        row, size = rows[state], first_entry[menus[state] + 1] - first_entry[menus[state]]
+        greatest = row + np.argmax(behaviour[row : row + size])
+        behaviour[row : row + size] = 0.0
+        behaviour[greatest] = 1.0
+
+
+def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
+    """The player whose state it is, and the tokens on the way to it."""
+    tokens = []
+    while table.parent[state] >= 0:
+        tokens.append(int(table.token[state]))
+        state = int(table.parent[state])
+    return state, tokens[::-1]
 
 
 @inline_kernel
@@ -113,24 +162,25 @@ def place_states(slots, parent, token, count):
 
 
 @kernel
-def add_state(table, parent, token):
-    """The state behind ``parent``, new or known."""
+def add_state(table, group, parent, token):
+    """The state behind ``parent``, new or known; ``token`` is the least of those that are equal there."""
     key = state_key(parent, token)
     slot = find_slot(table.slots, key)
     if table.slots[slot, 0] == EMPTY:
         found = table.filled[STATES]
         table.slots[slot, 0], table.slots[slot, 1] = key, found
         table.parent[found], table.token[found], table.row[found] = parent, token, NO_ROW
+        table.fixing[found] = still_fixing(group, table.fixing[parent], token)
         table.filled[STATES] = found + 1
     return np.int32(table.slots[slot, 1])
 
 
 @kernel
-def add_row(table, state, size):
+def add_row(table, state, menu, size):
     """The first entry of the state's row, new or known."""
     row = table.row[state]
     if row == NO_ROW:
         row = table.filled[ENTRIES]
-        table.row[state], table.size[state] = row, size
+        table.row[state], table.menu[state] = row, menu
         table.filled[ENTRIES] = row + size
     return row

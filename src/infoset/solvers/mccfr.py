@@ -2,44 +2,57 @@
 
 External sampling: every move of the player who learns, one move of everybody else.  Iteration t weighs t in regrets and
 average (Linear CFR, Brown & Sandholm 2019).
+
+Moves that are clearly bad need not be tried always (regret-based pruning, Brown & Sandholm 2015): one is with a fixed
+chance where its regret is far below zero, as measured by the regrets above zero beside it, which are noise.  It then
+falls and rises more slowly, but changes sign when it would anyway.  Averages are taken on walks of their own, on which
+the others move at random (as for Pluribus, Brown & Sandholm 2019): how often those come by depends on no strategy of
+theirs.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from infoset.base import FloatArray, IntArray
+from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.jit import inline_kernel, kernel
 from infoset.randomness import next_word, streams
-from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_row, add_state
-from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
+from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_row, add_state, path_to
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.walk import (
+    CHILD,
+    CONTENT,
+    FIRST,
+    MOVES,
+    PLAYER,
+    TOKENS,
+    TURN,
+    Walk,
+    element_of,
+    least,
+    state_of,
+    turned,
+    view_of,
+)  # fmt: skip
 
+Mask = npt.NDArray[np.bool_]
+NumberedModel = Callable[[int, list[int], int], Sequence[float]]
+
+POSITION, DEPTH, MET, LEFT, TURN_OF, WIDEST = range(6)  # where an iteration is
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
 CHUNK_SECONDS = 0.2
-
-
-class Walk(NamedTuple):
-    """The arrays of a graph that a walk reads."""
-
-    player: IntArray  # (P,)
-    content: IntArray  # (P,)
-    first_edge: IntArray  # (P + 1,)
-    child: IntArray  # (E,)
-    probability: FloatArray  # (E,)
-    token: IntArray  # (E, n)
-    payoffs: FloatArray
-
-    @classmethod
-    def of(cls, graph: GameGraph) -> Walk:
-        return cls(
-            graph.player.astype(np.int32), graph.content, graph.first_edge, graph.child, graph.probability,
-            np.ascontiguousarray(graph.token), graph.payoffs,
-        )  # fmt: skip
+WIDE = 20_000  # positions that the first traversals meet, beyond which not all moves are tried
+CLEARLY = 3.0
+AVERAGING = 0.3  # positions met to average, for each one met to learn
+EXPLORE = 0.1  # then; on Blind Tic-Tac-Toe as good as .2, better than .03, .4 and 1 (on small games 1 is best)
 
 
 class Frames(NamedTuple):
@@ -48,14 +61,16 @@ class Frames(NamedTuple):
     position: IntArray  # (D,)
     move: IntArray  # (D,) the one being tried
     row: IntArray  # (D,)
-    states: IntArray  # (D, n) what everybody knows there
+    views: LongArray  # (D, n) what everybody knows there
     strategy: FloatArray  # (D, A)
     values: FloatArray  # (D, A)
+    share: FloatArray  # (D, A) for how many moves that are equal by symmetry a move is tried; 0: it is not
 
     @classmethod
     def empty(cls, depth: int, players: int, moves: int) -> Frames:
         flat, wide = np.zeros(depth, dtype=np.int32), np.zeros((depth, moves))
-        return cls(flat, flat.copy(), flat.copy(), np.zeros((depth, players), np.int32), wide, wide.copy())
+        views = np.zeros((depth, players), np.int64)
+        return cls(flat, flat.copy(), flat.copy(), views, wide, wide.copy(), wide.copy())
 
 
 @inline_kernel
@@ -65,14 +80,19 @@ def uniform_number(stream):
 
 
 @kernel
-def match_regrets(regret, row, size, strategy):
-    """Regret matching: positive regrets in proportion, uniform where there are none."""
-    total = 0.0
+def match_regrets(table, row, group, view, content, size, strategy):
+    """Regret matching: positive regrets in proportion, uniform without any; by the moves as the walk has them.
+
+    Returns the greatest of them, or 0.
+    """
+    total, greatest, place = 0.0, 0.0, group.first_entry[content]
     for k in range(size):
-        strategy[k] = max(regret[row + k], 0.0)
+        strategy[k] = max(table.regret[row + group.entry[element_of(view), place + k]], 0.0)
         total += strategy[k]
+        greatest = max(greatest, strategy[k])
     for k in range(size):
         strategy[k] = strategy[k] / total if total > 0.0 else 1.0 / size
+    return greatest
 
 
 @kernel
@@ -90,153 +110,267 @@ def choose(weights, size, stream):
 
 
 @kernel
-def _follow(walk, table, position, move, states):
+def _follow(walk, table, position, move, views):
     """Take an edge: everybody learns what they see of it, unless all is over."""
-    e = walk.first_edge[position] + move
-    below = walk.child[e]
-    if walk.player[below] != TERMINAL:
-        for p in range(len(states)):
-            if walk.token[e, p] >= 0:
-                states[p] = add_state(table, states[p], walk.token[e, p])
+    e = walk.position[position, FIRST] + move
+    below, group = walk.edge[e, CHILD], walk.group
+    if walk.position[below, PLAYER] != TERMINAL:
+        for p in range(len(views)):
+            token = walk.edge[e, TOKENS + p]
+            if token >= 0:
+                state, element = state_of(views[p]), element_of(views[p])
+                fixing = table.fixing[state]
+                if fixing == 1:
+                    token = group.token[element, token]
+                else:
+                    token, element = least(group, fixing, element, token)
+                views[p] = view_of(add_state(table, group, state, token), element)
+            views[p] = turned(group, views[p], walk.edge[e, TURN])
     return below
 
 
 @kernel
-def _enter(frames, depth, position, row, states):
-    """Open a decision of the player who learns, with its strategy already there."""
-    frames.position[depth], frames.move[depth], frames.row[depth] = position, 0, row
-    frames.states[depth] = states
+def _enter(walk, table, frames, depth, position, row, learner, views, explore, stream):
+    """Open a decision of the player who learns: its strategy, which moves to try, and the first of them."""
+    group, content, view = walk.group, walk.position[position, CONTENT], views[learner]
+    place = group.first_entry[content]
+    size = group.first_entry[content + 1] - place
+    strategy = frames.strategy[depth]
+    frames.position[depth], frames.row[depth] = position, row
+    frames.views[depth] = views
+    greatest = match_regrets(table, row, group, view, content, size, strategy)
+    frames.share[depth, :size] = 1.0
+    if table.fixing[state_of(view)] != 1:
+        _pick(group, table.fixing[state_of(view)], view, content, size, frames.share[depth], stream)
+    for k in range(size):
+        bad = table.regret[row + group.entry[element_of(view), place + k]] < -CLEARLY * greatest
+        pruned = explore < 1.0 and bad and strategy[k] == 0.0
+        if pruned and uniform_number(stream) >= explore:
+            frames.share[depth, k] = 0.0
+    frames.move[depth] = _next_tried(frames, depth, 0, size)
     return depth + 1
 
 
+@inline_kernel
+def _next_tried(frames, d, move, size):
+    while move < size and frames.share[d, move] == 0.0:
+        move += 1
+    return move
+
+
 @kernel
-def _back_up(walk, table, frames, depth, weight, value):
+def _orbit(group, fixing, menu, entry, other):
+    """Whether a symmetry that leaves the state as it is makes one entry of the other."""
+    for h in range(len(group.inverse)):
+        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + entry] == other:
+            return True
+    return False
+
+
+@kernel
+def _pick(group, fixing, view, content, size, share, stream):
+    """Of the moves that are equal by symmetry one is tried for all, each as likely: the others do not know which."""
+    element, place = element_of(view), group.first_entry[content]
+    menu = group.menu[element, content]
+    share[:size] = -1.0
+    for k in range(size):
+        if share[k] < 0.0:
+            members, chosen = 0.0, k
+            for m in range(k, size):
+                if _orbit(group, fixing, menu, group.entry[element, place + k], group.entry[element, place + m]):
+                    members += 1.0
+                    share[m] = 0.0
+                    if uniform_number(stream) * members < 1.0:
+                        chosen = m
+            share[chosen] = members
+
+
+@kernel
+def _learn(walk, table, frames, d, learner, iteration, value):
+    """Add to the regrets of an open decision; moves that are equal by symmetry learn the same."""
+    group, view = walk.group, frames.views[d, learner]
+    content, row, element = walk.position[frames.position[d], CONTENT], frames.row[d], element_of(view)
+    place, fixing = group.first_entry[content], table.fixing[state_of(view)]
+    size = group.first_entry[content + 1] - place
+    for k in range(size):
+        if frames.share[d, k] > 0.0:
+            entry, gain = group.entry[element, place + k], iteration * (frames.values[d, k] - value)
+            if fixing == 1:
+                table.regret[row + entry] += gain
+                continue
+            menu = group.menu[element, content]
+            for other in range(size):
+                if _orbit(group, fixing, menu, entry, other):
+                    table.regret[row + other] += gain
+
+
+@kernel
+def _back_up(walk, table, frames, depth, learner, iteration, value):
     """Hand a value to the last open decision; those whose moves are all tried learn and hand on theirs."""
     while depth > 0:
-        d, row = depth - 1, frames.row[depth - 1]
-        size = walk.first_edge[frames.position[d] + 1] - walk.first_edge[frames.position[d]]
+        d = depth - 1
+        size = walk.position[frames.position[d], MOVES]
         frames.values[d, frames.move[d]] = value
-        frames.move[d] += 1
+        frames.move[d] = _next_tried(frames, d, frames.move[d] + 1, size)
         if frames.move[d] < size:
             return depth, value
         value = 0.0
         for k in range(size):
-            value += frames.strategy[d, k] * frames.values[d, k]
-        for k in range(size):
-            table.regret[row + k] += weight * (frames.values[d, k] - value)
+            if frames.share[d, k] > 0.0:
+                value += frames.share[d, k] * frames.strategy[d, k] * frames.values[d, k]
+        _learn(walk, table, frames, d, learner, iteration, value)
         depth = d
     return depth, value
 
 
-@inline_kernel
-def _add(sums, row, size, weight, strategy):
-    for k in range(size):
-        sums[row + k] += weight * strategy[k]
+@kernel
+def _has_room(table, room):
+    """Whether the table has room for what one walk from the start to an end can add."""
+    states = len(table.parent) - table.filled[STATES]
+    return states >= room[STATES] and len(table.regret) - table.filled[ENTRIES] >= room[ENTRIES]
 
 
 @kernel
-def _external(walk, table, frames, learner, weight, states, strategy, stream):
-    """One traversal for ``learner``: its payoff; updates its regrets and the average of the player after it."""
-    n, depth, position = len(states), 0, 0
-    for p in range(n):
-        states[p] = p
-    while True:
-        mover, move = walk.player[position], 0
-        first = walk.first_edge[position]
-        size = walk.first_edge[position + 1] - first
+def _external(walk, table, frames, at, learner, iteration, explore, room, views, strategy, stream):
+    """One traversal for ``learner``, which updates its regrets; whether it is over.
+
+    Where the table is full it stops, and goes on where it was with the next call.
+    """
+    position, depth, group = at[POSITION], at[DEPTH], walk.group
+    if at[MET] == 0:
+        for p in range(len(views)):
+            views[p] = view_of(p, 0)
+    while _has_room(table, room):
+        at[MET] += 1
+        mover, move = walk.position[position, PLAYER], 0
+        first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
+        size = walk.position[position, MOVES]
         if mover == TERMINAL:
-            value = walk.payoffs[walk.content[position], learner]
-            depth, value = _back_up(walk, table, frames, depth, weight, value)
+            value = walk.payoffs[content, learner]
+            depth, value = _back_up(walk, table, frames, depth, learner, iteration, value)
             if depth == 0:
-                return value
-            states[:] = frames.states[depth - 1]
+                return True
+            views[:] = frames.views[depth - 1]
             position, move = frames.position[depth - 1], frames.move[depth - 1]
         elif mover == CHANCE:
             move = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
-            row = add_row(table, states[mover], size)
+            view = views[mover]
+            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
             if mover == learner:
-                match_regrets(table.regret, row, size, frames.strategy[depth])
-                if n == 1:
-                    _add(table.average, row, size, weight, frames.strategy[depth])
-                depth = _enter(frames, depth, position, row, states)
+                depth = _enter(walk, table, frames, depth, position, row, learner, views, explore, stream)
+                move = frames.move[depth - 1]
             else:
-                match_regrets(table.regret, row, size, strategy)
-                if mover == (learner + 1) % n:
-                    _add(table.average, row, size, weight, strategy)
+                match_regrets(table, row, group, view, content, size, strategy)
                 move = choose(strategy, size, stream)
-        position = _follow(walk, table, position, move, states)
+        position = _follow(walk, table, position, move, views)
+    at[POSITION], at[DEPTH] = position, depth
+    return False
 
 
 @kernel
-def _iterate(walk, table, frames, begin, count, stream, reserve, states, strategy):
-    """Up to ``count`` iterations from number ``begin`` on; fewer where the table has no room for another traversal."""
-    n = len(states)
+def _average(walk, table, player, weight, views, strategy, stream):
+    """One walk on which ``player`` plays its strategy, which is added to its average.  Returns its length."""
+    position, group, met = 0, walk.group, 1
+    for p in range(len(views)):
+        views[p] = view_of(p, 0)
+    while walk.position[position, PLAYER] != TERMINAL:
+        mover, move = walk.position[position, PLAYER], 0
+        first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
+        size = walk.position[position, MOVES]
+        if mover == CHANCE:
+            move = choose(walk.probability[first : first + size], size, stream)
+        elif size > 1 and mover != player:
+            move = min(np.int64(uniform_number(stream) * size), size - 1)
+        elif size > 1:
+            view, place = views[mover], group.first_entry[content]
+            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
+            match_regrets(table, row, group, view, content, size, strategy)
+            for k in range(size):
+                table.average[row + group.entry[element_of(view), place + k]] += weight * strategy[k]
+            move = choose(strategy, size, stream)
+        position = _follow(walk, table, position, move, views)
+        met += 1
+    return met
+
+
+@kernel
+def _iterate(walk, table, frames, at, learners, explore, begin, count, room, views, strategy, stream):
+    """Up to ``count`` iterations from number ``begin`` on; fewer where the table is full, in the midst of one."""
     for t in range(begin, begin + count):
-        room = len(table.parent) - table.filled[STATES] >= n * reserve[STATES]
-        if not room or len(table.regret) - table.filled[ENTRIES] < n * reserve[ENTRIES]:
-            return t - begin
-        for learner in range(n):
-            _external(walk, table, frames, learner, np.float64(t + 1), states, strategy, stream)
+        weight = np.float64(t + 1)
+        while at[TURN_OF] < len(learners):
+            learner = learners[at[TURN_OF]]
+            if at[LEFT] == 0:
+                if not _external(walk, table, frames, at, learner, weight, explore, room, views, strategy, stream):
+                    return t - begin
+                at[LEFT] = np.int64(AVERAGING * at[MET]) + 1
+            while at[LEFT] > 0:
+                if not _has_room(table, room):
+                    return t - begin
+                at[LEFT] = max(at[LEFT] - _average(walk, table, learner, weight, views, strategy, stream), 0)
+            at[TURN_OF] += 1
+            at[POSITION], at[DEPTH], at[WIDEST], at[MET] = 0, 0, max(at[WIDEST], at[MET]), 0
+        at[TURN_OF] = 0
     return count
 
 
-@kernel
-def _measure(walk, order, learner, most):
-    """(3, P) for each position: the most states and entries that one traversal meets behind it, and its depth."""
-    for k in range(len(order) - 1, -1, -1):
-        p = order[k]
-        first, last = walk.first_edge[p], walk.first_edge[p + 1]
-        for e in range(first, last):
-            for j in range(3):
-                below = most[j, walk.child[e]]
-                if j == STATES:
-                    for q in range(walk.token.shape[1]):
-                        below += walk.token[e, q] >= 0 and walk.player[walk.child[e]] != TERMINAL
-                every = walk.player[p] == learner and j < 2
-                most[j, p] = most[j, p] + below if every else max(most[j, p], below)
-        if walk.player[p] >= 0 and last - first > 1:
-            most[ENTRIES, p] += last - first
-            most[2, p] += 1
-
-
 class Mccfr:
-    """Sampling at work on a game.  The same seed gives the same run, however its iterations are grouped."""
+    """Sampling at work on a game.  The same seed gives the same run, however its iterations are grouped.
 
-    def __init__(self, graph: GameGraph, seed: int = 0, max_bytes: int | None = None) -> None:
-        self.graph, self.seed, self.max_bytes = graph, seed, max_bytes
-        self.walk = Walk.of(graph)
+    With a ``model`` only ``player`` learns: everybody else plays as the model says, of a player, the tokens that it has
+    met and its menu, all by number.  Where a state of theirs is met for the first time it is played uniformly, once.
+
+    ``explore`` is the chance, from more than 0 to 1, that a move which the learning player's strategy leaves out is
+    tried; 1 is plain external sampling, the default unless traversals are wide.
+    """
+
+    def __init__(
+        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None,
+        model: NumberedModel | None = None, player: int = 0,
+    ) -> None:  # fmt: skip
+        self.walk, self.seed, self.max_bytes, self.model = walk, seed, max_bytes, model
         self.stream = streams(seed, 1)
         self.iteration = 0
-        n = len(graph.players)
-        self.table = InfosetTable.empty(n)
-        self.reserve, depth = self._bounds()
-        moves = int(graph.num_edges.max(initial=1))
+        n = walk.num_players
+        self.learners = np.array(range(n) if model is None else [player], dtype=np.int64)
+        self.table = InfosetTable.empty(n, walk.group)
+        self.answered = 0  # entries whose states the model has been asked about
+        self.explore = explore
+        depth, moves = walk.depth(), walk.most_moves
+        self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
         self.frames = Frames.empty(depth + 1, n, moves)
-        self.scratch = np.zeros(n, dtype=np.int32), np.zeros(moves)
-
-    def _bounds(self) -> tuple[FloatArray, int]:
-        """What one traversal can add to the table at most, and how deep it can go."""
-        order = self.graph.order
-        most = np.zeros((3, len(order)))
-        bounds = np.zeros(3)
-        for learner in range(len(self.graph.players)):
-            most[:] = 0.0
-            _measure(self.walk, order, learner, most)
-            bounds = np.maximum(bounds, most[:, 0])
-        return bounds[:2], int(bounds[2])
+        self.at = np.zeros(6, dtype=np.int64)
+        self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
 
     def step(self, iterations: int) -> None:
         """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up."""
-        done, n = 0, len(self.graph.players)
+        done = 0
         while done < iterations:
-            done += _iterate(
-                self.walk, self.table, self.frames, self.iteration + done, iterations - done, self.stream,
-                self.reserve, *self.scratch,
+            explore = self.explore or (EXPLORE if self.at[WIDEST] > WIDE else 1.0)
+            count = 1 if self.model or not self.at[WIDEST] else iterations - done
+            found = _iterate(
+                self.walk, self.table, self.frames, self.at, self.learners, explore, self.iteration + done, count,
+                self.room, *self.scratch, self.stream,
             )  # fmt: skip
-            if done < iterations:
-                self.table = self._grown(int(n * self.reserve[STATES]), int(n * self.reserve[ENTRIES]))
+            done += found
+            if found < count:
+                self.table = self._grown()
+            elif self.model:
+                self._ask()
         self.iteration += done
+
+    def _ask(self) -> None:
+        """Give the rows that were met for the first time their model's chances in place of regrets."""
+        table, first_entry = self.table, self.walk.group.first_entry
+        assert self.model
+        for state in np.flatnonzero(table.row[: table.filled[STATES]] >= self.answered).tolist():
+            player, tokens = path_to(table, state)
+            if player not in self.learners:
+                menu, row = int(table.menu[state]), int(table.row[state])
+                size = int(first_entry[menu + 1] - first_entry[menu])
+                table.regret[row : row + size] = self.model(player, tokens, menu)
+        self.answered = int(table.filled[ENTRIES])
 
     def run(self, iterations: int | None, seconds: float) -> None:
         """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""
@@ -254,11 +388,19 @@ class Mccfr:
             chunk = max(1, min(chunk, int(chunk * (end - time.monotonic()) / max(spent, 1e-9))))
         return None
 
-    def _grown(self, states: int, entries: int) -> InfosetTable:
+    def policy(self, least: float = 0.0) -> InfosetPolicy:
+        """The average strategies without chances below ``least``; against a model the moves of the greatest regret."""
+        group = self.walk.group
+        if self.model is None:
+            return InfosetPolicy.of(self.table, self.table.average_behaviour(group, least))
+        return InfosetPolicy.of(self.table, self.table.greedy_behaviour(group, self.learners))
+
+    def _grown(self) -> InfosetTable:
+        states, entries = self.room.tolist()
         grown = self.table.with_room(states, entries)
         if self.max_bytes is not None and grown.nbytes > self.max_bytes:
             raise BudgetError(
-                f"{self.graph.name}: {self.table.num_infosets:,} information sets after {self.iteration:,} iterations "
+                f"{self.table.num_infosets:,} information sets after {self.iteration:,} iterations "
                 f"take {grown.nbytes:,} bytes, more than max_bytes={self.max_bytes:,}"
             )
         return grown
