@@ -25,7 +25,7 @@ def solved(name, iterations, seed=1):
 @pytest.mark.parametrize(
     ("name", "iterations", "value", "bound"),
     [
-        ("kuhn_poker", 200_000, -1 / 18, 0.004),
+        ("kuhn_poker", 100_000, -1 / 18, 0.006),
         ("leduc_poker", 100_000, -0.0856, 0.09),  # Southey et al. 2005
         ("gdl:monty_hall", 2_000, 200 / 3, 0.5),
         ("gdl:scissors_double", 50_000, 50, 0.5),
@@ -67,9 +67,9 @@ def test_against_a_model_it_finds_the_best_response(name) -> None:
     expected = evaluate_policy(walk, InfosetPolicy.of(nobody, np.zeros(0))).best_response_values
     for player in range(len(graph.players)):
         solver = Mccfr(walk, 1, model=by_number(uniform, graph), player=player)
-        solver.step(30_000)
+        solver.step(60_000)
         found = evaluate_policy(walk, solver.policy()).values[player]
-        assert found == pytest.approx(expected[player], rel=0.02, abs=0.02)
+        assert found == pytest.approx(expected[player], rel=0.03, abs=0.02)
 
 
 def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:

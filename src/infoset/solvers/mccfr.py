@@ -3,11 +3,11 @@
 External sampling: every move of the player who learns, one move of everybody else.  Iteration t weighs t in regrets and
 average (Linear CFR, Brown & Sandholm 2019).
 
-Moves that are clearly bad need not be tried always (regret-based pruning, Brown & Sandholm 2015): one is with a fixed
-chance where its regret is far below zero, as measured by the regrets above zero beside it, which are noise.  It then
-falls and rises more slowly, but changes sign when it would anyway.  Averages are taken on walks of their own, on which
-the others move at random (as for Pluribus, Brown & Sandholm 2019): how often those come by depends on no strategy of
-theirs.
+Moves that are clearly bad need not be tried always (regret-based pruning, Brown & Sandholm 2015): where a regret is far
+below zero, as measured by the regrets above zero beside it, which are noise.  All of them are tried on some traversals
+and none on the others (as for Pluribus, Brown & Sandholm 2019), so that what lies behind several is not forgotten.
+Averages are taken on walks of their own, on which the others move at random: how often those come by depends on no
+strategy of theirs.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from infoset.tree.walk import (
 Mask = npt.NDArray[np.bool_]
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 
-POSITION, DEPTH, MET, LEFT, TURN_OF, WIDEST = range(6)  # where an iteration is
+POSITION, DEPTH, PRUNE, MET, LEFT, TURN_OF, WIDEST = range(7)  # where an iteration is
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
 CHUNK_SECONDS = 0.2
 WIDE = 20_000  # positions that the first traversals meet, beyond which not all moves are tried
 CLEARLY = 3.0
 AVERAGING = 0.3  # positions met to average, for each one met to learn
-EXPLORE = 0.1  # then; on Blind Tic-Tac-Toe as good as .2, better than .03, .4 and 1 (on small games 1 is best)
+EXPLORE = 0.1  # then; in small games 1 is best
 
 
 class Frames(NamedTuple):
@@ -130,7 +130,7 @@ def _follow(walk, table, position, move, views):
 
 
 @kernel
-def _enter(walk, table, frames, depth, position, row, learner, views, explore, stream):
+def _enter(walk, table, frames, depth, position, row, learner, views, prune, stream):
     """Open a decision of the player who learns: its strategy, which moves to try, and the first of them."""
     group, content, view = walk.group, walk.position[position, CONTENT], views[learner]
     place = group.first_entry[content]
@@ -144,8 +144,7 @@ def _enter(walk, table, frames, depth, position, row, learner, views, explore, s
         _pick(group, table.fixing[state_of(view)], view, content, size, frames.share[depth], stream)
     for k in range(size):
         bad = table.regret[row + group.entry[element_of(view), place + k]] < -CLEARLY * greatest
-        pruned = explore < 1.0 and bad and strategy[k] == 0.0
-        if pruned and uniform_number(stream) >= explore:
+        if prune and bad and strategy[k] == 0.0:
             frames.share[depth, k] = 0.0
     frames.move[depth] = _next_tried(frames, depth, 0, size)
     return depth + 1
@@ -231,7 +230,7 @@ def _has_room(table, room):
 
 
 @kernel
-def _external(walk, table, frames, at, learner, iteration, explore, room, views, strategy, stream):
+def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
     """One traversal for ``learner``, which updates its regrets; whether it is over.
 
     Where the table is full it stops, and goes on where it was with the next call.
@@ -258,7 +257,7 @@ def _external(walk, table, frames, at, learner, iteration, explore, room, views,
             view = views[mover]
             row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
             if mover == learner:
-                depth = _enter(walk, table, frames, depth, position, row, learner, views, explore, stream)
+                depth = _enter(walk, table, frames, depth, position, row, learner, views, at[PRUNE], stream)
                 move = frames.move[depth - 1]
             else:
                 match_regrets(table, row, group, view, content, size, strategy)
@@ -302,7 +301,9 @@ def _iterate(walk, table, frames, at, learners, explore, begin, count, room, vie
         while at[TURN_OF] < len(learners):
             learner = learners[at[TURN_OF]]
             if at[LEFT] == 0:
-                if not _external(walk, table, frames, at, learner, weight, explore, room, views, strategy, stream):
+                if at[MET] == 0:
+                    at[PRUNE] = uniform_number(stream) >= explore
+                if not _external(walk, table, frames, at, learner, weight, room, views, strategy, stream):
                     return t - begin
                 at[LEFT] = np.int64(AVERAGING * at[MET]) + 1
             while at[LEFT] > 0:
@@ -321,8 +322,8 @@ class Mccfr:
     With a ``model`` only ``player`` learns: everybody else plays as the model says, of a player, the tokens that it has
     met and its menu, all by number.  Where a state of theirs is met for the first time it is played uniformly, once.
 
-    ``explore`` is the chance, from more than 0 to 1, that a move which the learning player's strategy leaves out is
-    tried; 1 is plain external sampling, the default unless traversals are wide.
+    ``explore`` is the chance, from more than 0 to 1, that a traversal tries the moves that are clearly bad; 1 is plain
+    external sampling, the default unless traversals are wide.
     """
 
     def __init__(
@@ -340,7 +341,7 @@ class Mccfr:
         depth, moves = walk.depth(), walk.most_moves
         self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
         self.frames = Frames.empty(depth + 1, n, moves)
-        self.at = np.zeros(6, dtype=np.int64)
+        self.at = np.zeros(7, dtype=np.int64)
         self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
 
     def step(self, iterations: int) -> None:
