@@ -6,8 +6,7 @@ average (Linear CFR, Brown & Sandholm 2019).
 Moves that are clearly bad need not be tried always (regret-based pruning, Brown & Sandholm 2015): where a regret is far
 below zero, as measured by the regrets above zero beside it, which are noise.  All of them are tried on some traversals
 and none on the others (as for Pluribus, Brown & Sandholm 2019), so that what lies behind several is not forgotten.
-Averages are taken on walks of their own, on which the others move at random: how often those come by depends on no
-strategy of theirs.
+Averages are taken where all are tried: how often a walk comes by must not depend on what the others learn.
 """
 
 from __future__ import annotations
@@ -45,13 +44,12 @@ from infoset.tree.walk import (
 Mask = npt.NDArray[np.bool_]
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 
-POSITION, DEPTH, PRUNE, MET, LEFT, TURN_OF, WIDEST = range(7)  # where an iteration is
+POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST = range(6)  # where an iteration is
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
 CHUNK_SECONDS = 0.2
 WIDE = 20_000  # positions that the first traversals meet, beyond which not all moves are tried
 CLEARLY = 3.0
-AVERAGING = 0.3  # positions met to average, for each one met to learn
 EXPLORE = 0.1  # then; in small games 1 is best
 
 
@@ -223,6 +221,14 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
 
 
 @kernel
+def _add(table, row, group, view, content, size, weight, strategy):
+    """Add a strategy to the average."""
+    place = group.first_entry[content]
+    for k in range(size):
+        table.average[row + group.entry[element_of(view), place + k]] += weight * strategy[k]
+
+
+@kernel
 def _has_room(table, room):
     """Whether the table has room for what one walk from the start to an end can add."""
     states = len(table.parent) - table.filled[STATES]
@@ -231,11 +237,11 @@ def _has_room(table, room):
 
 @kernel
 def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
-    """One traversal for ``learner``, which updates its regrets; whether it is over.
+    """One traversal for ``learner``: updates its regrets and the average of the player after it; whether it is over.
 
     Where the table is full it stops, and goes on where it was with the next call.
     """
-    position, depth, group = at[POSITION], at[DEPTH], walk.group
+    position, depth, group, n = at[POSITION], at[DEPTH], walk.group, len(views)
     if at[MET] == 0:
         for p in range(len(views)):
             views[p] = view_of(p, 0)
@@ -259,38 +265,16 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
             if mover == learner:
                 depth = _enter(walk, table, frames, depth, position, row, learner, views, at[PRUNE], stream)
                 move = frames.move[depth - 1]
+                if n == 1:
+                    _add(table, row, group, view, content, size, iteration, frames.strategy[depth - 1])
             else:
                 match_regrets(table, row, group, view, content, size, strategy)
+                if mover == (learner + 1) % n and not at[PRUNE]:
+                    _add(table, row, group, view, content, size, iteration, strategy)
                 move = choose(strategy, size, stream)
         position = _follow(walk, table, position, move, views)
     at[POSITION], at[DEPTH] = position, depth
     return False
-
-
-@kernel
-def _average(walk, table, player, weight, views, strategy, stream):
-    """One walk on which ``player`` plays its strategy, which is added to its average.  Returns its length."""
-    position, group, met = 0, walk.group, 1
-    for p in range(len(views)):
-        views[p] = view_of(p, 0)
-    while walk.position[position, PLAYER] != TERMINAL:
-        mover, move = walk.position[position, PLAYER], 0
-        first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
-        size = walk.position[position, MOVES]
-        if mover == CHANCE:
-            move = choose(walk.probability[first : first + size], size, stream)
-        elif size > 1 and mover != player:
-            move = min(np.int64(uniform_number(stream) * size), size - 1)
-        elif size > 1:
-            view, place = views[mover], group.first_entry[content]
-            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
-            match_regrets(table, row, group, view, content, size, strategy)
-            for k in range(size):
-                table.average[row + group.entry[element_of(view), place + k]] += weight * strategy[k]
-            move = choose(strategy, size, stream)
-        position = _follow(walk, table, position, move, views)
-        met += 1
-    return met
 
 
 @kernel
@@ -300,16 +284,10 @@ def _iterate(walk, table, frames, at, learners, explore, begin, count, room, vie
         weight = np.float64(t + 1)
         while at[TURN_OF] < len(learners):
             learner = learners[at[TURN_OF]]
-            if at[LEFT] == 0:
-                if at[MET] == 0:
-                    at[PRUNE] = uniform_number(stream) >= explore
-                if not _external(walk, table, frames, at, learner, weight, room, views, strategy, stream):
-                    return t - begin
-                at[LEFT] = np.int64(AVERAGING * at[MET]) + 1
-            while at[LEFT] > 0:
-                if not _has_room(table, room):
-                    return t - begin
-                at[LEFT] = max(at[LEFT] - _average(walk, table, learner, weight, views, strategy, stream), 0)
+            if at[MET] == 0:
+                at[PRUNE] = uniform_number(stream) >= explore
+            if not _external(walk, table, frames, at, learner, weight, room, views, strategy, stream):
+                return t - begin
             at[TURN_OF] += 1
             at[POSITION], at[DEPTH], at[WIDEST], at[MET] = 0, 0, max(at[WIDEST], at[MET]), 0
         at[TURN_OF] = 0
@@ -341,7 +319,7 @@ class Mccfr:
         depth, moves = walk.depth(), walk.most_moves
         self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
         self.frames = Frames.empty(depth + 1, n, moves)
-        self.at = np.zeros(7, dtype=np.int64)
+        self.at = np.zeros(6, dtype=np.int64)
         self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
 
     def step(self, iterations: int) -> None:
