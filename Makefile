@@ -1,9 +1,9 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
 # make check   lint and types only      make docs   build the pages
-# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then the three below
+# make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
-# make bench-search   how long Pommerman's agents think
+# make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
 # make papers  regenerate the papers' tables and figures      make papers-long   the one that plays for an hour or two
 
 PYTHON ?= python3
@@ -11,7 +11,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search papers papers-long clean
+.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -53,7 +53,7 @@ check: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-tabular bench-playouts bench-pommerman bench-search
+bench: bench-tabular bench-playouts bench-pommerman bench-search bench-sampling
 
 bench-tabular: $(VENV)/bench
 	$(BIN)/python benchmarks/tabular.py
@@ -66,6 +66,9 @@ bench-pommerman: $(VENV)/demo
 
 bench-search: $(VENV)/demo
 	$(BIN)/python benchmarks/search_agents.py
+
+bench-sampling: $(VENV)/demo
+	$(BIN)/python benchmarks/sampling.py
 
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py

@@ -197,7 +197,7 @@ OURS, THEIRS, BOUND = "#1f5fa8", "#d9822b", "#999999"
 
 
 def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
-    """Every player's scores, the paper's beside them."""
+    """Every player's scores, the paper's above them; dotted: the best answer to that opponent."""
     figure, panels = plt.subplots(2, 2, figsize=(11, 6.4), dpi=110, sharex=True, layout="constrained")
     for seat in range(2):
         for column, opponent in enumerate(("random", "handcrafted")):
@@ -206,15 +206,15 @@ def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
             for y, row in enumerate(ours):
                 score = row.scores[column]
                 axes.errorbar(score.mean, y, xerr=score.interval, fmt="o", color=OURS, ms=6)
-            for title, at in ((TRAINED, "paper's system, trained"), (UNTRAINED, "paper's, untrained")):
+            for title in (UNTRAINED, TRAINED):
                 value = played.published[title, seat][column]
                 wide = 196 * (value / 100 * (1 - value / 100) / PAPER_GAMES) ** 0.5
                 y = len(ours) + (title == TRAINED)
                 axes.errorbar(value, y, xerr=wide, fmt="D", color=THEIRS, ms=6, mfc="white")
-                axes.text(0, y, at, va="center", ha="left", fontsize=8, color=THEIRS)
-            best = max(row.scores[column].mean for row in ours)
+            best = next(row.scores[column].mean for row in ours if f"exploit={opponent}" in row.player.title)
             axes.axvline(best, color=BOUND, lw=1, ls=":")
-            axes.set_yticks(range(len(ours)), [row.player.title.replace("`", "") for row in ours], fontsize=8)
+            titles = [*[row.player.title.replace("`", "") for row in ours], UNTRAINED, TRAINED]
+            axes.set_yticks(range(len(titles)), titles, fontsize=8)
             axes.set_xlim(0, 100)
             axes.set_title(f"{played.seats[seat]} against {opponent}", loc="left", fontsize=10)
             axes.spines[["top", "right"]].set_visible(False)
