@@ -223,8 +223,8 @@ def mccfr(args: Args) -> str:
 
 
 def cfr(args: Args) -> str:
-    form = SequenceForm.of(GameTree.of(load("leduc_poker")))
-    solver, edges = pcfr_plus().solver(form), len(GameTree.of(load("leduc_poker")).parent) - 1
+    tree = GameTree.of(load("leduc_poker"))
+    solver, edges = pcfr_plus().solver(SequenceForm.of(tree)), len(tree.parent) - 1
     solver.step(10)
     times = []
     for _ in range(args.rounds):

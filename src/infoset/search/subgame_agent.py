@@ -133,8 +133,8 @@ class SubgameAgent:
         total = sum(subgame.worlds[k].weight for k in mine)
         for k in mine:
             at = place[information_key(((None, subgame.seen(self.player, k)),))]
-            first = int(form.arrays.first[at])
-            for word, chance in zip(form.actions[at], strategy[first:].tolist(), strict=False):
+            first, size = int(form.arrays.first[at]), int(form.arrays.size[at])
+            for word, chance in zip(form.actions[at], strategy[first : first + size].tolist(), strict=True):
                 chances[word] += chance * subgame.worlds[k].weight / total
         return list(chances.values())
 

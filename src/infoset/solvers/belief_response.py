@@ -29,9 +29,10 @@ from infoset.tree.walk import (
     TOKENS,
     TURN,
     Walk,
+    canonical,
     element_of,
     everything,
-    least,
+    same_orbit,
     state_of,
     still_fixing,
     turned,
@@ -110,7 +111,7 @@ def _behind(walk, policy, player, fixing, known, e, weight, target, k):
         view, token = known[p], walk.edge[e, TOKENS + p]
         if token >= 0:
             if p == player:
-                target.token[k], element = least(group, fixing, element_of(view), token)
+                target.token[k], element = canonical(group, fixing, element_of(view), token)
                 view = view_of(0, element)
             else:
                 view = follow(policy, group, view, token)
@@ -254,21 +255,12 @@ def _open(walk, policy, player, entries, line, begin, end, work, spare, known):
 
 
 @kernel
-def _of_orbit(group, fixing, menu, move, other):
-    """Whether one of the elements makes ``move`` of ``other``."""
-    for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + other] == move:
-            return True
-    return False
-
-
-@kernel
 def _own_chance(group, policy, line, d, menu, moves):
     """How likely the policy's player makes the move being tried, or one that is equal to it."""
     row = policy.row[line.state[d]] if line.state[d] != UNKNOWN else NO_ROW
     chance = 0.0
     for k in range(moves):
-        if _of_orbit(group, line.fixing[d], menu, line.move[d], k):
+        if same_orbit(group, line.fixing[d], menu, line.move[d], k):
             chance += policy.behaviour[row + k] if row != NO_ROW else 1.0 / moves
     return chance
 
@@ -278,7 +270,7 @@ def _first_of_its_kind(group, fixing, menu, move, moves):
     """The next move from ``move`` on that no earlier one is equal to."""
     while move < moves:
         earlier = 0
-        while earlier < move and not _of_orbit(group, fixing, menu, move, earlier):
+        while earlier < move and not same_orbit(group, fixing, menu, move, earlier):
             earlier += 1
         if earlier == move:
             break
@@ -352,7 +344,7 @@ class BeliefResponse:
     def __init__(self, walk: Walk, policy: InfosetPolicy, player: int) -> None:
         n = walk.num_players
         self.fixed = walk, policy, player
-        self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(walk.depth() + 2)
+        self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(walk.depth + 2)
         self.line.fixing[0] = everything(walk.group)
         self.work, self.spare = Entries.empty(FIRST_ROOM, n), Entries.empty(FIRST_ROOM, n)
         self.entries.weight[0] = 1.0

@@ -9,7 +9,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
 from infoset.solvers.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
-from infoset.tree.walk import element_of, least, state_of, view_of
+from infoset.tree.walk import canonical, element_of, state_of, view_of
 
 
 class InfosetPolicy(NamedTuple):
@@ -77,11 +77,7 @@ def follow(policy, group, view, token):
     """The view after one more token; of an UNKNOWN one only that is known."""
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:
-        fixing = policy.fixing[state]
-        if fixing == 1:
-            token = group.token[element, token]
-        else:
-            token, element = least(group, fixing, element, token)
+        token, element = canonical(group, policy.fixing[state], element, token)
         state = behind(policy.first_child, policy.token, state, token)
     return view_of(state, element)
 

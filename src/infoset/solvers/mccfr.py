@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
@@ -24,6 +23,7 @@ from infoset.jit import inline_kernel, kernel
 from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_row, add_state, path_to
+from infoset.solvers.updates import normalise
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import (
     CHILD,
@@ -34,22 +34,23 @@ from infoset.tree.walk import (
     TOKENS,
     TURN,
     Walk,
+    canonical,
     element_of,
-    least,
+    same_orbit,
     state_of,
     turned,
     view_of,
 )  # fmt: skip
 
-Mask = npt.NDArray[np.bool_]
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
+"""The chances of the moves of a menu, by the player's number, the tokens that it has met, and the menu's number."""
 
 POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST = range(6)  # where an iteration is
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
 CHUNK_SECONDS = 0.2
-WIDE = 20_000  # positions that the first traversals meet, beyond which not all moves are tried
-CLEARLY = 3.0
+WIDE = 20_000  # positions that a traversal of the first iteration meets, beyond which not all moves are tried
+CLEARLY = 3.0  # times the greatest regret above zero: as far below it a move is clearly bad
 EXPLORE = 0.1  # then; in small games 1 is best
 
 
@@ -88,8 +89,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
         strategy[k] = max(table.regret[row + group.entry[element_of(view), place + k]], 0.0)
         total += strategy[k]
         greatest = max(greatest, strategy[k])
-    for k in range(size):
-        strategy[k] = strategy[k] / total if total > 0.0 else 1.0 / size
+    normalise(0, size, total, strategy)
     return greatest
 
 
@@ -117,11 +117,7 @@ def _follow(walk, table, position, move, views):
             token = walk.edge[e, TOKENS + p]
             if token >= 0:
                 state, element = state_of(views[p]), element_of(views[p])
-                fixing = table.fixing[state]
-                if fixing == 1:
-                    token = group.token[element, token]
-                else:
-                    token, element = least(group, fixing, element, token)
+                token, element = canonical(group, table.fixing[state], element, token)
                 views[p] = view_of(add_state(table, group, state, token), element)
             views[p] = turned(group, views[p], walk.edge[e, TURN])
     return below
@@ -156,15 +152,6 @@ def _next_tried(frames, d, move, size):
 
 
 @kernel
-def _orbit(group, fixing, menu, entry, other):
-    """Whether a symmetry that leaves the state as it is makes one entry of the other."""
-    for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + entry] == other:
-            return True
-    return False
-
-
-@kernel
 def _pick(group, fixing, view, content, size, share, stream):
     """Of the moves that are equal by symmetry one is tried for all, each as likely: the others do not know which."""
     element, place = element_of(view), group.first_entry[content]
@@ -174,7 +161,7 @@ def _pick(group, fixing, view, content, size, share, stream):
         if share[k] < 0.0:
             members, chosen = 0.0, k
             for m in range(k, size):
-                if _orbit(group, fixing, menu, group.entry[element, place + k], group.entry[element, place + m]):
+                if same_orbit(group, fixing, menu, group.entry[element, place + m], group.entry[element, place + k]):
                     members += 1.0
                     share[m] = 0.0
                     if uniform_number(stream) * members < 1.0:
@@ -197,7 +184,7 @@ def _learn(walk, table, frames, d, learner, iteration, value):
                 continue
             menu = group.menu[element, content]
             for other in range(size):
-                if _orbit(group, fixing, menu, entry, other):
+                if same_orbit(group, fixing, menu, other, entry):
                     table.regret[row + other] += gain
 
 
@@ -316,7 +303,7 @@ class Mccfr:
         self.table = InfosetTable.empty(n, walk.group)
         self.answered = 0  # entries whose states the model has been asked about
         self.explore = explore
-        depth, moves = walk.depth(), walk.most_moves
+        depth, moves = walk.depth, walk.most_moves
         self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
         self.frames = Frames.empty(depth + 1, n, moves)
         self.at = np.zeros(6, dtype=np.int64)
@@ -326,8 +313,8 @@ class Mccfr:
         """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up."""
         done = 0
         while done < iterations:
-            explore = self.explore or (EXPLORE if self.at[WIDEST] > WIDE else 1.0)
-            count = 1 if self.model or not self.at[WIDEST] else iterations - done
+            explore = 1.0 if self.explore is None else self.explore
+            count = 1 if self.model or self.explore is None else iterations - done
             found = _iterate(
                 self.walk, self.table, self.frames, self.at, self.learners, explore, self.iteration + done, count,
                 self.room, *self.scratch, self.stream,
@@ -337,6 +324,8 @@ class Mccfr:
                 self.table = self._grown()
             elif self.model:
                 self._ask()
+            if self.explore is None and done:  # the first iteration decides, however the others are grouped
+                self.explore = EXPLORE if self.at[WIDEST] > WIDE else 1.0
         self.iteration += done
 
     def _ask(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray
 from infoset.jit import inline_kernel, kernel
-from infoset.tree.graph import GameGraph, longest, topological
+from infoset.tree.graph import GameGraph
 from infoset.tree.symmetry import Group, Symmetry, no_symmetry
 
 PLAYER, CONTENT, FIRST, MOVES = range(4)
@@ -27,12 +27,16 @@ class Walk(NamedTuple):
     position: IntArray  # (P, 4) PLAYER, CONTENT, FIRST edge, number of MOVES
     edge: IntArray  # (E, 2 + n) CHILD, the element that leads back from what it stands for (TURN), TOKENS
     probability: FloatArray  # (E,)
-    payoffs: FloatArray
+    payoffs: FloatArray  # (number of distinct payoff vectors, n)
     group: Group
+    depth: int  # the most edges from the start to an end
 
     @classmethod
     def of(cls, graph: GameGraph, symmetry: Symmetry | None = None) -> Walk:
-        """Of all positions, or of those that differ by more than ``symmetry``."""
+        """Of all positions, or of those that differ by more than ``symmetry``.
+
+        Raises ``GameRuleError`` where a state can come back.
+        """
         symmetry = symmetry or no_symmetry(graph)
         carry = symmetry.image.argmin(axis=0)
         smallest = symmetry.image.min(axis=0)
@@ -46,7 +50,7 @@ class Walk(NamedTuple):
         turn = symmetry.group.inverse[carry[child]]
         edge = np.column_stack([number[smallest[child]], turn, graph.token[edges]]).astype(np.int32)
         position = np.column_stack(columns).astype(np.int32)
-        return cls(position, edge, graph.probability[edges], graph.payoffs, symmetry.group)
+        return cls(position, edge, graph.probability[edges], graph.payoffs, symmetry.group, graph.depth)
 
     @property
     def num_players(self) -> int:
@@ -55,12 +59,6 @@ class Walk(NamedTuple):
     @property
     def most_moves(self) -> int:
         return int(self.position[:, MOVES].max(initial=1))
-
-    def depth(self) -> int:
-        """The most edges from the start to an end."""
-        first = np.append(self.position[:, FIRST], len(self.edge)).astype(np.int32)
-        child = np.ascontiguousarray(self.edge[:, CHILD])
-        return int(longest(topological(first, child), first, child))
 
 
 @inline_kernel
@@ -87,9 +85,11 @@ def turned(group, view, turn):
 
 
 @kernel
-def least(group, fixing, element, token):
-    """A token as the least of those that ``element``, and what leaves the state as it is, make of it; and which did."""
+def canonical(group, fixing, element, token):
+    """The least token that ``element``, and what leaves the state as it is, make of this one; and which did."""
     best = group.token[element, token]
+    if fixing == 1:  # only what changes nothing
+        return best, element
     by = element
     for h in range(1, len(group.inverse)):
         if fixing >> h & 1:
@@ -109,6 +109,15 @@ def still_fixing(group, fixing, token):
         if fixing >> h & 1 and group.token[h, token] == token:
             left |= np.int64(1) << h
     return left
+
+
+@kernel
+def same_orbit(group, fixing, menu, move, other):
+    """Whether one of the elements makes ``move`` of ``other``, both by their places in the menu."""
+    for h in range(len(group.inverse)):
+        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + other] == move:
+            return True
+    return False
 
 
 def everything(group: Group) -> int:
