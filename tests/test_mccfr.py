@@ -89,7 +89,7 @@ def test_a_game_that_turns_out_wide_later_is_still_the_same_run(monkeypatch) -> 
     """Whether to prune is settled by the first iteration, not by where a step happened to end."""
     walk = Walk.of(explore_game(load("leduc_poker")))
     first = Mccfr(walk, 3)
-    first.step(1)
+    first.step(5)
     monkeypatch.setattr(mccfr, "WIDE", int(first.at[mccfr.WIDEST]))
     one, other = Mccfr(walk, 3), Mccfr(walk, 3)
     one.step(300)
