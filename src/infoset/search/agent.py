@@ -22,7 +22,10 @@ from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
+from infoset.search.range_search import Effort, RangeSearch
+from infoset.search.ranges import Ranges
 from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
+from infoset.search.subgraph import random_values
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.public_subgames import solve_public
 from infoset.solvers.solve import solve
@@ -36,7 +39,7 @@ from infoset.tree.walk import Walk
 METHODS = ("auto", "tree", "public", "sampling", *ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
-RARE = 0.02  # chances below are what is left of the first iterations of sampling
+RARE = 0.002  # chances below are what is left of the first iterations of sampling
 CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
 
 
@@ -126,17 +129,18 @@ class _Planner:
     def plan(self) -> tuple[Agent, str]:
         """An agent, and which method it follows and why."""
         method = self.parameters.method
-        if method in ROOTS:
+        if self.oracle and method in ROOTS:
             return self._subgame("as asked")
         try:
             graph = explore(self.game, progress=self._until(EXPLORING))
         except (BudgetError, GameRuleError, UnsupportedGameError) as error:
             return self._subgame(f"the positions are too many: {error}")
         attempts: dict[str, Callable[[GameGraph], tuple[Agent, str]]] = {
-            "tree": self._tree, "public": self._public, "sampling": self._sampling
+            "tree": self._tree, "public": self._public, "sampling": self._sampling,
+            **dict.fromkeys(ROOTS, self._positions),
         }  # fmt: skip
         reasons = []
-        for name in attempts if method == "auto" else [method]:
+        for name in ("tree", "public", "sampling") if method == "auto" else [method]:
             try:
                 return attempts[name](graph)
             except BudgetError as error:
@@ -200,6 +204,13 @@ class _Planner:
             f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
             f"iterations of external sampling{aim} met {solver.table.num_infosets:,} information sets"
         )
+
+    def _positions(self, graph: GameGraph) -> tuple[Agent, str]:
+        """Search move by move, as asked, though all positions are known."""
+        p, worth = self.parameters, random_values(graph)
+        effort = Effort(sets=p.worlds)
+        agent = RangeSearch(Ranges(graph, seed=p.seed), worth.__getitem__, p.method, effort, p.seconds_per_move)
+        return agent, f"{p.method}: searched move by move on {len(graph.player):,} positions, as asked"
 
     def _subgame(self, why: str) -> tuple[Agent, str]:
         p = self.parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -141,7 +142,7 @@ class InformationStates:
         self.token: list[int] = list(graph.start_tokens)
         self._number: dict[int, int] = {}
         self._text: dict[int, str] = {-1: ""}
-        self._words = [information_key((token,)) for token in graph.tokens]
+        self._word = cache(lambda token: information_key((graph.tokens[token],)))
 
     def key(self, number: int) -> str:
         """The readable key of a state: its parent's and one word more."""
@@ -152,7 +153,7 @@ class InformationStates:
         text = self._text[number]
         for state in reversed(path):
             if self.token[state] != NO_TOKEN:
-                text = f"{text} {self._words[self.token[state]]}".lstrip()
+                text = f"{text} {self._word(self.token[state])}".lstrip()
             self._text[state] = text
         return text or NOTHING_YET
 

@@ -51,6 +51,7 @@ class SequenceForm:
     num_histories: int
     num_terminals: int
     map_name: str
+    tree_infoset: IntArray = field(repr=False)  # (I,) the information sets by their numbers in the tree
     _names: Callable[[], tuple[list[str], list[tuple[str, ...]]]] = field(repr=False)
 
     @classmethod
@@ -172,6 +173,7 @@ def _compile(tree: GameTree) -> SequenceForm:
         num_histories=len(tree.parent),
         num_terminals=tree.num_terminals,
         map_name=graph.map_name,
+        tree_infoset=kept.astype(np.int32),
         _names=names,
     )
 

@@ -1,0 +1,239 @@
+"""What a player must reckon with, where the positions of a game are known: exact beliefs as arrays.
+
+``beliefs`` asks the states of a game; here all is read from the graph, and every information state's range is worked
+out once from the one before it, however many games are played.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.jit import kernel
+from infoset.tree.game_tree import InformationStates
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
+
+MAX_RANGE = 100_000  # histories; of more, so many are drawn
+MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
+
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+Movers: TypeAlias = npt.NDArray[np.int8]
+
+Moves: TypeAlias = Callable[[LongArray, LongArray], FloatArray]
+"""How likely others take edges: from edges (K,), and what the mover knows before each (K,), to chances (K,)."""
+
+
+class Range(NamedTuple):
+    """Histories that end alike for one player: where they stand, what everybody knows there, and their weights."""
+
+    position: LongArray  # (K,)
+    known: LongArray  # (K, n) information states
+    weight: FloatArray  # (K,) sums to one
+
+    @property
+    def size(self) -> int:
+        return len(self.position)
+
+    def take(self, rows: LongArray | IntArray) -> Range:
+        return Range(self.position[rows], self.known[rows], self.weight[rows])
+
+
+def spread(graph: GameGraph, positions: LongArray) -> tuple[LongArray, LongArray]:
+    """All edges out of the positions, and which of the positions each leaves."""
+    sizes = graph.num_edges[positions].astype(np.int64)
+    source = np.repeat(np.arange(len(positions)), sizes)
+    offset = np.cumsum(sizes) - sizes
+    return np.arange(len(source)) - np.repeat(offset - graph.first_edge[positions], sizes), source
+
+
+def merged(found: Range) -> Range:
+    """Equal histories as one, with their weights together, which are made to sum to one."""
+    rows = np.column_stack([found.position, found.known])
+    order = np.lexsort(rows.T)
+    rows = rows[order]
+    fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])[: len(rows)]
+    starts = np.flatnonzero(fresh)
+    weight = np.add.reduceat(found.weight[order], starts) if len(starts) else found.weight
+    return Range(rows[starts, 0], rows[starts, 1:], weight / max(float(weight.sum()), 1e-300))
+
+
+def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
+    """At most so many of the histories, each as often as its weight says (systematic sampling); equal ones as one."""
+    if found.size <= count:
+        return found
+    points = (rng.random() + np.arange(count)) / count
+    rows = np.searchsorted(np.cumsum(found.weight), points * found.weight.sum())
+    picked = found.take(np.minimum(rows, found.size - 1))
+    return merged(picked._replace(weight=np.ones(count)))
+
+
+def whole(graph: GameGraph) -> Range:
+    """The start of a game."""
+    return Range(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
+
+
+def deciders(graph: GameGraph) -> BoolArray:
+    """(P, n) whether a player has a move in the step that begins, or goes on, at a position."""
+    decides = np.zeros((len(graph.player), len(graph.players)), dtype=np.bool_)
+    _mark(graph.order, graph.player, graph.first_edge, graph.child, graph.token, decides)
+    return decides
+
+
+@kernel
+def _mark(
+    order: IntArray, player: Movers, first_edge: IntArray, child: IntArray, token: IntArray, decides: BoolArray
+) -> None:
+    for k in range(len(order) - 1, -1, -1):
+        p = order[k]
+        if player[p] >= 0:
+            decides[p, player[p]] = True
+        for e in range(first_edge[p], first_edge[p + 1]):
+            if token[e].max() == NO_TOKEN:
+                for i in range(decides.shape[1]):
+                    decides[p, i] |= decides[child[e], i]
+
+
+class Ranges:
+    """The range of every information state that was asked for; the others move by ``moves``, uniformly by default."""
+
+    def __init__(self, graph: GameGraph, moves: Moves | None = None, seed: int = 0) -> None:
+        self.graph, self.moves = graph, moves
+        self.states = InformationStates(graph)
+        self.rng = np.random.default_rng(seed)
+        self.kept: OrderedDict[int, Range] = OrderedDict()
+        self.decides = deciders(graph)
+        self.entries = 0
+
+    def behind(self, state: int, token: int) -> int:
+        """The information state one token further."""
+        return self.states.extend([state * len(self.graph.tokens) + token])[0]
+
+    def of(self, player: int, state: int) -> Range:
+        """The histories right after the last token of the state; none where no history explains it."""
+        path = []
+        while state not in self.kept and self.states.parent[state] >= 0:
+            path.append(state)
+            state = self.states.parent[state]
+        if state not in self.kept:
+            self._keep(state, whole(self.graph))
+        self.kept.move_to_end(state)
+        found = self.kept[state]
+        for below in reversed(path):
+            found = self._advance(found, player, self.states.token[below])
+            self._keep(below, found)
+        return found
+
+    def asked(self, player: int, state: int) -> Range:
+        """The histories of the state in which the player has a move in the step to come."""
+        found = self.until(self.of(player, state), player, player)
+        found = found.take(np.flatnonzero(self.decides[found.position, player]))
+        return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
+
+    def until(self, found: Range, player: int, watcher: int) -> Range:
+        """With what happens before ``player`` has a move, as far as ``watcher`` sees nothing of it."""
+        graph, parts = self.graph, []
+        while found.size:
+            waits = ~self.decides[found.position, player] & (graph.player[found.position] != TERMINAL)
+            parts.append(found.take(np.flatnonzero(~waits)))
+            now = found.take(np.flatnonzero(waits))
+            edges, source = spread(graph, now.position)
+            silent = graph.token[edges, watcher] == NO_TOKEN
+            stays = np.bincount(source[~silent], minlength=now.size) > 0
+            parts.append(now.take(np.flatnonzero(stays)))
+            edges, source = edges[~stays[source]], source[~stays[source]]
+            mover = graph.player[now.position[source]]
+            chance = self._chances(edges, mover, now, source, watcher)
+            weight: FloatArray = now.weight[source] * chance
+            known = self._informed(now.known[source], graph.token[edges])
+            found = Range(graph.child[edges].astype(np.int64), known, weight)
+            found = found.take(np.flatnonzero(weight > 0))
+        return Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
+
+    def _keep(self, state: int, found: Range) -> None:
+        self.kept[state] = found
+        self.entries += found.size
+        while self.entries > MAX_ENTRIES and len(self.kept) > 1:
+            self.entries -= self.kept.popitem(last=False)[1].size
+
+    def _advance(self, found: Range, player: int, token: int) -> Range:
+        """One token further: what the others did meanwhile, as likely as it is."""
+        graph, own = self.graph, self.graph.tokens[token][0]
+        now, ended = found, []
+        while now.size:
+            edges, source = spread(graph, now.position)
+            mover, child = graph.player[now.position[source]], graph.child[edges].astype(np.int64)
+            tokens, known = graph.token[edges], now.known[source]
+            chance = self._chances(edges, mover, now, source, player)
+            weight = now.weight[source] * chance
+            seen = tokens[:, player]
+            fits = (weight > 0) & (graph.player[child] != TERMINAL) & ((seen == token) | (seen == NO_TOKEN))
+            fits &= (mover != player) | self._moved(edges, now.position[source], own)
+            after = Range(child[fits], self._informed(known[fits], tokens[fits]), weight[fits])
+            over = seen[fits] == token
+            ended.append(after.take(np.flatnonzero(over)))
+            now = after.take(np.flatnonzero(~over))
+        if not ended:
+            return found
+        all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
+        return drawn(merged(all_ended), MAX_RANGE, self.rng)
+
+    def _chances(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
+        """How likely the edges are: nature's by the rules, the player's own surely, the others' by the model."""
+        graph = self.graph
+        chance: FloatArray = np.where(mover == CHANCE, graph.probability[edges], 1.0)
+        others = np.flatnonzero((mover >= 0) & (mover != player))
+        if self.moves:
+            chance[others] = self.moves(edges[others], now.known[source[others], mover[others]])
+        else:
+            chance[others] = 1.0 / graph.num_edges[now.position[source[others]]]
+        return chance
+
+    def _moved(self, edges: LongArray, positions: LongArray, own: object) -> BoolArray:
+        """Whether edges are the own move, by their places in the menus."""
+        content = self.graph.content[positions]
+        place = np.full(len(self.graph.menus), -1)
+        for menu in np.unique(content[self.graph.player[positions] >= 0]).tolist():
+            moves = self.graph.menus[menu]
+            place[menu] = moves.index(own) if own in moves else -1
+        return np.asarray(edges - self.graph.first_edge[positions] == place[content])
+
+    def _informed(self, known: LongArray, tokens: IntArray) -> LongArray:
+        """What everybody knows after seeing tokens."""
+        known = known.copy()
+        for p in range(known.shape[1]):
+            grows = np.flatnonzero(tokens[:, p] != NO_TOKEN)
+            keys = known[grows, p] * len(self.graph.tokens) + tokens[grows, p]
+            unique, inverse = np.unique(keys, return_inverse=True)
+            known[grows, p] = np.array(self.states.extend(unique.tolist()), dtype=np.int64)[inverse]
+        return known
+
+
+def order_two(ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
+    """Worlds of one's own, and those that the others then hold possible: in these one knows something else.
+
+    At most ``sets`` worlds of one's own are drawn, and ``others`` beside each; a world of another's range weighs what
+    it does there, scaled so that those which are also one's own weigh what they do in one's own
+    (``subgame.order_two_root``).
+    """
+    mine = drawn(ranges.asked(player, state), sets, rng)
+    parts = [mine]
+    for p in range(mine.known.shape[1]):
+        for k in np.unique(mine.known[:, p]).tolist() if p != player else []:
+            theirs = ranges.until(ranges.of(p, k), player, p)
+            here = theirs.known[:, player] == state
+            weight = mine.weight[mine.known[:, p] == k].sum()
+            scale = weight / max(float(theirs.weight[here].sum()), 1e-300)
+            away = theirs.take(np.flatnonzero(~here))
+            total = away.weight.sum()
+            if total > 0.0:
+                away = drawn(away._replace(weight=away.weight / total), others, rng)
+                parts.append(away._replace(weight=away.weight * total * scale))
+    found = Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+    rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
+    found = found.take(np.sort(first)) if len(rows) < found.size else found
+    return found._replace(weight=found.weight / found.weight.sum())

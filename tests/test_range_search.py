@@ -1,0 +1,86 @@
+"""Subgames cut from the graph, what lies behind their horizon, and the agent that solves them."""
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.search.range_search import Effort, RangeSearch
+from infoset.search.ranges import Ranges, whole
+from infoset.search.subgraph import random_values, subgraph
+from infoset.solvers.metrics import evaluate
+from infoset.solvers.solve import solve
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import explore
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
+from test_ranges import state_of
+
+
+def value_of_random_play(form: SequenceForm) -> tuple[float, ...]:
+    strategy = np.ones(form.num_sequences)
+    for first, size in zip(form.arrays.first.tolist(), form.arrays.size.tolist(), strict=True):
+        strategy[first : first + size] = 1 / size
+    return evaluate(form, realisation(form, strategy)).values
+
+
+GAMES = ["kuhn_poker", "gdl:scissors_double", "goofspiel(num_cards=3)", "leduc_poker", "gdl:monty_hall"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_random_values_are_those_of_the_uniform_profile(name) -> None:
+    graph = explore(load(name))
+    form = SequenceForm.of(GameTree.unroll(graph))
+    np.testing.assert_allclose(random_values(graph)[0], value_of_random_play(form), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_subgame_at_the_start_is_the_game(name) -> None:
+    ranges = Ranges(explore(load(name)))
+    worth = random_values(ranges.graph)
+    tree = GameTree.unroll(subgraph(ranges.graph, whole(ranges.graph), None, worth.__getitem__))
+    assert len(tree.parent) == 1 + len(GameTree.unroll(ranges.graph).parent)
+    found = solve(SequenceForm.of(tree), method="lp") if len(ranges.graph.players) == 2 else None
+    if found:
+        expected = solve(SequenceForm.of(GameTree.unroll(ranges.graph)), method="lp")
+        assert found.values == pytest.approx(expected.values)
+
+
+def test_behind_the_horizon_stand_the_values() -> None:
+    """One step of goofspiel with three cards, then random play: a matrix that can be worked out by hand."""
+    graph = explore(load("goofspiel(num_cards=3)"))
+    worth = random_values(graph)
+    tree = GameTree.unroll(subgraph(graph, whole(graph), 2, worth.__getitem__))
+    ends = np.flatnonzero(tree.graph.player[tree.position] == -2)
+    steps = {len(tree.history(int(end))) for end in ends}
+    assert steps == {5}  # the world, a prize, two bids, the next prize
+    form = SequenceForm.of(tree)
+    assert value_of_random_play(form) == pytest.approx(tuple(worth[0]))
+
+
+@pytest.mark.parametrize(
+    ("root", "switches"), [("own", 1.0), ("order-2", 1.0), ("per-world", 2 / 3)]
+)  # fmt: skip
+def test_monty_halls_player(root, switches) -> None:
+    """Strategy fusion: a policy for each world, averaged, stays with the first door in one world of three."""
+    from test_beliefs import states_asked
+
+    _, states = states_asked("gdl:monty_hall", 0)
+    known = next(known for known in states if len(known) == 2)
+    ranges = Ranges(explore(load("gdl:monty_hall")))
+    worth = random_values(ranges.graph)
+    agent = RangeSearch(ranges, worth.__getitem__, root)
+    agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(0), None)
+    agent.state, agent.until = state_of(ranges, 0, known), np.inf
+    legal = ("noop", "switch")
+    chances = dict(zip(legal, agent.row(legal), strict=True))
+    assert chances["switch"] == pytest.approx(switches, abs=0.01)
+
+
+def test_scissors_that_count_double() -> None:
+    ranges = Ranges(explore(load("gdl:scissors_double")))
+    agent = RangeSearch(ranges, random_values(ranges.graph).__getitem__, "own", Effort(iterations=1000))
+    agent.begin(load("gdl:scissors_double"), 0, np.random.default_rng(0), None)
+    agent.until = np.inf
+    legal = load("gdl:scissors_double").start().state.legal(0)
+    chances = dict(zip(legal, agent.row(legal), strict=True))
+    assert chances == pytest.approx({"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.01)

@@ -1,0 +1,88 @@
+"""Ranges read from the graph are the beliefs that the states of a game give."""
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.search.beliefs import ExactBelief, uniform
+from infoset.search.ranges import Range, Ranges, drawn, order_two
+from infoset.search.subgame import order_two_root
+from infoset.tree.graph import explore
+from test_beliefs import states_asked, told
+
+GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "goofspiel(num_cards=3)", "leduc_poker"]
+
+
+def state_of(ranges: Ranges, player: int, known) -> int:
+    """The number of an information state."""
+    number = {token: k for k, token in enumerate(ranges.graph.tokens)}
+    state = player
+    for token in known[int(ranges.graph.start_tokens[player] >= 0) :]:
+        state = ranges.behind(state, number[token])
+    return state
+
+
+def weights(found: Range, ranges: Ranges) -> dict:
+    """By what everybody knows: positions have no names."""
+    total: dict = {}
+    for row, weight in zip(found.known.tolist(), found.weight.tolist(), strict=True):
+        key = tuple(ranges.states.state(state) for state in row)
+        total[key] = total.get(key, 0.0) + weight
+    return total
+
+
+def believed(worlds) -> dict:
+    total: dict = {}
+    for known, weight in worlds:
+        total[known] = total.get(known, 0.0) + weight
+    return total
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_ranges_equal_the_exact_filter(name) -> None:
+    ranges = Ranges(explore(load(name)))
+    for player in range(len(load(name).players)):
+        game, states = states_asked(name, player, 6)
+        for known in states[:15]:
+            belief = told(ExactBelief(game, player), known, len(ExactBelief(game, player).target))
+            expected = believed((known, weight) for (_, known), weight in belief.weight.items())
+            found = weights(ranges.of(player, state_of(ranges, player, known)), ranges)
+            assert found == pytest.approx(expected)
+
+
+def test_the_others_may_be_held_to_a_model() -> None:
+    """Who always bets never passed."""
+    graph = explore(load("kuhn_poker"))
+
+    def always_bets(edges, known):
+        source = np.searchsorted(graph.first_edge, edges, side="right") - 1
+        return (edges > graph.first_edge[source]).astype(float)
+
+    ranges = Ranges(graph, always_bets)
+    _, states = states_asked("kuhn_poker", 1)
+    sizes = {ranges.of(1, state_of(ranges, 1, known)).size for known in states}
+    assert sizes == {0, 2}
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "goofspiel(num_cards=3)", "gdl:kuhn_poker", "leduc_poker"])
+def test_the_others_sets_are_as_the_plain_root_has_them(name) -> None:
+    game = load(name)
+    ranges, rng = Ranges(explore(game)), np.random.default_rng(0)
+    _, states = states_asked(name, 0, 4)
+    for known in states[:8]:
+        belief = told(ExactBelief(game, 0), known, len(ExactBelief(game, 0).target))
+        root = order_two_root(game, 0, belief.worlds(1000), uniform)
+        total = sum(world.weight for world in root)
+        expected = believed((world.known, world.weight / total) for world in root)
+        found = weights(order_two(ranges, 0, state_of(ranges, 0, known), 10_000, 10_000, rng), ranges)
+        assert found == pytest.approx(expected)
+
+
+def test_draws_stand_for_the_weights() -> None:
+    weight = np.random.default_rng(1).dirichlet(np.ones(50))
+    whole = Range(np.arange(50), np.arange(50)[:, None], weight)
+    total = np.zeros(50)
+    for seed in range(2000):
+        part = drawn(whole, 10, np.random.default_rng(seed))
+        total[part.position] += part.weight / 2000
+    np.testing.assert_allclose(total, weight, atol=0.01)
