@@ -6,21 +6,19 @@ import pytest
 from infoset import load
 from infoset.search.range_search import Effort, RangeSearch
 from infoset.search.ranges import Ranges, whole
-from infoset.search.subgraph import random_values, subgraph
+from infoset.search.state_values import random_values
+from infoset.search.subgraph import subgraph
 from infoset.solvers.metrics import evaluate
 from infoset.solvers.solve import solve
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
-from infoset.tree.plans import realisation
+from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 from test_ranges import state_of
 
 
 def value_of_random_play(form: SequenceForm) -> tuple[float, ...]:
-    strategy = np.ones(form.num_sequences)
-    for first, size in zip(form.arrays.first.tolist(), form.arrays.size.tolist(), strict=True):
-        strategy[first : first + size] = 1 / size
-    return evaluate(form, realisation(form, strategy)).values
+    return evaluate(form, realisation(form, uniform(form))).values
 
 
 GAMES = ["kuhn_poker", "gdl:scissors_double", "goofspiel(num_cards=3)", "leduc_poker", "gdl:monty_hall"]

@@ -20,6 +20,7 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 LongArray: TypeAlias = npt.NDArray[np.int64]
 IndexArray: TypeAlias = npt.NDArray[np.uint32]  # unsigned: kernels need not check for negative indices
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 Action: TypeAlias = "int | str | tuple[Action, ...]"
 """A move of a player or an answer of nature."""
@@ -97,6 +98,13 @@ class Game(Protocol):
     def start(self) -> Step: ...
 
 
+class Facts(NamedTuple):
+    """What holds in the states of a game, a column for each fact: what learners see."""
+
+    position: IntArray  # (S,) where the step of each state begins
+    holds: npt.NDArray[np.uint8]  # (S, bytes) packed bits, the least significant first
+
+
 class Positions(NamedTuple):
     """Every distinct position of a game, as flat arrays: what ``tree.graph.GameGraph`` is made of, and says.
 
@@ -113,6 +121,7 @@ class Positions(NamedTuple):
     menus: list[tuple[Action, ...]]
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
     tokens: list[Token]
+    facts: Facts | None = None
 
 
 class InformationMap(Protocol):

@@ -1,7 +1,7 @@
 """What a run leaves behind: a folder that can be looked at, loaded again and resumed.
 
 ``config.json`` (what was asked), ``metrics.jsonl`` (the curve, a line a point), ``checkpoint.npz`` (the
-solver's arrays), ``policy.npz`` (the average profile) and ``convergence.png``.
+work's arrays); of a solver ``policy.npz`` (the average profile) and ``convergence.png``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict
 from itertools import count
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -22,7 +22,6 @@ import numpy as np
 from infoset.errors import CheckpointError, shorten
 from infoset.files import BROKEN_ARCHIVE, lock_file, read_arrays, replace_file
 from infoset.solvers.solve import Point, Solution
-from infoset.solvers.solver import Solver
 
 SCHEMA = 1
 CHECKPOINT_SECONDS = 5.0
@@ -41,8 +40,21 @@ class RunConfig(msgspec.Struct, frozen=True):
     schema: int = SCHEMA
 
 
-class RunFolder:
-    """One run's folder."""
+C = TypeVar("C", bound=Any)
+P = TypeVar("P", bound=Any)
+
+
+class Saving(Protocol):
+    """Work that can be cut short: its arrays by name, with ``iteration`` among them."""
+
+    def save(self) -> dict[str, Any]: ...
+
+
+class Folder(Generic[C, P]):
+    """One run's folder: what it was asked, a struct with ``game``, ``method`` and ``schema``, and its points."""
+
+    config_type: type[C]
+    point_type: type[P]
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -51,7 +63,7 @@ class RunFolder:
         self._held: int | None = None
 
     @classmethod
-    def create(cls, path: str | Path | None, config: RunConfig) -> RunFolder:
+    def create(cls, path: str | Path | None, config: C) -> Self:
         """A new run at ``path``, or at a fresh name below ``runs/``.
 
         Raises ``CheckpointError`` where a run stands already: nothing computed is overwritten.
@@ -69,11 +81,11 @@ class RunFolder:
         return folder
 
     @classmethod
-    def open(cls, path: str | Path) -> tuple[RunFolder, RunConfig, dict[str, Any] | None]:
+    def open(cls, path: str | Path) -> tuple[Self, C, dict[str, Any] | None]:
         """A run to go on with: its folder, what it was asked, and its checkpoint if it left one."""
         folder = cls(Path(path))
         try:
-            config = msgspec.json.decode((folder.path / "config.json").read_bytes(), type=RunConfig)
+            config = msgspec.json.decode((folder.path / "config.json").read_bytes(), type=cls.config_type)
         except FileNotFoundError:
             raise CheckpointError(f"{folder.path} holds no run to resume: config.json is missing") from None
         except (OSError, RecursionError, msgspec.MsgspecError) as error:
@@ -87,14 +99,14 @@ class RunFolder:
         """Drop what the run noted after the checkpoint ``saved``; call it when the run really goes on."""
         self._cut_points(-1 if saved is None else int(saved["iteration"]))
 
-    def add_point(self, point: Point) -> None:
+    def add_point(self, point: P) -> None:
         """Append a point of the curve; a resumed run does not repeat one."""
         if point.iteration > self._last_iteration:
             with open(self.path / "metrics.jsonl", "a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(point)) + "\n")
             self._last_iteration = point.iteration
 
-    def points(self) -> list[Point]:
+    def points(self) -> list[P]:
         """The whole curve, with the part before a resumption."""
         try:
             lines = (self.path / "metrics.jsonl").read_bytes().splitlines()
@@ -103,29 +115,21 @@ class RunFolder:
         points = []
         for line in lines:
             try:
-                points.append(msgspec.json.decode(line, type=Point))
+                points.append(msgspec.json.decode(line, type=self.point_type))
             except msgspec.MsgspecError:  # the last line of a run killed while writing
                 continue
         return points
 
-    def checkpoint(self, solver: Solver, seconds: float) -> None:
-        """Save the solver's arrays if the last time is a few seconds ago."""
+    def checkpoint(self, work: Saving, seconds: float) -> None:
+        """Save the work's arrays if the last time is a few seconds ago."""
         if time.monotonic() - self._last_checkpoint >= CHECKPOINT_SECONDS:
-            self.save_checkpoint(solver, seconds)
+            self.save_checkpoint(work, seconds)
 
-    def save_checkpoint(self, solver: Solver, seconds: float) -> None:
-        """Save the solver's arrays; the file is replaced whole."""
-        arrays = {**solver.save(), "seconds": np.array(seconds)}
+    def save_checkpoint(self, work: Saving, seconds: float) -> None:
+        """Save the work's arrays; the file is replaced whole."""
+        arrays = {**work.save(), "seconds": np.array(seconds)}
         replace_file(self.path / "checkpoint.npz", lambda file: np.savez(file, **arrays))
         self._last_checkpoint = time.monotonic()
-
-    def finish(self, solution: Solution) -> Path:
-        """Write the policy and, where matplotlib is installed, the picture.  Returns the policy's path."""
-        path = solution.policy.save(self.path / "policy.npz")
-        from infoset.view.curves import draw_convergence
-
-        draw_convergence(self.points(), f"{solution.game}: {solution.method}", self.path / "convergence.png")
-        return path
 
     def _cut_points(self, iteration: int) -> None:
         """Drop what a killed run noted after its last checkpoint, and a line that it did not finish."""
@@ -164,7 +168,21 @@ class RunFolder:
         return {**saved, "seconds": seconds}
 
 
-def _claim_fresh(config: RunConfig) -> Path:
+class RunFolder(Folder[RunConfig, Point]):
+    """A solver's run."""
+
+    config_type, point_type = RunConfig, Point
+
+    def finish(self, solution: Solution) -> Path:
+        """Write the policy and, where matplotlib is installed, the picture.  Returns the policy's path."""
+        path = solution.policy.save(self.path / "policy.npz")
+        from infoset.view.curves import draw_convergence
+
+        draw_convergence(self.points(), f"{solution.game}: {solution.method}", self.path / "convergence.png")
+        return path
+
+
+def _claim_fresh(config: Any) -> Path:
     """A new folder ``runs/GAME-METHOD``, numbered where that exists; two processes never get the same."""
     stem = re.sub(r"[^\w.+=]+", "-", f"{Path(config.game).name}-{config.method}").strip("-")[:100]
     for number in count(1):

@@ -37,7 +37,7 @@ METHOD_HELP = (
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
 AGENT_HELP = (
     "One for each player, in order: blind_tic_tac_toe, champion, dypm, eisenach, hakozaki, meier, "
-    "playground(path=FILE), policy(path=FILE), random, scripted(path=FILE), search, simple, stop."
+    "playground(path=FILE), policy(path=FILE), random, scripted(path=FILE), search, simple, stop, trained(path=DIR)."
 )
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
@@ -188,6 +188,65 @@ def _report(solution: Solution, folder: RunFolder, json_: bool) -> None:
         f"stopped          {solution.stopped} after {solution.iterations:,} iterations, {solution.seconds:.3g} s\n"
         f"run folder       {folder.path}"
     )
+
+
+@app.command()
+def train(
+    game: MaybeGameName = None,
+    seconds: Annotated[float, typer.Option(min=0, help="Stop after so many seconds in all.")] = 600.0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Stop after so many epochs in all.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    games: Annotated[int, typer.Option(min=1, help="Games side by side, an epoch.")] = 32,
+    worlds: Annotated[int, typer.Option(min=1, help="Drawn for each player at each move.")] = 30,
+    hidden: Annotated[int, typer.Option(min=1, help="Units of a layer.")] = 128,
+    rate: Annotated[float, typer.Option(help="Of learning.")] = 1e-3,
+    json_: AsJson = False,
+) -> None:
+    """Train a network by self-play; 'trained(path=DIR)' plays with it."""
+    from infoset.catalog import load
+    from infoset.cli.progress import LearningProgress, announce_compiling
+    from infoset.errors import CheckpointError, ParameterError
+
+    if resume and out is None:
+        raise CheckpointError("--resume needs --out DIR, the folder of the training to go on with")
+    if not resume and game is None:
+        raise ParameterError("no GAME given; 'infoset games' lists the names")
+    announce_compiling()
+    from infoset.learn.self_play import Training
+    from infoset.learn.train import TrainingConfig, TrainingFolder
+    from infoset.learn.train import train as learn
+
+    saved = None
+    if resume:
+        assert out is not None
+        folder, config, saved = TrainingFolder.open(out)
+        if game is not None and _absolute(game) != config.game:
+            raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
+    else:
+        training = Training(games=games, worlds=worlds, hidden=hidden, rate=rate, seed=seed)
+        config = TrainingConfig(_absolute(str(game)), training)
+        load(config.game)
+        folder = TrainingFolder.create(out, config)
+    with LearningProgress(seconds) as progress:
+        learn(
+            folder, config, saved, seconds, epochs, exploring=progress.exploring, progress=progress.advance
+        )  # fmt: skip
+    points = folder.points()
+    if json_:
+        _print_json({"folder": str(folder.path), "last": asdict(points[-1]) if points else None})
+        return
+    if points:
+        last = points[-1]
+        worth = ", ".join(f"{value:.4g}" for value in last.start_values)
+        print(
+            f"{config.game} by self-play\n"
+            f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
+            f"lost             {last.value_loss:.3e} on values, {last.policy_loss:.3e} on policies\n"
+            f"start            {worth}"
+        )
+    print(f"run folder       {folder.path}")
 
 
 @app.command()

@@ -13,6 +13,7 @@ from infoset.errors import shorten
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
+    from infoset.learn.self_play import Epoch
     from infoset.match.series import Series
     from infoset.solvers.solve import Point
     from infoset.solvers.solver import Solver
@@ -88,6 +89,24 @@ class TrainingProgress(_Bar):
     def advance(self, runs: int, best: float) -> None:
         """So many runs are over."""
         self.bar.update(self.task, completed=runs, quality=f"best {best:.6g}")
+
+
+class LearningProgress(_Bar):
+    """A bar for a training: games a second, what is lost on values, what the start is held to be worth."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("s", "exploring", int(seconds))
+
+    def exploring(self, positions: int) -> None:
+        """So many positions of the game were expanded."""
+        self.bar.update(self.task, quality=f"{positions:,} positions")
+
+    def advance(self, epoch: Epoch) -> None:
+        """The training stands here."""
+        rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
+        worth = ", ".join(f"{value:.4g}" for value in epoch.start_values)
+        quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}, start {worth}"
+        self.bar.update(self.task, description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 
 class MatchProgress(_Bar):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, IntArray, LongArray, Positions
+from infoset.base import Action, Facts, FloatArray, IntArray, LongArray, Positions
 from infoset.gdl.scalar import ScalarEvaluator, look, step
 from infoset.gdl.tally import no_move
 from infoset.interning import Rows, intern, longer
@@ -304,5 +304,11 @@ class Explorer:
         payoffs = i.payoffs.table(len(self.shape.seats)).astype(np.float64)
         return Positions(
             f.player[:positions].copy(), f.content[:positions].copy(), first.astype(np.int32), f.child[:edges][order],
-            f.probability[:edges][order], token, menus, payoffs, list(tokens),
+            f.probability[:edges][order], token, menus, payoffs, list(tokens), self.facts(),
         )  # fmt: skip
+
+    def facts(self) -> Facts:
+        """The propositions of every state."""
+        states, words = int(self.interned.states.size[0]), len(self.evaluator.net.initial)
+        data = self.interned.states.data[: states * words].view(np.uint8).reshape(states, 8 * words)
+        return Facts(self.found.position[:states].copy(), data.copy())

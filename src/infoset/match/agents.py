@@ -239,15 +239,25 @@ AGENTS: dict[str, Callable[..., Agent]] = {
     ),
     "simple": simple,
     "stop": stop,
+    "trained": Searching(
+        "infoset.learn.agent", "Trained", "TrainedAgent", "A game that a network was trained on: trained(path=DIR)."
+    ),
 }
 """What makes an agent, by name; the parameters are the maker's."""
+
+
+TRAINED = "trained:"
 
 
 def load_agent(name: str) -> Agent:
     """A new agent by name: ``"random"``, ``"policy(path=policy.npz)"``.  Each seat needs one of its own.
 
+    ``"trained:DIR"`` is short for ``"trained(path=DIR)"``.
+
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
     """
+    if name.startswith(TRAINED):
+        return build("agent", Name("trained", (("path", name.removeprefix(TRAINED)),)), AGENTS)
     return build("agent", parse_name(name), AGENTS)
 
 

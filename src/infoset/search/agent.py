@@ -24,8 +24,8 @@ from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
 from infoset.search.range_search import Effort, RangeSearch
 from infoset.search.ranges import Ranges
+from infoset.search.state_values import random_values
 from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
-from infoset.search.subgraph import random_values
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.public_subgames import solve_public
 from infoset.solvers.solve import solve

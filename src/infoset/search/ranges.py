@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, IntArray, LongArray
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.jit import kernel
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
@@ -21,7 +21,6 @@ from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
 MAX_RANGE = 100_000  # histories; of more, so many are drawn
 MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
 
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Movers: TypeAlias = npt.NDArray[np.int8]
 
 Moves: TypeAlias = Callable[[LongArray, LongArray], FloatArray]

@@ -7,10 +7,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import FloatArray, IntArray, LongArray, Token
+from infoset.base import BoolArray, FloatArray, LongArray, Token
 from infoset.errors import BudgetError
-from infoset.jit import kernel
-from infoset.search.ranges import BoolArray, Movers, Range, spread
+from infoset.search.ranges import Range, spread
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
 
 Values: TypeAlias = Callable[[LongArray], FloatArray]
@@ -109,26 +108,3 @@ def _labels(worlds: Range, base: int, told: bool) -> tuple[list[Token], LongArra
         return tokens, base + np.arange(known.size).reshape(known.shape)
     unique, inverse = np.unique(known, return_inverse=True)
     return [(None, state) for state in unique.tolist()], base + inverse.reshape(known.shape)
-
-
-def random_values(graph: GameGraph) -> FloatArray:
-    """(P, n) what every position is worth when everybody moves at random from there on, exactly."""
-    worth = np.zeros((len(graph.player), len(graph.players)))
-    ends = graph.player == TERMINAL
-    worth[ends] = graph.payoffs[graph.content[ends]]
-    _average_up(graph.order, graph.player, graph.first_edge, graph.child, graph.probability, worth)
-    return worth
-
-
-@kernel
-def _average_up(
-    order: IntArray, player: Movers, first_edge: IntArray, child: IntArray, probability: FloatArray, worth: FloatArray
-) -> None:
-    for k in range(len(order) - 1, -1, -1):
-        p = order[k]
-        if player[p] != TERMINAL:
-            size = first_edge[p + 1] - first_edge[p]
-            for e in range(first_edge[p], first_edge[p + 1]):
-                share = probability[e] if player[p] == CHANCE else 1.0 / size
-                for i in range(worth.shape[1]):
-                    worth[p, i] += share * worth[child[e], i]

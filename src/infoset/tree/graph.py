@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite
@@ -21,7 +21,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, Game, IntArray, LongArray, Observed, Positions, State, Step, Token
+from infoset.base import Action, Facts, FloatArray, Game, IntArray, LongArray, Observed, Positions, State, Step, Token
 from infoset.errors import BudgetError, GameRuleError, InfosetError, shorten
 from infoset.jit import kernel
 from infoset.names import format_action
@@ -41,6 +41,7 @@ PROBE_SECONDS = 1.0
 PROBE_DEPTH = 10_000
 
 EDGES_A_REPORT = 500
+MOST_NESTED = 6  # tuples in a state; what is deeper is one fact
 
 MEMORY_FILES = (
     ("/proc/meminfo", r"^MemAvailable:\s*(\d+) kB", 1024),
@@ -87,6 +88,7 @@ class GameGraph:
     labels: list[str]
     start_tokens: tuple[int, ...]  # (n,) what each player sees before the first move
     map_name: str  # "" where information sets are information states
+    facts: Facts | None = None  # where they were asked for
 
     @cached_property
     def num_edges(self) -> IntArray:
@@ -175,11 +177,13 @@ def default_max_histories() -> int:
     return min(free_memory() // 2 // BYTES_PER_HISTORY, MAX_HISTORIES)
 
 
-def explore(game: Game, max_edges: int | None = None, progress: Callable[[int], None] | None = None) -> GameGraph:
+def explore(
+    game: Game, max_edges: int | None = None, progress: Callable[[int], None] | None = None, facts: bool = False
+) -> GameGraph:
     """Expand every distinct state of ``game`` once; by the game's own compiled code where it has such and is not small.
 
     ``max_edges`` bounds the edges held, beside half of the free memory.
-    ``progress`` is called with the number of positions now and then.
+    ``progress`` is called with the number of positions now and then.  ``facts``: say what holds in every state.
     Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
     """
     try:
@@ -188,9 +192,9 @@ def explore(game: Game, max_edges: int | None = None, progress: Callable[[int], 
         if positions and not plain.run(SMALL):
             found = positions(_Watch(game, max_edges, BYTES_PER_COMPILED_EDGE, progress))
             if found is not None:
-                return _graph(game, found)
+                return _graph(game, found if facts else found._replace(facts=None))
         plain.run()
-        return plain.graph()
+        return plain.graph(facts)
     except InfosetError:
         raise
     except Exception as error:
@@ -364,7 +368,7 @@ class _Explorer:
             tokens.append(number.setdefault((move, observation), len(number)))
         return tuple(tokens)
 
-    def graph(self) -> GameGraph:
+    def graph(self, facts: bool = False) -> GameGraph:
         """What was found, as arrays."""
         flat = [edge for edges in self.edges for edge in edges or ()]
         sizes = [len(edges or ()) for edges in self.edges]
@@ -385,7 +389,33 @@ class _Explorer:
             labels=[key if isinstance(key, str) else format_action(key) for _, key in self.labels.values()],
             start_tokens=self.start,
             map_name="" if self.map is None else str(self.map.name) or "unnamed",
+            facts=self._facts() if facts else None,
         )
+
+    def _facts(self) -> Facts:
+        """What holds in every state, a column for each fact in order of first appearance."""
+        columns: Interner[Hashable] = Interner()
+        rows = [[columns(fact) for fact in facts_of(state)] for _, state in self.number]
+        holds = np.zeros((len(rows), len(columns.number)), dtype=np.uint8)
+        for row, found in zip(holds, rows, strict=True):
+            row[found] = 1
+        position = np.array(list(self.number.values()), dtype=np.int32)
+        return Facts(position, np.packbits(holds, axis=1, bitorder="little"))
+
+
+def facts_of(state: State) -> Iterator[Hashable]:
+    """What holds in a state: its ``facts`` where it tells them, else every value in it with the place where it is."""
+    told = getattr(state, "facts", None)
+    if told is not None:
+        yield from sorted(told, key=str)
+        return
+    todo: list[tuple[tuple[int, ...], object]] = [((), state)]
+    while todo:
+        place, value = todo.pop()
+        if isinstance(value, tuple) and len(place) < MOST_NESTED:
+            todo.extend([((*place, k), part) for k, part in enumerate(value)])
+        else:
+            yield place, repr(value)
 
 
 def too_large(game: Game, limit: int, positions: int) -> BudgetError:

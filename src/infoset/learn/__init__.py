@@ -1,0 +1,1 @@
+"""Networks that learn to play by playing against themselves (extra ``learn``)."""

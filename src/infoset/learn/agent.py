@@ -1,0 +1,78 @@
+"""``trained``: the agent that searches at every move with a trained network behind the horizon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from infoset.base import Action, Agent, Game, Observation
+from infoset.errors import ParameterError
+from infoset.learn.net import evaluate_states, load_net
+from infoset.learn.train import NET, encoding_of
+from infoset.match.agents import RandomAgent
+from infoset.names import check_choice, check_range
+from infoset.search.range_search import Effort, RangeSearch
+from infoset.search.ranges import Ranges
+from infoset.search.subgame_agent import PER_WORLD, ROOTS
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Which network, and how to search with it."""
+
+    path: str = ""
+    """The folder of a training, or a network's file (.safetensors)."""
+    method: str = PER_WORLD
+    """``per-world``, as the paper has it, ``own`` or ``order-2``."""
+    worlds: int = 60
+    """Drawn at each move."""
+    seconds_per_move: float = 1.0
+    """To search, where the match has no clock for moves."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.path:
+            raise ParameterError("trained: path is missing; name the folder: trained(path=runs/my-training)")
+        check_choice("method", self.method, ROOTS)
+        check_range("worlds", self.worlds, 1, 100_000)
+        check_range("seed", self.seed, 0, 2**31)
+
+
+class TrainedAgent:
+    """Plays the game that its network was trained on; the network values all states once, before the first game."""
+
+    def __init__(self, parameters: Trained) -> None:
+        self.parameters, self.name = parameters, f"trained({Path(parameters.path).name})"
+        self.game_name: str | None = None
+        self.inner: Agent = RandomAgent()
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        """Raises ``PolicyError`` where the network is of another game."""
+        if self.game_name != game.name:
+            self.inner = self._made(game)
+            self.game_name = game.name
+        self.inner.begin(game, player, rng, deadline)
+
+    def _made(self, game: Game) -> Agent:
+        p, path = self.parameters, Path(self.parameters.path)
+        encoding = encoding_of(game)
+        values, _ = evaluate_states(load_net(path / NET if path.is_dir() else path, encoding), encoding)
+        ranges = Ranges(encoding.graph, seed=p.seed)
+        return RangeSearch(
+            ranges,
+            lambda positions: values[encoding.row[positions]],
+            p.method,
+            Effort(sets=p.worlds),
+            p.seconds_per_move,
+        )
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        self.inner.observe(own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return self.inner.act(legal, deadline)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        self.inner.end(returns)

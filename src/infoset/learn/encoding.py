@@ -1,0 +1,124 @@
+"""What a network sees of a game, and what it says: facts of states in, values and moves of all players out."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray
+from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.names import format_action
+from infoset.tree.graph import NO_TOKEN, GameGraph
+
+MAX_BYTES = 4 << 30
+NO_STATE = -1
+
+
+class Encoding:
+    """The states of a graph as rows: ``S`` states, ``F`` facts that are not always the same, ``A`` moves of a player.
+
+    Raises ``UnsupportedGameError`` for a graph explored without facts, ``BudgetError`` where rows take too much memory.
+    """
+
+    def __init__(self, graph: GameGraph) -> None:
+        if graph.facts is None:
+            raise UnsupportedGameError(f"{graph.name} was explored without the facts that a network sees")
+        states, width = graph.facts.holds.shape
+        if states * width * 8 > MAX_BYTES:
+            raise BudgetError(
+                f"{graph.name}: {states:,} states of {8 * width:,} facts are more than {MAX_BYTES:,} bytes"
+            )
+        self.graph = graph
+        self.position = graph.facts.position
+        holds = np.unpackbits(graph.facts.holds, axis=1, bitorder="little")
+        self.facts: npt.NDArray[np.uint8] = np.ascontiguousarray(holds[:, holds.min(axis=0) != holds.max(axis=0)])
+        self.decision = np.flatnonzero(graph.player >= 0)
+        self.mover = graph.player[self.decision]
+        self.moves = [self._moves(player) for player in range(len(graph.players))]
+        self.number = [{move: k for k, move in enumerate(moves)} for moves in self.moves]
+        self.low, self.high = float(graph.payoffs.min()), float(graph.payoffs.max())
+
+    def _moves(self, player: int) -> list[Action]:
+        """All moves that a player can ever have."""
+        menus = np.unique(self.graph.content[self.decision[self.mover == player]])
+        found = {move: None for menu in menus.tolist() for move in self.graph.menus[menu]}
+        return sorted(found, key=format_action)
+
+    @property
+    def num_facts(self) -> int:
+        return int(self.facts.shape[1])
+
+    @cached_property
+    def row(self) -> IntArray:
+        """(P,) the state in whose step a position stands."""
+        graph = self.graph
+        row = np.full(len(graph.player), NO_STATE, dtype=np.int32)
+        row[self.position] = np.arange(len(self.position))
+        level: LongArray = self.position.astype(np.int64)
+        while len(level):
+            sizes = graph.num_edges[level]
+            source = np.repeat(level, sizes)
+            offset = np.cumsum(sizes) - sizes
+            edges = np.arange(len(source)) - np.repeat(offset - graph.first_edge[level], sizes)
+            inner = (graph.token[edges] == NO_TOKEN).all(axis=1) & (row[graph.child[edges]] == NO_STATE)
+            level = graph.child[edges[inner]].astype(np.int64)
+            row[level] = row[source[inner]]
+        return row
+
+    @cached_property
+    def column(self) -> IntArray:
+        """(E,) which of its player's moves the edge of a decision is; -1 for nature's."""
+        graph = self.graph
+        column = np.full(len(graph.child), -1, dtype=np.int32)
+        for player, number in enumerate(self.number):
+            mine = self.decision[self.mover == player]
+            for menu in np.unique(graph.content[mine]).tolist():
+                places = [number[move] for move in graph.menus[menu]]
+                first = graph.first_edge[mine[graph.content[mine] == menu]]
+                for k, place in enumerate(places):
+                    column[first + k] = place
+        return column
+
+    @cached_property
+    def legal(self) -> list[BoolArray]:
+        """For each player (S, A) which moves it has."""
+        graph = self.graph
+        source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
+        found = []
+        for player, moves in enumerate(self.moves):
+            mine = graph.player[source] == player
+            legal = np.zeros((len(self.position), len(moves)), dtype=np.bool_)
+            legal[self.row[source[mine]], self.column[mine]] = True
+            found.append(legal)
+        return found
+
+    def edge_chances(self, policies: list[FloatArray]) -> FloatArray:
+        """(E,) the chances (S, A) that the players' moves have as those of edges; 1 for nature's."""
+        graph = self.graph
+        source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
+        chances = np.ones(len(graph.child))
+        for player, policy in enumerate(policies):
+            mine = np.flatnonzero(graph.player[source] == player)
+            chances[mine] = policy[self.row[source[mine]], self.column[mine]]
+        return chances
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the game as far as a network depends on it: its positions, facts and moves."""
+        digest = hashlib.sha256()
+        for array in (self.graph.player, self.graph.first_edge, self.graph.child, self.facts):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        for moves in self.moves:
+            digest.update("\0".join(map(format_action, moves)).encode())
+        return digest.hexdigest()[:32]
+
+    def normalised(self, payoffs: FloatArray) -> FloatArray:
+        """Payoffs between 0 and 1, the least and the greatest of the game."""
+        return (payoffs - self.low) / max(self.high - self.low, 1e-12)
+
+    def payoffs(self, values: FloatArray) -> FloatArray:
+        """The payoffs of values between 0 and 1."""
+        return self.low + values * (self.high - self.low)

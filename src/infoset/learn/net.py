@@ -1,0 +1,95 @@
+"""The network of Partridge & Thielscher (2022), Figure 1: a state in, every player's value and policy out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import MissingExtraError, PolicyError, shorten
+from infoset.files import replace_file
+from infoset.learn.encoding import Encoding
+
+try:
+    import torch
+    from safetensors import SafetensorError, safe_open
+    from safetensors.torch import save
+    from torch import Tensor, nn
+except ImportError as error:
+    raise MissingExtraError("networks", "learn") from error
+
+SCHEMA = 1
+BATCH = 65_536  # states evaluated at once
+HEADER = "infoset"
+
+
+class StateNet(nn.Module):
+    """A shared trunk of two layers; one linear layer to the values, one more hidden layer before each policy."""
+
+    def __init__(self, facts: int, moves: list[int], hidden: int = 128) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.trunk = nn.Sequential(nn.Linear(facts, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
+        self.value = nn.Linear(hidden, len(moves))
+        self.policy = nn.ModuleList(
+            [nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, count)) for count in moves]
+        )
+
+    def forward(self, facts: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Values (K, n) as logits between the game's payoffs, and for each player logits of moves (K, A)."""
+        inner = self.trunk(facts)
+        return self.value(inner), [head(inner) for head in self.policy]
+
+
+def device() -> torch.device:
+    """A GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+@torch.no_grad()
+def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list[FloatArray]]:
+    """Of all states: values (S, n) as payoffs, and every player's chances of its moves (S, A)."""
+    values: list[Any] = []
+    policies: list[list[Any]] = [[] for _ in encoding.moves]
+    at = next(net.parameters()).device
+    for begin in range(0, len(encoding.facts), BATCH):
+        rows = slice(begin, begin + BATCH)
+        value, logits = net(torch.from_numpy(encoding.facts[rows]).to(at, torch.float32))
+        values.append(torch.sigmoid(value).cpu().numpy())
+        for player, each in enumerate(logits):
+            legal = torch.from_numpy(encoding.legal[player][rows]).to(at)
+            chances = torch.softmax(each.masked_fill(~legal, -1e9), dim=1)
+            policies[player].append(chances.cpu().numpy())
+    worth = encoding.payoffs(np.concatenate(values).astype(np.float64))
+    return worth, [np.concatenate(parts).astype(np.float64) for parts in policies]
+
+
+def save_net(net: StateNet, encoding: Encoding, path: Path) -> Path:
+    """As safetensors with the fingerprint of the game."""
+    header = {"schema": SCHEMA, "game": encoding.graph.name, "fingerprint": encoding.fingerprint, "hidden": net.hidden}
+    data = save({k: v.contiguous().cpu() for k, v in net.state_dict().items()}, {HEADER: json.dumps(header)})
+    return replace_file(path, lambda file: file.write(data))
+
+
+def load_net(path: Path, encoding: Encoding) -> StateNet:
+    """Raises ``PolicyError`` for a broken file, or a network of another game."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {})[HEADER])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        known = str(header["game"]), str(header["fingerprint"]), int(header["hidden"]), int(header["schema"])
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise PolicyError(f"{path}: no network of infoset: {shorten(str(error), 120)}") from None
+    if known[3] != SCHEMA:
+        raise PolicyError(f"{path}: schema {known[3]}; this version reads {SCHEMA}")
+    if known[1] != encoding.fingerprint:
+        raise PolicyError(f"{path} was trained on {shorten(known[0])}, not on {encoding.graph.name} as it is here")
+    net = StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], known[2])
+    try:
+        net.load_state_dict(weights)
+    except RuntimeError as error:
+        raise PolicyError(f"{path}: {shorten(str(error).splitlines()[0], 120)}") from None
+    return net

@@ -1,0 +1,244 @@
+"""Learning from games against oneself: Algorithm 1 of Partridge & Thielscher (2022), many games side by side.
+
+At every state of a game each world is solved by itself as deep as the effort allows, the network's values behind it.
+The solutions are what the network learns, those of the true states, as in the paper, and of all others that were
+solved anyway; the players move by the mean of the solutions of the worlds that they hold possible, drawn with a lean
+towards what the network would play.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from infoset.base import FloatArray, LongArray
+from infoset.errors import CheckpointError, ParameterError
+from infoset.learn.encoding import Encoding
+from infoset.learn.net import StateNet, device, evaluate_states
+from infoset.learn.replay_buffer import ReplayBuffer
+from infoset.learn.worlds import SolvedWorlds
+from infoset.names import check_range
+from infoset.search.ranges import Ranges, drawn
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
+
+MINIBATCHES = 20  # after every move, the paper's
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to learn."""
+
+    games: int = 32
+    """Played side by side between two looks at the clock: an epoch."""
+    worlds: int = 30
+    """Drawn for each player at each move."""
+    histories: int = 150_000
+    """Of the subgames of all worlds of a move together."""
+    iterations: int = 100
+    """Of PCFR+ in each."""
+    hidden: int = 128
+    """Units of a layer."""
+    batch: int = 256
+    """States in a mini-batch."""
+    rate: float = 1e-3
+    """Of learning (Adam)."""
+    buffer: int = 200_000
+    """States kept to learn from."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("games", "worlds", "histories", "iterations", "hidden", "batch", "buffer"):
+            check_range(name, getattr(self, name), 1, 2**31)
+        if not 0.0 < self.rate <= 1.0:
+            raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
+        check_range("seed", self.seed, 0, 2**31)
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A point of the curve: what was lost on the mini-batches of an epoch, after so many games and solved states."""
+
+    iteration: int
+    seconds: float
+    games: int
+    states: int
+    value_loss: float
+    policy_loss: float
+    start_values: tuple[float, ...]
+    """What the network holds the start to be worth, in payoffs."""
+
+
+class _Game(NamedTuple):
+    """A game in progress: the position where a step begins, and what everybody knows."""
+
+    position: int
+    known: tuple[int, ...]
+
+
+class SelfPlay:
+    """A training at work; ``step`` plays and learns one epoch.  The same seed gives the same run, resumed or not."""
+
+    def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
+        self.encoding, self.training = encoding, training or Training()
+        torch.manual_seed(self.training.seed)
+        moves = [len(moves) for moves in encoding.moves]
+        self.net = StateNet(encoding.num_facts, moves, self.training.hidden).to(device())
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=self.training.rate)
+        self.buffer = ReplayBuffer(self.training.buffer, moves)
+        self.iteration = self.games = 0
+
+    def step(self, check: Callable[[], object] = lambda: None) -> Epoch:
+        """One epoch; ``check`` is called after every move and may raise, which leaves the epoch undone half-way.
+
+        Raises ``CheckpointError`` where the network's losses are no numbers any more.
+        """
+        began = time.monotonic()
+        self.rng = np.random.default_rng([self.training.seed, self.iteration])
+        self.values, policies = evaluate_states(self.net, self.encoding)
+        start = self.values[self.encoding.row[0]]
+        chances = self.encoding.edge_chances(policies)
+        self.ranges = Ranges(self.encoding.graph, self._lean(chances), seed=self.training.seed)
+        losses, running = [], [_Game(0, tuple(range(len(policies))))] * self.training.games
+        running = self._past_nature(running)
+        while running:
+            running = self._move(running)
+            losses += [self._learn() for _ in range(MINIBATCHES)]
+            check()
+        self.iteration += 1
+        self.games += self.training.games
+        value_loss, policy_loss = np.mean(losses, axis=0).tolist()
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss, policy_loss,
+            tuple(start.tolist()),
+        )  # fmt: skip
+
+    def _lean(self, chances: FloatArray) -> Callable[[LongArray, LongArray], FloatArray]:
+        """The training sampler's chances: in proportion to f(s, a) + 1 / moves."""
+        graph = self.encoding.graph
+        sizes = np.repeat(graph.num_edges, graph.num_edges)
+        return lambda edges, known: (chances[edges] + 1.0 / sizes[edges]) / 2
+
+    def _move(self, running: list[_Game]) -> list[_Game]:
+        """All games one step further; their states are kept to learn from."""
+        encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
+        held = {}
+        for g, game in enumerate(running):
+            for p in range(n):
+                if ranges.decides[game.position, p]:
+                    found = ranges.asked(p, game.known[p])
+                    held[g, p] = drawn(found, self.training.worlds, self.rng)
+        true = np.array([game.position for game in running], dtype=np.int64)
+        positions = np.unique(np.concatenate([true, *[found.position for found in held.values()]]))
+        solved = SolvedWorlds(
+            encoding, positions, self._worth, self.training.histories, self.training.iterations
+        )  # fmt: skip
+        self.buffer.add(encoding.row[positions], solved.policies, encoding.normalised(solved.values))
+        chances = {
+            (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
+            for (g, p), found in held.items()
+        }
+        return self._past_nature([self._played(game, g, chances) for g, game in enumerate(running)])
+
+    def _worth(self, positions: LongArray) -> FloatArray:
+        return self.values[self.encoding.row[positions]]
+
+    def _played(self, game: _Game, g: int, chances: dict[tuple[int, int], FloatArray]) -> _Game:
+        """One step of a game, each player moving by its chances."""
+        graph, position = self.encoding.graph, game.position
+        while graph.player[position] != TERMINAL:
+            first, last = int(graph.first_edge[position]), int(graph.first_edge[position + 1])
+            mover = int(graph.player[position])
+            if mover == CHANCE:
+                weight = graph.probability[first:last]
+            elif (g, mover) in chances:
+                weight = chances[g, mover][self.encoding.column[first:last]]
+            else:
+                break
+            edge = first + _chosen(weight, self.rng)
+            position = int(graph.child[edge])
+            if (graph.token[edge] != NO_TOKEN).any():
+                return _Game(position, self._told(game.known, edge))
+        return _Game(position, game.known)
+
+    def _past_nature(self, running: list[_Game]) -> list[_Game]:
+        """Where somebody has a choice next; games that are over are left out."""
+        graph, found = self.encoding.graph, []
+        for begun in running:
+            game = begun
+            while graph.player[game.position] != TERMINAL and not self.ranges.decides[game.position].any():
+                first, last = graph.first_edge[game.position], graph.first_edge[game.position + 1]
+                edge = int(first) + _chosen(graph.probability[first:last], self.rng)
+                game = _Game(int(graph.child[edge]), self._told(game.known, edge))
+            if graph.player[game.position] != TERMINAL:
+                found.append(game)
+        return found
+
+    def _told(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
+        """What everybody knows behind an edge."""
+        tokens = self.encoding.graph.token[edge].tolist()
+        return tuple(
+            [k if token == NO_TOKEN else self.ranges.behind(k, token) for k, token in zip(known, tokens, strict=True)]
+        )
+
+    def _learn(self) -> tuple[float, float]:
+        """One mini-batch: squared error of the values, cross-entropy of the policies."""
+        at, buffer = device(), self.buffer
+        places = buffer.draw(self.training.batch, self.rng)
+        rows = buffer.row[places]
+        values, logits = self.net(torch.from_numpy(self.encoding.facts[rows]).to(at, torch.float32))
+        value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer.value[places]).to(at))
+        policy_loss = torch.zeros((), device=at)
+        for player, each in enumerate(logits):
+            legal = torch.from_numpy(self.encoding.legal[player][rows]).to(at)
+            log = torch.log_softmax(each.masked_fill(~legal, -1e9), dim=1)
+            policy_loss = policy_loss - (torch.from_numpy(buffer.policy[player][places]).to(at) * log).sum(1).mean()
+        loss = value_loss + policy_loss / len(logits)
+        if not torch.isfinite(loss):
+            raise DivergedError(places, rows)
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        return value_loss.item(), policy_loss.item()
+
+    def save(self) -> dict[str, Any]:
+        """All that the epochs to come depend on, as arrays by name."""
+        arrays = {f"net.{name}": tensor.cpu().numpy() for name, tensor in self.net.state_dict().items()}
+        for k, state in self.optimizer.state_dict()["state"].items():
+            arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
+        arrays |= {f"buffer.{name}": array for name, array in self.buffer.save().items()}
+        return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        try:
+            self.net.load_state_dict({k[4:]: torch.from_numpy(v) for k, v in saved.items() if k.startswith("net.")})
+            state = self.optimizer.state_dict()
+            for name, array in saved.items():
+                if name.startswith("optimizer."):
+                    _, k, part = name.split(".")
+                    state["state"].setdefault(int(k), {})[part] = torch.from_numpy(array)
+            self.optimizer.load_state_dict(state)
+            self.buffer.restore({k[7:]: v for k, v in saved.items() if k.startswith("buffer.")})
+            self.iteration, self.games = int(saved["iteration"]), int(saved["games"])
+        except (KeyError, ValueError, RuntimeError, TypeError) as error:
+            raise CheckpointError(f"the checkpoint does not fit this training: {error}") from None
+
+
+class DivergedError(CheckpointError):
+    """The losses are no numbers any more; carries the mini-batch."""
+
+    def __init__(self, places: LongArray, rows: Any) -> None:
+        self.places, self.rows = places, rows
+        super().__init__("the losses are no numbers any more; a smaller rate may help")
+
+
+def _chosen(weight: FloatArray, rng: np.random.Generator) -> int:
+    """An index by weights."""
+    total = np.cumsum(weight)
+    return int(min(np.searchsorted(total, rng.random() * total[-1], side="right"), len(weight) - 1))

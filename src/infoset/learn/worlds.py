@@ -1,0 +1,102 @@
+"""Every world solved by itself, all in one pass: the search of Partridge & Thielscher (2022), 3.3, for many states."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.base import FloatArray, LongArray
+from infoset.errors import BudgetError
+from infoset.learn.encoding import Encoding
+from infoset.search.ranges import Range
+from infoset.search.subgraph import Values, subgraph
+from infoset.solvers.cfr import pcfr_plus
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.plans import behaviour
+from infoset.tree.sequence_form import SequenceForm
+
+MOST_DEPTH = 100
+
+
+class SolvedWorlds:
+    """``policies[p]`` (K, A) what player p would play if it knew the world; ``values`` (K, n) what that is worth."""
+
+    def __init__(
+        self, encoding: Encoding, positions: LongArray, values: Values, histories: int, iterations: int
+    ) -> None:
+        """As deep as ``histories`` allow, one step at least."""
+        self.encoding, self.positions = encoding, positions
+        count, n = len(positions), len(encoding.moves)
+        known = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
+        tree = _deepest(encoding, Range(positions, known, np.full(count, 1 / count)), values, histories)
+        form = SequenceForm.of(tree)
+        solver = pcfr_plus().solver(form)
+        solver.step(iterations)
+        strategy = behaviour(form, solver.average())
+        self.values = node_values(tree, form, strategy)[1 : count + 1]
+        self.policies = [np.zeros((count, len(moves))) for moves in encoding.moves]
+        self._read(tree, form, strategy)
+
+    def _read(self, tree: GameTree, form: SequenceForm, strategy: FloatArray) -> None:
+        """The chances at the information sets right behind the choice of a world; one where there is no choice."""
+        graph, n, count = self.encoding.graph, len(self.policies), len(self.positions)
+        states = tree.infoset_state
+        token = np.array(tree.states.token)[states] - len(graph.tokens)
+        first_of = np.full(len(states), -1, dtype=np.int64)
+        first_of[form.tree_infoset] = form.arrays.first
+        for k in np.flatnonzero((token >= 0) & (token < n * count)).tolist():
+            player, world = int(tree.infoset_player[k]), int(token[k]) // n
+            position = int(tree.position[tree.infoset_node[k]])
+            edge = tree.graph.first_edge[position]
+            size = tree.graph.first_edge[position + 1] - edge
+            columns = self._columns(player, int(tree.graph.content[position]))
+            first = first_of[k]
+            self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
+
+    def _columns(self, player: int, menu: int) -> list[int]:
+        return [self.encoding.number[player][move] for move in self.encoding.graph.menus[menu]]
+
+
+def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
+    graph, found = encoding.graph, None
+    for depth in range(1, MOST_DEPTH):
+        try:
+            cut = subgraph(graph, worlds, depth, values, told=True, most=max(histories, 1) if found else 10**8)
+            tree = GameTree.unroll(cut, histories if found else None)
+        except BudgetError:
+            break
+        if found is not None and len(tree.parent) == len(found.parent):
+            break
+        found = tree
+        if len(tree.parent) > histories:
+            break
+    assert found is not None
+    return found
+
+
+def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    """(N, n) what every history is worth to everybody when ``strategy`` is played from there on."""
+    graph = tree.graph
+    player = graph.player[tree.position]
+    worth = np.zeros((len(player), len(graph.players)))
+    ends = player == TERMINAL
+    worth[ends] = graph.payoffs[graph.content[tree.position[ends]]]
+    nodes = np.arange(1, len(player))
+    above = tree.parent[nodes]
+    chance = np.ones(len(player))
+    by_nature = player[above] == CHANCE
+    chance[nodes[by_nature]] = graph.probability[tree.edges(nodes[by_nature])]
+    first_of = np.full(len(tree.infoset_player), -1, dtype=np.int64)
+    first_of[form.tree_infoset] = form.arrays.first
+    chosen = nodes[~by_nature]
+    parent = tree.parent[chosen]
+    first = first_of[tree.infoset[parent]]
+    place = first + chosen - tree.first_child[parent]
+    chance[chosen] = np.where(first >= 0, strategy[np.maximum(place, 0)], 1.0)
+    for begin, end in zip(tree.levels[-2:0:-1], tree.levels[:1:-1], strict=True):
+        parent = tree.parent[begin:end]
+        low = parent[0]
+        for p in range(worth.shape[1]):
+            total = np.bincount(parent - low, chance[begin:end] * worth[begin:end, p])
+            worth[low : low + len(total), p] += total
+    return worth

@@ -1,0 +1,175 @@
+"""Networks trained by self-play: what they see, that runs repeat and resume, what is refused, and that they learn."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from infoset import load
+from infoset.errors import CheckpointError, ParameterError, PolicyError
+from infoset.learn.net import evaluate_states, load_net, save_net
+from infoset.learn.self_play import SelfPlay, Training
+from infoset.learn.train import TrainingConfig, TrainingFolder, encoding_of, train
+from infoset.learn.worlds import SolvedWorlds, node_values
+from infoset.match.agents import load_agent
+from infoset.match.series import play_series
+from infoset.search.state_values import random_values
+from infoset.solvers.metrics import evaluate
+from infoset.tree.game_tree import GameTree
+from infoset.tree.plans import random_interior, realisation
+from infoset.tree.sequence_form import SequenceForm
+
+GAMES = ["gdl:scissors_double", "kuhn_poker", "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:monty_hall"]
+SMALL = Training(games=4, worlds=5, iterations=20, hidden=16, batch=16)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_decision_belongs_to_a_state_and_a_move(name) -> None:
+    encoding = encoding_of(load(name))
+    graph = encoding.graph
+    assert (encoding.row[encoding.decision] >= 0).all()
+    legal = [mask / np.maximum(mask.sum(axis=1, keepdims=True), 1) for mask in encoding.legal]
+    source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
+    decides = graph.player[source] >= 0
+    np.testing.assert_allclose(encoding.edge_chances(legal)[decides], 1 / graph.num_edges[source[decides]])
+    assert len(np.unique(encoding.facts, axis=0)) > 1
+
+
+def test_compiled_and_plain_exploration_see_the_same_facts(monkeypatch) -> None:
+    """Meier is large enough for compiled code; the plain way finds the same states, in another order."""
+    compiled = encoding_of(load("gdl:meier"))
+    monkeypatch.setattr("infoset.tree.graph.SMALL", 10**9)
+    plain = encoding_of(load("gdl:meier"))
+    columns = [sorted(encoding.facts.sum(axis=0).tolist()) for encoding in (compiled, plain)]
+    assert columns[0] == columns[1]
+    sizes = [sorted(encoding.facts.sum(axis=1).tolist()) for encoding in (compiled, plain)]
+    assert sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_node_values_are_those_of_the_sequence_form(name) -> None:
+    tree = GameTree.of(load(name))
+    form = SequenceForm.of(tree)
+    strategy = random_interior(form, 3)
+    expected = evaluate(form, realisation(form, strategy)).values
+    np.testing.assert_allclose(node_values(tree, form, strategy)[0], expected, atol=1e-12)
+
+
+def test_worlds_are_solved_by_themselves() -> None:
+    """Who knows where the car is stays or switches as it should."""
+    encoding = encoding_of(load("gdl:monty_hall"))
+    graph = encoding.graph
+    last = {move: k for k, move in enumerate(encoding.moves[0])}
+    asked = [p for p in encoding.position.tolist() if {"noop", "switch"} <= set(menu_at(graph, p))]
+    solved = SolvedWorlds(encoding, np.array(sorted(asked)), random_values(graph).__getitem__, 10_000, 200)
+    switch = solved.policies[0][:, last["switch"]]
+    assert set(np.round(switch).tolist()) == {0.0, 1.0}
+    np.testing.assert_allclose(solved.values[:, 0], 100.0, atol=1.0)
+
+
+def menu_at(graph, position):
+    return graph.menus[graph.content[position]] if graph.player[position] >= 0 else ()
+
+
+def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path) -> None:
+    curves, nets = [], []
+    for name, parts in (("whole", [4]), ("cut", [2, 4])):
+        config = TrainingConfig("kuhn_poker", SMALL)
+        for k, epochs in enumerate(parts):
+            if k == 0:
+                folder, saved = TrainingFolder.create(tmp_path / name, config), None
+            else:
+                folder.close()
+                folder, config, saved = TrainingFolder.open(tmp_path / name)
+            train(folder, config, saved, 600, epochs)
+        curves.append([(p.iteration, p.value_loss, p.policy_loss, p.start_values) for p in folder.points()])
+        nets.append((tmp_path / name / "net.safetensors").read_bytes())
+    assert curves[0] == curves[1]
+    assert len(curves[0]) == 4
+    assert nets[0] == nets[1]
+    assert (tmp_path / "whole" / "curve.png").exists()
+
+
+def test_a_network_of_another_game_is_refused(tmp_path) -> None:
+    kuhn, leduc = encoding_of(load("kuhn_poker")), encoding_of(load("leduc_poker"))
+    path = save_net(SelfPlay(kuhn, SMALL).net, kuhn, tmp_path / "net.safetensors")
+    assert load_net(path, kuhn).hidden == 16
+    with pytest.raises(PolicyError, match="was trained on kuhn_poker, not on leduc_poker"):
+        load_net(path, leduc)
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(PolicyError, match="no network of infoset"):
+        load_net(path, kuhn)
+    with pytest.raises(ParameterError, match="path is missing"):
+        load_agent("trained")
+
+
+def test_losses_that_are_no_numbers_stop_it_and_keep_the_batch(tmp_path) -> None:
+    config = TrainingConfig("kuhn_poker", SMALL)
+    folder = TrainingFolder.create(tmp_path / "run", config)
+    work = train(folder, config, None, 600, 1)
+    folder.close()
+    work.net.value.weight.data[:] = float("nan")
+    folder, config, _ = TrainingFolder.open(tmp_path / "run")
+    saved = {**work.save(), "seconds": 0.0}
+    with pytest.raises(CheckpointError, match="no numbers any more"):
+        train(folder, config, saved, 600, 3)
+    assert len(np.load(tmp_path / "run" / "diverged.npz")["rows"]) == SMALL.batch
+
+
+def test_it_learns_what_the_worlds_are_worth() -> None:
+    """Scissors that count double: the equilibrium .4/.4/.2 and its value, from the network alone."""
+    encoding = encoding_of(load("gdl:scissors_double"))
+    work = SelfPlay(encoding, Training(games=8, hidden=32, iterations=500, rate=0.01))
+    for _ in range(8):
+        work.step()
+    values, policies = evaluate_states(work.net, encoding)
+    chances = dict(zip(encoding.moves[0], policies[0][encoding.row[0]], strict=True))
+    assert {k: v for k, v in chances.items() if v > 0.01} == pytest.approx(
+        {"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.03
+    )
+    assert values[encoding.row[0]].sum() == pytest.approx(100, abs=5)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "infoset", *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_command_trains_and_the_agent_plays(tmp_path) -> None:
+    out = str(tmp_path / "run")
+    done = run("train", "gdl:scissors_double", "--epochs", "2", "--games", "4", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "by self-play" in done.stdout
+    agent = load_agent(f"trained:{out}")
+    series = play_series("gdl:scissors_double", [agent, "random"], games=50, seed=1)
+    assert not any(series.agents[0].faults.values())
+    assert "a run already" in run("train", "gdl:scissors_double", "--out", out).stderr
+
+
+def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
+    options = ["--games", "4", "--worlds", "5"]
+    whole, cut = str(tmp_path / "whole"), tmp_path / "cut"
+    assert run("train", "kuhn_poker", "--epochs", "12", "--out", whole, *options).returncode == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "infoset", "train", "kuhn_poker", "--epochs", "12", "--out", str(cut), *options],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    until = time.monotonic() + 120
+    while not (cut / "checkpoint.npz").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = run("train", "--resume", "--epochs", "12", "--out", str(cut))
+    assert done.returncode == 0, done.stderr
+    curves = []
+    for folder in (whole, cut):
+        lines = [json.loads(line) for line in (Path(folder) / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+        curves.append([{k: v for k, v in line.items() if k != "seconds"} for line in lines])
+    assert curves[0] == curves[1]
