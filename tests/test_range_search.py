@@ -6,7 +6,7 @@ import pytest
 from infoset import load
 from infoset.search.range_search import Effort, RangeSearch
 from infoset.search.ranges import Ranges, whole
-from infoset.search.state_values import random_values
+from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
 from infoset.solvers.metrics import evaluate
 from infoset.solvers.solve import solve
@@ -68,7 +68,8 @@ def test_monty_halls_player(root, switches) -> None:
     worth = random_values(ranges.graph)
     agent = RangeSearch(ranges, worth.__getitem__, root)
     agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(0), None)
-    agent.state, agent.until = state_of(ranges, 0, known), np.inf
+    agent.state = state_of(ranges, 0, known)
+    agent.allow(60)
     legal = ("noop", "switch")
     chances = dict(zip(legal, agent.row(legal), strict=True))
     assert chances["switch"] == pytest.approx(switches, abs=0.01)
@@ -78,7 +79,25 @@ def test_scissors_that_count_double() -> None:
     ranges = Ranges(explore(load("gdl:scissors_double")))
     agent = RangeSearch(ranges, random_values(ranges.graph).__getitem__, "own", Effort(iterations=1000))
     agent.begin(load("gdl:scissors_double"), 0, np.random.default_rng(0), None)
-    agent.until = np.inf
+    agent.allow(60)
     legal = load("gdl:scissors_double").start().state.legal(0)
     chances = dict(zip(legal, agent.row(legal), strict=True))
     assert chances == pytest.approx({"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.01)
+
+
+def test_informed_values_are_those_of_open_play() -> None:
+    """Tic-tac-toe is a draw; scissors that count double are worth their equilibrium; who knows the car finds it."""
+    for name, expected in (
+        ("gdl:tic_tac_toe", (50, 50)),
+        ("gdl:scissors_double", (50, 50)),
+        ("gdl:monty_hall", (100,)),
+    ):
+        assert informed_values(explore(load(name)))[0] == pytest.approx(expected, abs=0.5)
+
+
+def test_the_informed_value_of_a_step_is_its_matrix_game() -> None:
+    """Regret matching against the linear program."""
+    graph = explore(load("rock_paper_scissors"))
+    worth = informed_values(graph)
+    exact = solve(SequenceForm.of(GameTree.unroll(graph)), method="lp").values
+    assert worth[0] == pytest.approx(exact, abs=0.02)

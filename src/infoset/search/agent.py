@@ -24,7 +24,7 @@ from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
 from infoset.search.range_search import Effort, RangeSearch
 from infoset.search.ranges import Ranges
-from infoset.search.state_values import random_values
+from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.public_subgames import solve_public
@@ -39,6 +39,7 @@ from infoset.tree.walk import Walk
 METHODS = ("auto", "tree", "public", "sampling", *ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
+SECONDS_AN_EDGE = 1e-5  # to value all positions
 RARE = 0.002  # chances below are what is left of the first iterations of sampling
 CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
 
@@ -61,7 +62,7 @@ class Search:
     """Of sampling, instead of a clock: then a run can be repeated exactly.  0: as many as the clock allows."""
     max_histories: int = 2_000_000
     """The largest tree that is solved whole."""
-    worlds: int = 40
+    worlds: int = 20
     """Drawn at each move where a game is searched move by move."""
     seed: int = 0
     """Of sampling before the game."""
@@ -207,7 +208,8 @@ class _Planner:
 
     def _positions(self, graph: GameGraph) -> tuple[Agent, str]:
         """Search move by move, as asked, though all positions are known."""
-        p, worth = self.parameters, random_values(graph)
+        p, hurried = self.parameters, self._left() < SECONDS_AN_EDGE * len(graph.child)
+        worth = random_values(graph) if hurried else informed_values(graph)
         effort = Effort(sets=p.worlds)
         agent = RangeSearch(Ranges(graph, seed=p.seed), worth.__getitem__, p.method, effort, p.seconds_per_move)
         return agent, f"{p.method}: searched move by move on {len(graph.player):,} positions, as asked"

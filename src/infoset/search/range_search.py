@@ -26,18 +26,19 @@ from infoset.tree.sequence_form import SequenceForm
 
 CHUNK = 25  # iterations between two looks at the clock
 MOST_DEPTH = 100
+HISTORIES_A_SECOND = 400_000  # built and solved
 
 
 @dataclass(frozen=True)
 class Effort:
     """How much is searched at a move; with a clock, at most."""
 
-    histories: int = 200_000
+    histories: int = 400_000
     """Of the largest subgame."""
-    sets: int = 40
+    sets: int = 20
     """Worlds of one's own; with them the information sets of the others."""
-    others: int = 10
-    """Further worlds in each of those."""
+    others: int = 3
+    """Further worlds in each of those: deep is better than wide."""
     iterations: int = 300
 
     def __post_init__(self) -> None:
@@ -77,9 +78,13 @@ class RangeSearch(Follower):
             self.state = NO_TOKEN
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        now = time.monotonic()
-        self.until = now + MARGIN * (self.seconds_per_move if deadline is None else deadline - now)
+        self.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
         return super().act(legal, deadline)
+
+    def allow(self, seconds: float) -> None:
+        """So long for the next move."""
+        self.until = time.monotonic() + MARGIN * seconds
+        self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * max(seconds, 0.0)))
 
     def row(self, legal: tuple[Action, ...]) -> list[float] | None:
         """The average profile's chances at the own information set; ``None`` where no history explains it."""
@@ -107,7 +112,7 @@ class RangeSearch(Follower):
 
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
-        found, told, most = None, self.root == PER_WORLD, self.effort.histories
+        found, told, most = None, self.root == PER_WORLD, self.most
         for depth in range(1, MOST_DEPTH):
             if found is not None and time.monotonic() > self.until:
                 break
