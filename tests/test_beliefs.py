@@ -81,7 +81,7 @@ def frequencies(name, player, make, draws=4000):
 
 
 @pytest.mark.parametrize(("name", "player"), GAMES)
-@pytest.mark.parametrize("make", [NaiveSampler, CachedSampler])
+@pytest.mark.parametrize("make", [pytest.param(NaiveSampler, marks=pytest.mark.slow), CachedSampler])
 def test_samplers_that_are_true_agree_with_the_exact_belief(name, player, make) -> None:
     for exact, sampler, draws in frequencies(name, player, make):
         found = sampler.worlds(draws)

@@ -95,7 +95,7 @@ def test_a_run_is_not_overwritten(tmp_path: Path) -> None:
     assert "--resume" in second.stderr
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, how: signal.Signals) -> None:
     """Ctrl-C or kill -9 in the middle; the resumed run gives the same policy as one that ran through."""
     folder, whole = tmp_path / "killed", tmp_path / "whole"

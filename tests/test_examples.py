@@ -49,7 +49,9 @@ def interruptible() -> Iterator[None]:
 
 @needs_torch
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize(("minutes", "interrupted"), [("0.02", False), ("10", True)])
+@pytest.mark.parametrize(
+    ("minutes", "interrupted"), [pytest.param("0.02", False, marks=pytest.mark.slow), ("10", True)]
+)
 def test_it_trains_evaluates_and_saves(tmp_path, minutes: str, interrupted: bool) -> None:
     options = ["--envs", "32", "--games", "40", "--seed", "3", "--out", str(tmp_path), "--minutes", minutes]
     command = [sys.executable, "-W", "error", str(PPO), *options]

@@ -10,7 +10,13 @@ from infoset.gdl.syntax import parse_gdl
 from infoset.tree import graph
 from infoset.tree.graph import explore
 
-SMALL = ["kuhn_poker", "leduc_poker", "monty_hall", "number_guessing", "scissors_double"]
+SMALL = [
+    "kuhn_poker",
+    "leduc_poker",
+    "monty_hall",
+    pytest.param("number_guessing", marks=pytest.mark.slow),
+    "scissors_double",
+]
 
 
 def plainly(game: GdlGame) -> GdlGame:

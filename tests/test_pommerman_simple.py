@@ -100,6 +100,7 @@ def simple_games(shared: Path, kind: str) -> list[dict[str, Any]]:
 
 
 KINDS = {"ffa": 25, "onevsone": 26, "team": 18, "team_full": 5, "radio": 15}
+LONG = {"team_full", "radio"}  # a quarter of a minute each
 
 
 def follow(game: dict[str, Any], config: Config, agent: int, samples: int) -> np.ndarray | None:
@@ -132,7 +133,9 @@ def follow(game: dict[str, Any], config: Config, agent: int, samples: int) -> np
     return sums
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind in LONG else kind for kind in KINDS]
+)
 def test_recorded_players_decide_as_often_in_each_way(kind: str, shared: Path) -> None:
     recorded = simple_games(shared, kind)
     assert len(recorded) == KINDS[kind]

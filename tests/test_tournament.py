@@ -553,7 +553,7 @@ def whole() -> dict:
 FIGURES = ("game", "seed", "teams", "games", "planned", "table", "ratings", "stopped")
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_run_that_is_stopped_goes_on_to_the_same_end(tmp_path: Path, how: signal.Signals, whole: dict) -> None:
     file = tmp_path / "t.db"
     process = subprocess.Popen(
