@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from infoset import load
-from infoset.search.range_search import Effort, RangeSearch
-from infoset.search.ranges import Ranges, whole
+from infoset.errors import BudgetError
+from infoset.search.range_search import Effort, SubgameSolver, induced_policy
+from infoset.search.ranges import Ranges, common_root, whole
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
 from infoset.solvers.metrics import evaluate
@@ -66,22 +67,16 @@ def test_monty_halls_player(root, switches) -> None:
     known = next(known for known in states if len(known) == 2)
     ranges = Ranges(explore(load("gdl:monty_hall")))
     worth = random_values(ranges.graph)
-    agent = RangeSearch(ranges, worth.__getitem__, root)
-    agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(0), None)
-    agent.state = state_of(ranges, 0, known)
-    agent.allow(60)
-    legal = ("noop", "switch")
-    chances = dict(zip(legal, agent.row(legal), strict=True))
+    row = SubgameSolver(ranges, worth.__getitem__, root).row(0, state_of(ranges, 0, known))
+    chances = dict(zip(("noop", "switch"), row, strict=True))
     assert chances["switch"] == pytest.approx(switches, abs=0.01)
 
 
 def test_scissors_that_count_double() -> None:
     ranges = Ranges(explore(load("gdl:scissors_double")))
-    agent = RangeSearch(ranges, random_values(ranges.graph).__getitem__, "own", Effort(iterations=1000))
-    agent.begin(load("gdl:scissors_double"), 0, np.random.default_rng(0), None)
-    agent.allow(60)
+    solver = SubgameSolver(ranges, random_values(ranges.graph).__getitem__, "own", Effort(iterations=1000))
     legal = load("gdl:scissors_double").start().state.legal(0)
-    chances = dict(zip(legal, agent.row(legal), strict=True))
+    chances = dict(zip(legal, solver.row(0, 0), strict=True))
     assert chances == pytest.approx({"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.01)
 
 
@@ -101,3 +96,35 @@ def test_the_informed_value_of_a_step_is_its_matrix_game() -> None:
     worth = informed_values(graph)
     exact = solve(SequenceForm.of(GameTree.unroll(graph)), method="lp").values
     assert worth[0] == pytest.approx(exact, abs=0.02)
+
+
+def exploitability(name: str, root: str, consistent: bool) -> float:
+    """Of what the search would play, asked at every information set."""
+    graph = explore(load(name))
+    tree = GameTree.unroll(graph)
+    form = SequenceForm.of(tree)
+    effort = Effort(sets=1000, others=1000)
+    solver = SubgameSolver(Ranges(graph), informed_values(graph).__getitem__, root, effort, consistent)
+    return evaluate(form, induced_policy(solver, tree, form)).exploitability
+
+
+def test_whom_the_root_leaves_out_it_cannot_bluff() -> None:
+    """Kuhn poker: a root of one's own set alone tells the other one's card; order-2 tells it less."""
+    assert exploitability("kuhn_poker", "own", False) == pytest.approx(1 / 6, abs=1e-3)
+    assert exploitability("kuhn_poker", "order-2", False) == pytest.approx(1 / 12, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_the_range_assumption_is_what_leduc_poker_is_lost_by() -> None:
+    """All worlds of common knowledge, weighted uniformly or by what the search itself would have played."""
+    assert exploitability("leduc_poker", "common", False) > 0.5
+    assert exploitability("leduc_poker", "common", True) < 0.3
+
+
+def test_common_knowledge_of_a_deal_is_every_deal() -> None:
+    ranges = Ranges(explore(load("kuhn_poker")))
+    state = state_of(ranges, 0, ((None, "K"),))
+    found = common_root(ranges, 0, state, 100)
+    np.testing.assert_allclose(found.weight, 1 / 6)
+    with pytest.raises(BudgetError, match="more than 5 worlds"):
+        common_root(ranges, 0, state, 5)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Observation
+from infoset.base import Action, Agent, FloatArray, Game, LongArray, Observation
 from infoset.errors import ParameterError
 from infoset.learn.net import evaluate_states, load_net
 from infoset.learn.train import NET, encoding_of
 from infoset.match.agents import RandomAgent
 from infoset.names import check_choice, check_range
-from infoset.search.range_search import Effort, RangeSearch
+from infoset.search.range_search import Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
 from infoset.search.subgame_agent import PER_WORLD, ROOTS
 
@@ -59,14 +59,12 @@ class TrainedAgent:
         p, path = self.parameters, Path(self.parameters.path)
         encoding = encoding_of(game)
         values, _ = evaluate_states(load_net(path / NET if path.is_dir() else path, encoding), encoding)
-        ranges = Ranges(encoding.graph, seed=p.seed)
-        return RangeSearch(
-            ranges,
-            lambda positions: values[encoding.row[positions]],
-            p.method,
-            Effort(sets=p.worlds),
-            p.seconds_per_move,
-        )
+
+        def worth(positions: LongArray) -> FloatArray:
+            return values[encoding.row[positions]]
+
+        solver = SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method, Effort(sets=p.worlds))
+        return RangeSearch(solver, p.seconds_per_move)
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.inner.observe(own_move, observation)

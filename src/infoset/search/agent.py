@@ -22,7 +22,7 @@ from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
-from infoset.search.range_search import Effort, RangeSearch
+from infoset.search.range_search import KNOWN_ROOTS, Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
@@ -36,7 +36,7 @@ from infoset.tree.subgames import public_positions
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
 
-METHODS = ("auto", "tree", "public", "sampling", *ROOTS)
+METHODS = ("auto", "tree", "public", "sampling", *KNOWN_ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 SECONDS_AN_EDGE = 1e-5  # to value all positions
@@ -50,7 +50,7 @@ class Search:
 
     method: str = "auto"
     """``tree``, ``public``, ``sampling`` instead of the agent's own choice, or a root of subgames that are solved at
-    every move: ``order-2``, ``own`` or ``per-world``."""
+    every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``."""
     exploit: str = ""
     """The agent that the others are held to be (``random``, ``meier`` …): then a best response to it is played.  Empty:
     the sound mode, an equilibrium."""
@@ -64,6 +64,9 @@ class Search:
     """The largest tree that is solved whole."""
     worlds: int = 20
     """Drawn at each move where a game is searched move by move."""
+    consistent: bool = False
+    """Where the positions are known: the others are held to have played what the search finds for them, instead of
+    anything with equal chances; that takes a search for each of their earlier decisions."""
     seed: int = 0
     """Of sampling before the game."""
 
@@ -130,7 +133,7 @@ class _Planner:
     def plan(self) -> tuple[Agent, str]:
         """An agent, and which method it follows and why."""
         method = self.parameters.method
-        if self.oracle and method in ROOTS:
+        if self.oracle and method in KNOWN_ROOTS:
             return self._subgame("as asked")
         try:
             graph = explore(self.game, progress=self._until(EXPLORING))
@@ -138,7 +141,7 @@ class _Planner:
             return self._subgame(f"the positions are too many: {error}")
         attempts: dict[str, Callable[[GameGraph], tuple[Agent, str]]] = {
             "tree": self._tree, "public": self._public, "sampling": self._sampling,
-            **dict.fromkeys(ROOTS, self._positions),
+            **dict.fromkeys(KNOWN_ROOTS, self._positions),
         }  # fmt: skip
         reasons = []
         for name in ("tree", "public", "sampling") if method == "auto" else [method]:
@@ -211,8 +214,9 @@ class _Planner:
         p, hurried = self.parameters, self._left() < SECONDS_AN_EDGE * len(graph.child)
         worth = random_values(graph) if hurried else informed_values(graph)
         effort = Effort(sets=p.worlds)
-        agent = RangeSearch(Ranges(graph, seed=p.seed), worth.__getitem__, p.method, effort, p.seconds_per_move)
-        return agent, f"{p.method}: searched move by move on {len(graph.player):,} positions, as asked"
+        solver = SubgameSolver(Ranges(graph, seed=p.seed), worth.__getitem__, p.method, effort, p.consistent)
+        plan = f"{p.method}: searched move by move on {len(graph.player):,} positions, as asked"
+        return RangeSearch(solver, p.seconds_per_move), plan
 
     def _subgame(self, why: str) -> tuple[Agent, str]:
         p = self.parameters

@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Observation
+from infoset.base import Action, FloatArray, LongArray, Observation
 from infoset.errors import BudgetError
 from infoset.names import check_choice, check_range
 from infoset.search.followers import Follower
-from infoset.search.ranges import Range, Ranges, drawn, order_two
+from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
 from infoset.search.subgame_agent import MARGIN, ORDER_TWO, PER_WORLD, ROOTS
 from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN
-from infoset.tree.plans import behaviour
+from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
 CHUNK = 25  # iterations between two looks at the clock
 MOST_DEPTH = 100
+COMMON = "common"
+"""A root of all worlds that common knowledge allows, where they fit."""
+KNOWN_ROOTS = (*ROOTS, COMMON)
+TREMBLE = 0.01  # of the others' moves, so that nothing that is seen is impossible
 HISTORIES_A_SECOND = 400_000  # built and solved
 
 
@@ -48,67 +53,64 @@ class Effort:
         check_range("iterations", self.iterations, 1, 2**31)
 
 
-class RangeSearch(Follower):
-    """Subgames as deep as the effort allows, solved by PCFR+; what it found it knows in later games too.
+class SubgameSolver:
+    """Solves subgames as deep as the effort allows, by PCFR+; what was found once it knows from then on.
 
-    ``faults`` lists where no history explained what it saw: from there on it plays at random.
+    ``consistent``: the others are held to play what this solver finds for them, with a tremble, instead of anything
+    with equal chances.  That asks for all of their earlier decisions, so it is for games that are not large.
     """
 
     def __init__(
         self, ranges: Ranges, values: Values, root: str = ORDER_TWO, effort: Effort | None = None,
-        seconds_per_move: float = 1.0,
+        consistent: bool = False,
     ) -> None:  # fmt: skip
-        check_choice("root", root, ROOTS)
-        super().__init__(ranges.graph, root)
-        self.ranges, self.values, self.root = ranges, values, root
-        self.effort, self.seconds_per_move = effort or Effort(), seconds_per_move
+        check_choice("root", root, KNOWN_ROOTS)
+        self.ranges, self.values, self.root, self.effort = ranges, values, root, effort or Effort()
         self.found: dict[int, list[float]] = {}
-        self.faults: list[str] = []
-
-    def reset(self) -> None:
-        self.state = self.player
-
-    def advance(self, token: int, own_move: Action | None, observation: Observation) -> None:
-        if self.state == NO_TOKEN:
-            return
-        before, self.state = self.state, NO_TOKEN if token == NO_TOKEN else self.ranges.behind(self.state, token)
-        if self.state == NO_TOKEN or not self.ranges.of(self.player, self.state).size:
-            known = self.ranges.states.key(before)
-            self.faults.append(f"no history explains {observation!r} after {known!r} and the own move {own_move!r}")
-            self.state = NO_TOKEN
-
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        self.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
-        return super().act(legal, deadline)
+        self.until, self.most = inf, self.effort.histories
+        if consistent:
+            ranges.moves = self.chances
 
     def allow(self, seconds: float) -> None:
-        """So long for the next move."""
+        """So long for the next rows."""
         self.until = time.monotonic() + MARGIN * seconds
         self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * max(seconds, 0.0)))
 
-    def row(self, legal: tuple[Action, ...]) -> list[float] | None:
-        """The average profile's chances at the own information set; ``None`` where no history explains it."""
-        if self.state == NO_TOKEN:
-            return None
-        if self.state not in self.found:
-            self.found[self.state] = self._search()
-        row = self.found[self.state]
-        return row if len(row) == len(legal) else None
+    def row(self, player: int, state: int) -> list[float]:
+        """The average profile's chances at an information set; none where no subgame fits."""
+        if state not in self.found:
+            self.found[state] = self._search(player, state)
+        return self.found[state]
 
-    def _search(self) -> list[float]:
-        own = self.ranges.asked(self.player, self.state)
-        rng = np.random.default_rng([self.player, self.state])
+    def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
+        """How likely edges are by the rows of those who move there (``ranges.Moves``)."""
+        graph = self.ranges.graph
+        source = np.searchsorted(graph.first_edge, edges, side="right") - 1
+        size = graph.num_edges[source]
+        found = 1.0 / size
+        for k in np.flatnonzero(size > 1).tolist():
+            row = self.row(int(graph.player[source[k]]), int(known[k]))
+            if len(row) == size[k]:
+                chance = row[int(edges[k] - graph.first_edge[source[k]])]
+                found[k] = (1 - TREMBLE) * chance + TREMBLE / size[k]
+        return np.asarray(found)
+
+    def _search(self, player: int, state: int) -> list[float]:
+        own = self.ranges.asked(player, state)
+        rng = np.random.default_rng([player, state])
         sets, others = self.effort.sets, self.effort.others
         while True:
-            if self.root == ORDER_TWO:
-                worlds = order_two(self.ranges, self.player, self.state, sets, others, rng)
+            if self.root == COMMON:
+                worlds = common_root(self.ranges, player, state, self.most)
+            elif self.root == ORDER_TWO:
+                worlds = order_two(self.ranges, player, state, sets, others, rng)
             else:
                 worlds = drawn(own, sets, rng)
             tree = self._deepest(worlds)
             if tree is not None or sets == 1:
                 break
             sets, others = (sets + 1) // 2, others // 2
-        return [] if tree is None else self._solve(tree, worlds)
+        return [] if tree is None else self._solve(tree, worlds, player, state)
 
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
@@ -126,30 +128,84 @@ class RangeSearch(Follower):
             found = tree
         return found
 
-    def _solve(self, tree: GameTree, worlds: Range) -> list[float]:
+    def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float]:
         form = SequenceForm.of(tree)
         solver = pcfr_plus().solver(form)
         for _ in range(0, self.effort.iterations, CHUNK):
             solver.step(CHUNK)
             if time.monotonic() > self.until:
                 break
-        return self._played(tree, form, behaviour(form, solver.average()), worlds)
+        return _played(tree, form, behaviour(form, solver.average()), worlds, player, state)
 
-    def _played(self, tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Range) -> list[float]:
-        """The chances at the own information set; where the world was told, their mean over the worlds."""
-        mine = np.flatnonzero(worlds.known[:, self.player] == self.state)
-        graph, total = tree.graph, worlds.weight[mine].sum()
-        share: dict[int, float] = {}
-        for k in mine.tolist():
-            token = int(graph.token[k, self.player])
-            share[token] = share.get(token, 0.0) + float(worlds.weight[k] / total)
-        chances: FloatArray = np.zeros(0)
-        for k in form.player_infosets(self.player):
-            at = form.tree_infoset[k]
-            token = tree.states.token[tree.infoset_state[at]]
-            if token in share and tree.states.parent[tree.infoset_state[at]] == self.player:
-                first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
-                part = share[token] * strategy[first : first + size]
-                chances = chances + part if len(chances) else part
-        row: list[float] = chances.tolist()
-        return row
+
+def _played(
+    tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Range, player: int, state: int
+) -> list[float]:
+    """The chances at the own information set; where the world was told, their mean over the worlds."""
+    mine = np.flatnonzero(worlds.known[:, player] == state)
+    graph, total = tree.graph, worlds.weight[mine].sum()
+    share: dict[int, float] = {}
+    for k in mine.tolist():
+        token = int(graph.token[k, player])
+        share[token] = share.get(token, 0.0) + float(worlds.weight[k] / total)
+    chances: FloatArray = np.zeros(0)
+    for k in form.player_infosets(player):
+        at = form.tree_infoset[k]
+        token = tree.states.token[tree.infoset_state[at]]
+        if token in share and tree.states.parent[tree.infoset_state[at]] == player:
+            first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
+            part = share[token] * strategy[first : first + size]
+            chances = chances + part if len(chances) else part
+    row: list[float] = chances.tolist()
+    return row
+
+
+class RangeSearch(Follower):
+    """Plays what a solver of subgames finds.
+
+    ``faults`` lists where no history explained what it saw: from there on it plays at random.
+    """
+
+    def __init__(self, solver: SubgameSolver, seconds_per_move: float = 1.0) -> None:
+        super().__init__(solver.ranges.graph, solver.root)
+        self.solver, self.seconds_per_move = solver, seconds_per_move
+        self.faults: list[str] = []
+
+    def reset(self) -> None:
+        self.state = self.player
+
+    def advance(self, token: int, own_move: Action | None, observation: Observation) -> None:
+        if self.state == NO_TOKEN:
+            return
+        ranges, before = self.solver.ranges, self.state
+        self.state = NO_TOKEN if token == NO_TOKEN else ranges.behind(before, token)
+        if self.state == NO_TOKEN or not ranges.of(self.player, self.state).size:
+            known = ranges.states.key(before)
+            self.faults.append(f"no history explains {observation!r} after {known!r} and the own move {own_move!r}")
+            self.state = NO_TOKEN
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
+        return super().act(legal, deadline)
+
+    def row(self, legal: tuple[Action, ...]) -> list[float] | None:
+        row = [] if self.state == NO_TOKEN else self.solver.row(self.player, self.state)
+        return row if len(row) == len(legal) else None
+
+
+def induced_policy(solver: SubgameSolver, tree: GameTree, form: SequenceForm) -> FloatArray:
+    """Realisation weights (S,) of asking the solver at every information set of the whole game."""
+    strategy = np.ones(form.num_sequences)
+    for k, at in enumerate(form.tree_infoset.tolist()):
+        player, state = int(tree.infoset_player[at]), int(tree.infoset_state[at])
+        path = []
+        while tree.states.parent[state] >= 0:
+            path.append(tree.states.token[state])
+            state = tree.states.parent[state]
+        found = player
+        for token in reversed(path):
+            found = solver.ranges.behind(found, token)
+        first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
+        row = solver.row(player, found)
+        strategy[first : first + size] = row if len(row) == size else 1 / size
+    return realisation(form, strategy)

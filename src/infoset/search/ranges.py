@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.errors import BudgetError
 from infoset.jit import kernel
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
@@ -236,3 +237,40 @@ def order_two(ranges: Ranges, player: int, state: int, sets: int, others: int, r
     rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
     found = found.take(np.sort(first)) if len(rows) < found.size else found
     return found._replace(weight=found.weight / found.weight.sum())
+
+
+def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
+    """All worlds that somebody holds possible in one of these worlds: as far as common knowledge goes.
+
+    A world weighs what chance and everybody's moves make of it, beside the others.  Raises ``BudgetError`` where there
+    are more than ``most``.
+    """
+    mine = ranges.asked(player, state)
+    found = dict(zip(map(tuple, _rows(mine)), mine.weight.tolist(), strict=True))
+    asked = {(player, state)}
+    todo = list(found)
+    while todo:
+        world = todo.pop()
+        for p, k in enumerate(world[1:]):
+            if (p, k) in asked:
+                continue
+            asked.add((p, k))
+            theirs = ranges.until(ranges.of(p, k), player, p)
+            weights = dict(zip(map(tuple, _rows(theirs)), theirs.weight.tolist(), strict=True))
+            here = found.keys() & weights.keys()
+            if not here:
+                continue
+            scale = sum(found[row] for row in here) / max(sum(weights[row] for row in here), 1e-300)
+            fresh = [row for row in weights if row not in found]
+            found |= {row: scale * weights[row] for row in fresh}
+            todo += fresh
+            if len(found) > most:
+                raise BudgetError(f"common knowledge allows more than {most:,} worlds")
+    worlds = np.array(list(found), dtype=np.int64)
+    weight = np.array(list(found.values()))
+    return Range(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
+
+
+def _rows(found: Range) -> list[list[int]]:
+    rows: list[list[int]] = np.column_stack([found.position, found.known]).tolist()
+    return rows
