@@ -193,3 +193,16 @@ def test_teams_train_with_more_than_they_may_know(tmp_path: Path) -> None:
     assert "did you mean 'sweeps'?" in wrong.stderr
     refused = run("solve", "kuhn_poker", "--method", "progressive-hiding")
     assert refused.stderr == "infoset: kuhn_poker: the members (0, 1) of a team are paid differently\n"
+
+
+def test_sampling_solves_saves_resumes_and_is_evaluated(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = run("solve", "kuhn_poker", "--method", "mccfr", "--iterations", "2000", "--out", str(folder), "--json")
+    body = json.loads(done.stdout)
+    assert (body["iterations"], body["infosets"]) == (2000, 12)
+    assert body["exploitability"] < 0.1
+    again = run("solve", "--resume", "--method", "mccfr", "--iterations", "20000", "--out", str(folder), "--json")
+    assert json.loads(again.stdout)["exploitability"] < body["exploitability"]
+    wrong = run("solve", "kuhn_poker", "--method", "mccfr(explor=1)", "--out", str(tmp_path / "other"))
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)
+    assert "did you mean 'explore'?" in wrong.stderr

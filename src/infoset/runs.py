@@ -182,6 +182,12 @@ class RunFolder(Folder[RunConfig, Point]):
         return path
 
 
+class SamplingFolder(Folder[RunConfig, Any]):
+    """A run of sampling: no points, a policy that is numbered."""
+
+    config_type, point_type = RunConfig, dict
+
+
 def _claim_fresh(config: Any) -> Path:
     """A new folder ``runs/GAME-METHOD``, numbered where that exists; two processes never get the same."""
     stem = re.sub(r"[^\w.+=]+", "-", f"{Path(config.game).name}-{config.method}").strip("-")[:100]

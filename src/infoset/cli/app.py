@@ -32,7 +32,7 @@ app = typer.Typer(
 DEFAULT_METHOD = "pcfr+"
 METHOD_HELP = (
     "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2). "
-    "For teams: progressive-hiding(learner=rm), team-exact."
+    "Without a tree: mccfr. For teams: progressive-hiding(learner=rm), team-exact."
 )
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
 AGENT_HELP = (
@@ -97,9 +97,15 @@ def solve(
     json_: AsJson = False,
 ) -> None:
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
-    from infoset.cli import teams
+    from infoset.cli import sampling, teams
 
-    if game is not None and method is not None and teams.is_team_method(method):
+    if sampling.is_sampling(method) and (resume or game is not None):
+        body = sampling.solve_by_sampling(game and _absolute(game), method, iterations, seconds, seed, out, resume)
+        if json_:
+            _print_json(body)
+        else:
+            print(sampling.sampling_text(body))
+    elif game is not None and method is not None and teams.is_team_method(method):
         if method.startswith(teams.TEAM_EXACT):
             body, text = teams.solve_exactly(game, method, max_histories, out), teams.exact_text
         elif method.startswith(teams.ANNEALING):

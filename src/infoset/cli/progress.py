@@ -91,6 +91,26 @@ class TrainingProgress(_Bar):
         self.bar.update(self.task, completed=runs, quality=f"best {best:.6g}")
 
 
+class SamplingProgress(_Bar):
+    """A bar for sampling and its exact evaluation: iterations a second, information sets, how far the figures are."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("s", "exploring", int(seconds))
+
+    def exploring(self, positions: int) -> None:
+        """So many positions of the game were expanded."""
+        self.bar.update(self.task, quality=f"{positions:,} positions")
+
+    def advance(self, iterations: int, infosets: int, seconds: float) -> None:
+        """Sampling stands here."""
+        rate = f"{iterations / max(seconds, 1e-9):,.0f} iterations/s"
+        self.bar.update(self.task, description="sampling", completed=seconds, rate=rate, quality=f"{infosets:,} sets")
+
+    def evaluating(self, share: float) -> None:
+        """So much of the evaluation is done."""
+        self.bar.update(self.task, description="evaluating", quality=f"{share:.0%}")
+
+
 class LearningProgress(_Bar):
     """A bar for a training: games a second, what is lost on values, what the start is held to be worth."""
 

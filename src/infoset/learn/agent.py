@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from infoset.base import Action, Agent, FloatArray, Game, LongArray, Observation
-from infoset.errors import ParameterError
+from infoset.base import Agent, FloatArray, Game, LongArray
+from infoset.errors import ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.net import evaluate_states, load_net
 from infoset.learn.train import NET, encoding_of
-from infoset.match.agents import RandomAgent
+from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.search.range_search import Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
@@ -40,7 +40,7 @@ class Trained:
         check_range("seed", self.seed, 0, 2**31)
 
 
-class TrainedAgent:
+class TrainedAgent(Delegating):
     """Plays the game that its network was trained on; the network values all states once, before the first game."""
 
     def __init__(self, parameters: Trained) -> None:
@@ -49,9 +49,12 @@ class TrainedAgent:
         self.inner: Agent = RandomAgent()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises ``PolicyError`` where the network is of another game."""
+        """Raises ``UnsupportedGameError`` where the network is broken, missing, or of another game."""
         if self.game_name != game.name:
-            self.inner = self._made(game)
+            try:
+                self.inner = self._made(game)
+            except PolicyError as error:
+                raise UnsupportedGameError(f"{self.name}: {error}") from None
             self.game_name = game.name
         self.inner.begin(game, player, rng, deadline)
 
@@ -65,12 +68,3 @@ class TrainedAgent:
 
         solver = SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method, Effort(sets=p.worlds))
         return RangeSearch(solver, p.seconds_per_move)
-
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.inner.observe(own_move, observation)
-
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.inner.act(legal, deadline)
-
-    def end(self, returns: tuple[float, ...]) -> None:
-        self.inner.end(returns)

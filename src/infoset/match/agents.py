@@ -42,6 +42,21 @@ class RandomAgent:
         pass
 
 
+class Delegating:
+    """An agent that chooses another one when a game begins, its ``inner`` agent, and lets it play."""
+
+    inner: Agent
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        self.inner.observe(own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return self.inner.act(legal, deadline)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        self.inner.end(returns)
+
+
 class PolicyAgent:
     """Plays a policy: follows its own information state and draws from the distribution given there.
 
@@ -131,10 +146,16 @@ def random() -> Agent:
 def policy(path: str = "") -> Agent:
     """A saved policy (.npz, .json)."""
     from infoset.policy import TabularPolicy  # not before it is needed: it brings the compiled kernels
+    from infoset.solvers.sampled_policy import SampledPolicy, is_sampled
 
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
-    return PolicyAgent(TabularPolicy.load(path), str(Name("policy", (("path", path),))))
+    name = str(Name("policy", (("path", path),)))
+    if is_sampled(path):
+        followers = import_module("infoset.search.followers")
+        sampled: Agent = followers.SampledAgent(SampledPolicy.load(path), name)
+        return sampled
+    return PolicyAgent(TabularPolicy.load(path), name)
 
 
 def simple() -> Agent:

@@ -14,10 +14,10 @@ from functools import cache
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Observation
+from infoset.base import Agent, Game
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
 from infoset.gdl.library import load_library
-from infoset.match.agents import PolicyAgent, RandomAgent
+from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
@@ -78,7 +78,7 @@ class Search:
         check_range("seed", self.seed, 0, 2**31)
 
 
-class SearchAgent:
+class SearchAgent(Delegating):
     """Any game; plays what it planned, or searches move by move."""
 
     def __init__(self, parameters: Search | None = None) -> None:
@@ -95,15 +95,6 @@ class SearchAgent:
             self.planned[key] = _Planner(game, player, self.parameters, deadline).plan()
         self.inner, self.plan = self.planned[key]
         self.inner.begin(game, player, rng, deadline)
-
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.inner.observe(own_move, observation)
-
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.inner.act(legal, deadline)
-
-    def end(self, returns: tuple[float, ...]) -> None:
-        self.inner.end(returns)
 
 
 @cache

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from infoset.base import Action, Game, Observation
-from infoset.errors import UnsupportedGameError
+from infoset.base import Action, Agent, Game, Observation
+from infoset.errors import PolicyError, UnsupportedGameError
+from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import information_key, move_words
 from infoset.search.beliefs import own_token
 from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.solvers.public_subgames import PublicSolution
+from infoset.solvers.sampled_policy import SampledPolicy
 from infoset.statistics import draw
-from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.graph import NO_TOKEN, GameGraph, explore
 from infoset.tree.subgames import steps
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
@@ -93,6 +95,27 @@ class InfosetFollower(Follower):
         place = group.first_entry[menu]
         row: list[float] = self.policy.behaviour[first + group.entry[element, place : place + len(legal)]].tolist()
         return row
+
+
+class SampledAgent(Delegating):
+    """Plays a saved policy of sampling; the game is explored before its first match."""
+
+    def __init__(self, sampled: SampledPolicy, name: str = "policy") -> None:
+        self.sampled, self.name = sampled, name
+        self.inner: Agent = RandomAgent()
+        self.game_name: str | None = None
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        """Raises ``UnsupportedGameError`` for another game."""
+        if self.game_name != game.name:
+            graph = explore(game)
+            try:
+                walk = self.sampled.walk(graph)
+            except PolicyError as error:
+                raise UnsupportedGameError(f"{self.name}: {error}") from None
+            self.inner = InfosetFollower(graph, walk, self.sampled.policy, self.name)
+            self.game_name = game.name
+        self.inner.begin(game, player, rng, deadline)
 
 
 class PublicFollower(Follower):

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import BudgetError
+from infoset.errors import BudgetError, CheckpointError
 from infoset.jit import inline_kernel, kernel
 from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_policy import InfosetPolicy
@@ -355,6 +355,28 @@ class Mccfr:
                 chunk *= 2
             chunk = max(1, min(chunk, int(chunk * (end - time.monotonic()) / max(spent, 1e-9))))
         return None
+
+    def save(self) -> dict[str, Any]:
+        """All that the iterations to come depend on, as arrays by name; not for one that answers a model."""
+        arrays = {f"table.{name}": array for name, array in self.table._asdict().items()}
+        arrays |= {f"frames.{name}": array for name, array in self.frames._asdict().items()}
+        arrays |= {"views": self.scratch[0], "at": self.at, "stream": self.stream}
+        explore = np.array(np.nan if self.explore is None else self.explore)
+        return arrays | {"iteration": np.array(self.iteration), "explore": explore}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        for name, array in self.save().items():
+            if name not in saved or saved[name].dtype != array.dtype or saved[name].ndim != array.ndim:
+                raise CheckpointError(f"the checkpoint does not fit: {name} is missing or of another kind")
+            if not name.startswith("table.") and saved[name].shape != array.shape:
+                raise CheckpointError(f"the checkpoint does not fit: {name} has another shape")
+        self.table = InfosetTable(*[saved[f"table.{name}"] for name in InfosetTable._fields])
+        self.frames = Frames(*[saved[f"frames.{name}"] for name in Frames._fields])
+        self.scratch = saved["views"], self.scratch[1]
+        self.at, self.stream = saved["at"], saved["stream"]
+        self.iteration, explore = int(saved["iteration"]), float(saved["explore"])
+        self.explore = None if np.isnan(explore) else explore
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
         """The average strategies without chances below ``least``; against a model the moves of the greatest regret."""

@@ -1,0 +1,134 @@
+"""``infoset solve --method mccfr``: games whose positions fit while their histories do not."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infoset.catalog import load
+from infoset.cli.progress import SamplingProgress, announce_compiling
+from infoset.errors import CheckpointError
+from infoset.names import build, parse_name
+
+if TYPE_CHECKING:
+    from infoset.runs import SamplingFolder
+    from infoset.solvers.mccfr import Mccfr
+    from infoset.tree.walk import Walk
+
+MCCFR = "mccfr"
+CHUNK_SECONDS = 1.0
+CHECKPOINT_SECONDS = 60.0  # its arrays can be hundreds of megabytes
+DEFAULT_SECONDS = 60.0
+LEAST = 0.002  # chances below are what is left of the first iterations
+
+
+def is_sampling(method: str | None) -> bool:
+    """Whether a method is the one here."""
+    return method is not None and parse_name(method).word == MCCFR
+
+
+def solve_by_sampling(
+    game: str | None, method: str | None, iterations: int | None, seconds: float | None, seed: int, out: Path | None,
+    resume: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """Sample, save the policy, and say exactly how good it is.  ``mccfr(explore=1)``: try all moves always."""
+    announce_compiling()
+    from infoset.runs import RunConfig, SamplingFolder
+    from infoset.solvers.mccfr import Mccfr
+    from infoset.tree.graph import explore as explore_game
+    from infoset.tree.symmetry import find_symmetry
+    from infoset.tree.walk import Walk
+
+    saved = None
+    if resume:
+        if out is None:
+            raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
+        folder, config, saved = SamplingFolder.open(out)
+    else:
+        assert game is not None
+        config = RunConfig(game, method or MCCFR, seed=seed, iterations=iterations, seconds=seconds)
+    seconds = DEFAULT_SECONDS if seconds is None and iterations is None else seconds
+    with SamplingProgress(seconds or 0.0) as progress:
+        graph = explore_game(load(config.game), progress=progress.exploring)
+        walk = Walk.of(graph, find_symmetry(graph))
+
+        def make(explore: float | None = None) -> Mccfr:
+            return Mccfr(walk, config.seed, explore=explore)
+
+        work = build("method", parse_name(config.method), {MCCFR: make})
+        make().step(1)  # loads the compiled code, or compiles it, before the clock runs
+        if saved:
+            work.restore(saved)
+        if not resume:
+            folder = SamplingFolder.create(out, config)
+        spent = _sample(work, folder, iterations, seconds, float(saved["seconds"]) if saved else 0.0, progress)
+        return _evaluated(walk, work, folder, config.game, spent, progress)
+
+
+def _sample(
+    work: Mccfr, folder: SamplingFolder, iterations: int | None, seconds: float | None, before: float,
+    progress: SamplingProgress,
+) -> float:  # fmt: skip
+    """Until the clock or the count ends it, or an interruption; returns the seconds spent in all."""
+    began = noted = time.monotonic()
+    spent = before
+    try:
+        while (seconds is None or spent < seconds) and (iterations is None or work.iteration < iterations):
+            left = None if iterations is None else min(iterations - work.iteration, _chunk(work, spent))
+            work.run(left, min(CHUNK_SECONDS, seconds - spent) if seconds is not None else CHUNK_SECONDS)
+            spent = before + time.monotonic() - began
+            progress.advance(work.iteration, work.table.num_infosets, spent)
+            if time.monotonic() - noted > CHECKPOINT_SECONDS:
+                folder.save_checkpoint(work, spent)
+                noted = time.monotonic()
+    except KeyboardInterrupt:
+        pass
+    folder.save_checkpoint(work, spent)
+    return spent
+
+
+def _chunk(work: Mccfr, spent: float) -> int:
+    """Iterations of about a second."""
+    return max(1, int(work.iteration / spent)) if spent > 0 else 1
+
+
+def _evaluated(
+    walk: Walk, work: Mccfr, folder: SamplingFolder, game: str, spent: float, progress: SamplingProgress
+) -> dict[str, Any]:
+    from infoset.solvers.belief_response import evaluate_policy
+    from infoset.solvers.sampled_policy import SampledPolicy
+
+    policy = work.policy(LEAST)
+    path = SampledPolicy.of(game, walk, policy, {"method": MCCFR, "iterations": work.iteration}).save(
+        folder.path / "policy.npz"
+    )
+    body = {
+        "game": game, "method": MCCFR, "iterations": work.iteration, "seconds": spent,
+        "infosets": work.table.num_infosets, "bytes": work.table.nbytes, "symmetries": walk.group.order,
+        "policy": str(path), "folder": str(folder.path),
+    }  # fmt: skip
+    try:
+        found = evaluate_policy(walk, policy, progress.evaluating)
+    except KeyboardInterrupt:  # the policy is saved
+        return body
+    return body | {
+        "values": found.values, "exploitability": found.exploitability, "nash_conv": found.nash_conv,
+    }  # fmt: skip
+
+
+def sampling_text(body: dict[str, Any]) -> str:
+    """The figures as lines."""
+    each = body["bytes"] / max(body["infosets"], 1)
+    lines = [
+        f"{body['game']} by {body['method']}, {body['symmetries']} symmetries",
+        f"stopped          after {body['iterations']:,} iterations, {body['seconds']:.3g} s",
+        f"sets             {body['infosets']:,}, {each:,.0f} bytes each",
+    ]
+    if "values" in body:
+        lines += [
+            f"values           {', '.join(f'{value:+.9g}' for value in body['values'])}",
+            f"exploitability   {body['exploitability']:.4g}, exactly",
+            f"nash_conv        {body['nash_conv']:.4g}",
+        ]
+    return "\n".join([*lines, f"run folder       {body['folder']}"])

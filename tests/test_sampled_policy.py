@@ -1,0 +1,63 @@
+"""What sampling found is saved, loaded, gone on with, and played in no other game."""
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
+from infoset.match.agents import load_agent
+from infoset.match.series import play_series
+from infoset.solvers.belief_response import evaluate_policy
+from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.sampled_policy import SampledPolicy
+from infoset.tree.graph import explore
+from infoset.tree.symmetry import find_symmetry
+from infoset.tree.walk import Walk
+
+
+def walk_of(name: str) -> Walk:
+    graph = explore(load(name))
+    return Walk.of(graph, find_symmetry(graph))
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "gdl:monty_hall"])
+def test_saved_and_loaded_it_is_worth_the_same(name, tmp_path) -> None:
+    graph, walk = explore(load(name)), walk_of(name)
+    solver = Mccfr(walk, 1)
+    solver.step(2000)
+    path = SampledPolicy.of(name, walk, solver.policy()).save(tmp_path / "policy.npz")
+    loaded = SampledPolicy.load(path)
+    expected, found = evaluate_policy(walk, solver.policy()), evaluate_policy(loaded.walk(graph), loaded.policy)
+    assert found == expected
+    series = play_series(name, [load_agent(f"policy(path={path})")] + ["random"] * (len(graph.players) - 1), games=30)
+    assert not any(series.agents[0].faults.values())
+
+
+def test_another_game_and_broken_files_are_refused(tmp_path) -> None:
+    walk = walk_of("kuhn_poker")
+    solver = Mccfr(walk, 1)
+    solver.step(10)
+    path = SampledPolicy.of("kuhn_poker", walk, solver.policy()).save(tmp_path / "policy.npz")
+    with pytest.raises(UnsupportedGameError, match="was made for kuhn_poker, not for leduc_poker"):
+        load_agent(f"policy(path={path})").begin(load("leduc_poker"), 0, np.random.default_rng(0), None)
+    arrays = dict(np.load(path))
+    for name, wrong in (
+        ("row", arrays["row"] + 10**6),
+        ("first_child", arrays["first_child"][::-1]),
+        ("token", np.zeros(2)),
+    ):
+        np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
+        with pytest.raises(PolicyError, match="not a policy file"):
+            SampledPolicy.load(tmp_path / "wrong.npz")
+
+
+def test_sampling_goes_on_from_what_it_saved() -> None:
+    walk = walk_of("leduc_poker")
+    whole, cut, later = Mccfr(walk, 3), Mccfr(walk, 3), Mccfr(walk, 5)
+    whole.step(200)
+    cut.step(120)
+    later.restore({name: array.copy() for name, array in cut.save().items()})
+    later.step(80)
+    np.testing.assert_array_equal(whole.policy().behaviour, later.policy().behaviour)
+    with pytest.raises(CheckpointError, match="does not fit"):
+        later.restore({**cut.save(), "at": np.zeros(3)})
