@@ -27,8 +27,7 @@ import numpy as np
 from infoset import load
 from infoset.files import replace_file
 from infoset.learn.self_play import Training
-from infoset.learn.train import NET as NET_FILE
-from infoset.learn.train import TrainingConfig, TrainingFolder, train
+from infoset.learn.train import TrainingConfig, TrainingFolder, encoding_of, train
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.agent import SearchAgent
@@ -88,7 +87,7 @@ class Args:
     seconds: float = 600.0
     """The start clock of the sound players."""
     training: float = 600.0
-    """Of the net, exploring included; the paper took a day."""
+    """Of the net; the paper took a day."""
     answer: float = 240.0
     """The start clock of those who answer a model."""
     games: int = 20_000
@@ -152,13 +151,16 @@ def folder_of(played: Played, args: Args) -> Path:
 
 
 def train_net(played: Played, args: Args) -> None:
-    """Where there is no net yet."""
-    path = folder_of(played, args)
-    if not (path / NET_FILE).exists():
+    """As long as was asked for; a training that was cut short goes on."""
+    path, saved = folder_of(played, args), None
+    if (path / "config.json").exists():
+        folder, config, saved = TrainingFolder.open(path)
+    else:
         config = TrainingConfig(played.game, Training(seed=args.seed))
         folder = TrainingFolder.create(path, config)
-        train(folder, config, seconds=args.training)
-        folder.close()
+    if not saved or saved["seconds"] < args.training:
+        train(folder, encoding_of(load(config.game)), config.training, saved, args.training)
+    folder.close()
 
 
 class Score(NamedTuple):
@@ -388,7 +390,7 @@ CFR, and nets trained by self-play for a day. Here their games and opponents are
   lose everything against another.
 - *searching*, {move:g} s a move: a policy for each sampled world, averaged, as in the paper; and one subgame over
   worlds that somebody holds possible (order-2). With a net, the paper's own system, trained by self-play for
-  {training:g} s on one core; without, what lies behind the horizon is worth what it would be with open cards.
+  at most {training:g} s; without, what lies behind the horizon is worth what it would be with open cards.
 
 The two modes are never mixed. Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are of
 {PAPER_GAMES} games, so that a cell there is known to about ± 9. Where the paper leaves rules open they are those of the

@@ -89,13 +89,54 @@ def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path) -> None:
             else:
                 folder.close()
                 folder, config, saved = TrainingFolder.open(tmp_path / name)
-            train(folder, config, saved, 600, epochs)
+            train(folder, encoding_of(load(config.game)), config.training, saved, 600, epochs)
         curves.append([(p.iteration, p.value_loss, p.policy_loss, p.start_values) for p in folder.points()])
         nets.append((tmp_path / name / "net.safetensors").read_bytes())
     assert curves[0] == curves[1]
     assert len(curves[0]) == 4
     assert nets[0] == nets[1]
     assert (tmp_path / "whole" / "curve.png").exists()
+
+
+def test_an_interrupted_epoch_is_played_again(tmp_path) -> None:
+    """Ctrl-C in the midst of an epoch leaves what was learnt before it."""
+    encoding, stopped = encoding_of(load("kuhn_poker")), []
+    folder = TrainingFolder.create(tmp_path / "run", TrainingConfig("kuhn_poker", SMALL))
+    learn = SelfPlay._learn
+
+    def interrupt(self):
+        stopped.append(self.iteration)
+        if stopped.count(2) == 10:
+            raise KeyboardInterrupt
+        return learn(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SelfPlay, "_learn", interrupt)
+        assert train(folder, encoding, SMALL, None, 600, 4).iteration == 2
+    folder.close()
+    folder, config, saved = TrainingFolder.open(tmp_path / "run")
+    train(folder, encoding, config.training, saved, 600, 4)
+    whole = TrainingFolder.create(tmp_path / "whole", TrainingConfig("kuhn_poker", SMALL))
+    train(whole, encoding, SMALL, None, 600, 4)
+    curves = [[(p.iteration, p.states, p.value_loss) for p in each.points()] for each in (folder, whole)]
+    assert curves[0] == curves[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "spoilt"),
+    [
+        ("buffer.added", np.array(-5)),
+        ("buffer.row", np.array([9999])),
+        ("optimizer.0.exp_avg", np.zeros(3)),
+        ("games", np.array(np.inf)),
+        ("fingerprint", np.zeros(32, dtype=np.uint8)),
+    ],
+)
+def test_a_checkpoint_that_does_not_fit_is_refused(name, spoilt) -> None:
+    work = SelfPlay(encoding_of(load("kuhn_poker")), SMALL)
+    work.step()
+    with pytest.raises(CheckpointError, match="does not fit"):
+        SelfPlay(work.encoding, SMALL).restore({**work.save(), name: spoilt})
 
 
 def test_a_network_of_another_game_is_refused(tmp_path) -> None:
@@ -107,6 +148,8 @@ def test_a_network_of_another_game_is_refused(tmp_path) -> None:
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(PolicyError, match="no network of infoset"):
         load_net(path, kuhn)
+    with pytest.raises(ParameterError, match="neither a folder nor a file"):
+        load_agent("trained:nowhere")
     with pytest.raises(ParameterError, match="path is missing"):
         load_agent("trained")
 
@@ -114,13 +157,13 @@ def test_a_network_of_another_game_is_refused(tmp_path) -> None:
 def test_losses_that_are_no_numbers_stop_it_and_keep_the_batch(tmp_path) -> None:
     config = TrainingConfig("kuhn_poker", SMALL)
     folder = TrainingFolder.create(tmp_path / "run", config)
-    work = train(folder, config, None, 600, 1)
+    work = train(folder, encoding_of(load(config.game)), config.training, None, 600, 1)
     folder.close()
     work.net.value.weight.data[:] = float("nan")
     folder, config, _ = TrainingFolder.open(tmp_path / "run")
     saved = {**work.save(), "seconds": 0.0}
     with pytest.raises(CheckpointError, match="no numbers any more"):
-        train(folder, config, saved, 600, 3)
+        train(folder, encoding_of(load(config.game)), config.training, saved, 600, 3)
     assert len(np.load(tmp_path / "run" / "diverged.npz")["rows"]) == SMALL.batch
 
 
@@ -154,11 +197,11 @@ def test_the_command_trains_and_the_agent_plays(tmp_path) -> None:
 
 
 def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
-    options = ["--games", "4", "--worlds", "5"]
+    options = ["--games", "2", "--worlds", "3", "--hidden", "8"]
     whole, cut = str(tmp_path / "whole"), tmp_path / "cut"
-    assert run("train", "kuhn_poker", "--epochs", "12", "--out", whole, *options).returncode == 0
+    assert run("train", "kuhn_poker", "--epochs", "6", "--out", whole, *options).returncode == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "infoset", "train", "kuhn_poker", "--epochs", "12", "--out", str(cut), *options],
+        [sys.executable, "-m", "infoset", "train", "kuhn_poker", "--epochs", "6", "--out", str(cut), *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     until = time.monotonic() + 120
@@ -166,7 +209,7 @@ def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    done = run("train", "--resume", "--epochs", "12", "--out", str(cut))
+    done = run("train", "--resume", "--epochs", "6", "--out", str(cut))
     assert done.returncode == 0, done.stderr
     curves = []
     for folder in (whole, cut):

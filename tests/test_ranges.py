@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from infoset import load
+from infoset.gdl.game import GdlGame
+from infoset.gdl.syntax import parse_gdl
 from infoset.search.beliefs import ExactBelief, uniform
 from infoset.search.ranges import Range, Ranges, drawn, order_two
+from infoset.search.state_values import informed_values
 from infoset.search.subgame import order_two_root
 from infoset.tree.graph import explore
 from test_beliefs import states_asked, told
@@ -86,3 +89,28 @@ def test_draws_stand_for_the_weights() -> None:
         part = drawn(whole, 10, np.random.default_rng(seed))
         total[part.position] += part.weight / 2000
     np.testing.assert_allclose(total, weight, atol=0.01)
+
+
+HIDDEN_COIN = """
+(role a) (role b) (role random) (init start)
+(<= (legal random (toss ?x)) (true start) (side ?x)) (side heads) (side tails)
+(<= (legal random noop) (not (true start)))
+(<= (legal a noop) (true start)) (<= (legal b noop) (true start))
+(<= (legal a (say ?x)) (not (true start)) (side ?x)) (<= (legal b (say ?x)) (not (true start)) (side ?x))
+(<= (next (coin ?x)) (does random (toss ?x)))
+(<= (next (said ?r ?x)) (does ?r (say ?x)))
+(<= terminal (true (said a ?x)))
+(<= (sees a ?x) (does random (toss ?x)))
+(<= same (true (said a ?x)) (true (said b ?x)))
+(<= (goal a 100) same) (<= (goal a 0) (not same)) (<= (goal b 0) same) (<= (goal b 100) (not same))
+"""
+
+
+def test_whoever_saw_nothing_still_knows_that_time_has_passed() -> None:
+    """A coin that only one player sees, then matching pennies: worth half to each, also with all told before."""
+    graph = explore(GdlGame(parse_gdl(HIDDEN_COIN), "coin"))
+    np.testing.assert_allclose(informed_values(graph)[0], 50.0, atol=1e-6)
+    ranges = Ranges(graph)
+    number = {token: k for k, token in enumerate(graph.tokens)}
+    blind = ranges.asked(1, ranges.behind(1, number["noop", ()]))
+    assert blind.weight == pytest.approx([0.5, 0.5])

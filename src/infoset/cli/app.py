@@ -199,18 +199,18 @@ def _report(solution: Solution, folder: RunFolder, json_: bool) -> None:
 @app.command()
 def train(
     game: MaybeGameName = None,
-    seconds: Annotated[float, typer.Option(min=0, help="Stop after so many seconds in all.")] = 600.0,
+    seconds: Annotated[float, typer.Option(min=0, max=1e9, help="Stop after so many seconds in all.")] = 600.0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Stop after so many epochs in all.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
-    games: Annotated[int, typer.Option(min=1, help="Games side by side, an epoch.")] = 32,
-    worlds: Annotated[int, typer.Option(min=1, help="Drawn for each player at each move.")] = 30,
-    hidden: Annotated[int, typer.Option(min=1, help="Units of a layer.")] = 128,
-    rate: Annotated[float, typer.Option(help="Of learning.")] = 1e-3,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Games side by side, an epoch (32).")] = None,
+    worlds: Annotated[int | None, typer.Option(min=1, help="Drawn for each player at each move (30).")] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128).")] = None,
+    rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
     json_: AsJson = False,
 ) -> None:
-    """Train a network by self-play; 'trained(path=DIR)' plays with it."""
+    """Train a network by self-play; 'trained:DIR' plays with it."""
     from infoset.catalog import load
     from infoset.cli.progress import LearningProgress, announce_compiling
     from infoset.errors import CheckpointError, ParameterError
@@ -219,9 +219,13 @@ def train(
         raise CheckpointError("--resume needs --out DIR, the folder of the training to go on with")
     if not resume and game is None:
         raise ParameterError("no GAME given; 'infoset games' lists the names")
+    asked = {"seed": seed, "games": games, "worlds": worlds, "hidden": hidden, "rate": rate}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    if resume and given:
+        raise CheckpointError(f"--{next(iter(given))} belongs to the beginning of a training; not to --resume")
     announce_compiling()
     from infoset.learn.self_play import Training
-    from infoset.learn.train import TrainingConfig, TrainingFolder
+    from infoset.learn.train import TrainingConfig, TrainingFolder, encoding_of
     from infoset.learn.train import train as learn
 
     saved = None
@@ -231,14 +235,12 @@ def train(
         if game is not None and _absolute(game) != config.game:
             raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
     else:
-        training = Training(games=games, worlds=worlds, hidden=hidden, rate=rate, seed=seed)
-        config = TrainingConfig(_absolute(str(game)), training)
-        load(config.game)
-        folder = TrainingFolder.create(out, config)
+        config = TrainingConfig(_absolute(str(game)), Training(**given))
     with LearningProgress(seconds) as progress:
-        learn(
-            folder, config, saved, seconds, epochs, exploring=progress.exploring, progress=progress.advance
-        )  # fmt: skip
+        encoding = encoding_of(load(config.game), progress.exploring)
+        if not resume:
+            folder = TrainingFolder.create(out, config)
+        learn(folder, encoding, config.training, saved, seconds, epochs, progress.advance)
     points = folder.points()
     if json_:
         _print_json({"folder": str(folder.path), "last": asdict(points[-1]) if points else None})

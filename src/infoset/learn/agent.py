@@ -45,6 +45,8 @@ class TrainedAgent(Delegating):
 
     def __init__(self, parameters: Trained) -> None:
         self.parameters, self.name = parameters, f"trained({Path(parameters.path).name})"
+        if not Path(parameters.path).exists():
+            raise ParameterError(f"trained: {parameters.path} is neither a folder nor a file")
         self.game_name: str | None = None
         self.inner: Agent = RandomAgent()
 

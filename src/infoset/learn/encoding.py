@@ -11,7 +11,7 @@ import numpy.typing as npt
 from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import format_action
-from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.graph import TERMINAL, GameGraph, spread
 
 MAX_BYTES = 4 << 30
 NO_STATE = -1
@@ -59,13 +59,11 @@ class Encoding:
         row[self.position] = np.arange(len(self.position))
         level: LongArray = self.position.astype(np.int64)
         while len(level):
-            sizes = graph.num_edges[level]
-            source = np.repeat(level, sizes)
-            offset = np.cumsum(sizes) - sizes
-            edges = np.arange(len(source)) - np.repeat(offset - graph.first_edge[level], sizes)
-            inner = (graph.token[edges] == NO_TOKEN).all(axis=1) & (row[graph.child[edges]] == NO_STATE)
-            level = graph.child[edges[inner]].astype(np.int64)
-            row[level] = row[source[inner]]
+            edges, source = spread(graph, level)
+            inner = ~graph.completes[edges] & (row[graph.child[edges]] == NO_STATE)
+            below = graph.child[edges[inner]].astype(np.int64)
+            row[below] = row[level[source[inner]]]
+            level = below
         return row
 
     @cached_property
@@ -86,7 +84,7 @@ class Encoding:
     def legal(self) -> list[BoolArray]:
         """For each player (S, A) which moves it has."""
         graph = self.graph
-        source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
+        source = graph.source
         found = []
         for player, moves in enumerate(self.moves):
             mine = graph.player[source] == player
@@ -98,7 +96,7 @@ class Encoding:
     def edge_chances(self, policies: list[FloatArray]) -> FloatArray:
         """(E,) the chances (S, A) that the players' moves have as those of edges; 1 for nature's."""
         graph = self.graph
-        source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
+        source = graph.source
         chances = np.ones(len(graph.child))
         for player, policy in enumerate(policies):
             mine = np.flatnonzero(graph.player[source] == player)
@@ -109,7 +107,9 @@ class Encoding:
     def fingerprint(self) -> str:
         """Of the game as far as a network depends on it: its positions, facts and moves."""
         digest = hashlib.sha256()
-        for array in (self.graph.player, self.graph.first_edge, self.graph.child, self.facts):
+        graph = self.graph
+        ends = graph.payoffs[graph.content[graph.player == TERMINAL]]
+        for array in (graph.player, graph.first_edge, graph.child, graph.probability, ends, self.facts):
             digest.update(np.ascontiguousarray(array).tobytes())
         for moves in self.moves:
             digest.update("\0".join(map(format_action, moves)).encode())

@@ -7,19 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
 
 from infoset.base import FloatArray
-from infoset.errors import MissingExtraError, PolicyError, shorten
+from infoset.errors import PolicyError, shorten
 from infoset.files import replace_file
 from infoset.learn.encoding import Encoding
-
-try:
-    import torch
-    from safetensors import SafetensorError, safe_open
-    from safetensors.torch import save
-    from torch import Tensor, nn
-except ImportError as error:
-    raise MissingExtraError("networks", "learn") from error
 
 SCHEMA = 1
 BATCH = 65_536  # states evaluated at once
@@ -69,7 +65,7 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
 
 def save_net(net: StateNet, encoding: Encoding, path: Path) -> Path:
     """As safetensors with the fingerprint of the game."""
-    header = {"schema": SCHEMA, "game": encoding.graph.name, "fingerprint": encoding.fingerprint, "hidden": net.hidden}
+    header = {"schema": SCHEMA, "game": encoding.graph.name, "fingerprint": encoding.fingerprint}
     data = save({k: v.contiguous().cpu() for k, v in net.state_dict().items()}, {HEADER: json.dumps(header)})
     return replace_file(path, lambda file: file.write(data))
 
@@ -80,16 +76,21 @@ def load_net(path: Path, encoding: Encoding) -> StateNet:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[HEADER])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        known = str(header["game"]), str(header["fingerprint"]), int(header["hidden"]), int(header["schema"])
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
+        game, mark, schema = str(header["game"]), str(header["fingerprint"]), int(header["schema"])
+        hidden = len(weights["trunk.0.bias"])
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
+            raise ValueError("weights that are no numbers")
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise PolicyError(f"{path}: no network of infoset: {shorten(str(error), 120)}") from None
-    if known[3] != SCHEMA:
-        raise PolicyError(f"{path}: schema {known[3]}; this version reads {SCHEMA}")
-    if known[1] != encoding.fingerprint:
-        raise PolicyError(f"{path} was trained on {shorten(known[0])}, not on {encoding.graph.name} as it is here")
-    net = StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], known[2])
+    if schema != SCHEMA:
+        raise PolicyError(f"{path}: schema {schema}; this version reads {SCHEMA}")
+    if mark != encoding.fingerprint:
+        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {encoding.graph.name} as it is here")
+    if weights["trunk.0.weight"].shape != (hidden, encoding.num_facts):
+        raise PolicyError(f"{path}: its first layer does not fit the {encoding.num_facts} facts of the game")
+    net = StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], hidden)
     try:
         net.load_state_dict(weights)
     except RuntimeError as error:
-        raise PolicyError(f"{path}: {shorten(str(error).splitlines()[0], 120)}") from None
+        raise PolicyError(f"{path}: {shorten(' '.join(str(error).split()), 120)}") from None
     return net

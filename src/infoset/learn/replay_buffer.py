@@ -39,10 +39,12 @@ class ReplayBuffer:
         arrays = {"row": self.row[:filled], "value": self.value[:filled], "added": np.array(self.added)}
         return arrays | {f"policy{p}": policy[:filled] for p, policy in enumerate(self.policy)}
 
-    def restore(self, saved: dict[str, Any]) -> None:
+    def restore(self, saved: dict[str, Any], states: int) -> None:
         """As it was when ``save`` was called.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
-        filled = len(saved["row"])
+        filled, added = len(saved["row"]), int(saved["added"])
+        if filled != min(added, self.capacity) or ((saved["row"] < 0) | (saved["row"] >= states)).any():
+            raise ValueError(f"a buffer of {filled:,} states after {added:,} is none of {states:,} states")
         self.row[:filled], self.value[:filled] = saved["row"], saved["value"]
         for p, policy in enumerate(self.policy):
             policy[:filled] = saved[f"policy{p}"]
-        self.added = int(saved["added"])
+        self.added = added

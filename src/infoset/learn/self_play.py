@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from infoset.base import FloatArray, LongArray
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.learn.encoding import Encoding
 from infoset.learn.net import StateNet, device, evaluate_states
 from infoset.learn.replay_buffer import ReplayBuffer
@@ -27,6 +27,7 @@ from infoset.names import check_range
 from infoset.search.ranges import Ranges, drawn
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
 
+MOST_HIDDEN = 8192
 MINIBATCHES = 20  # after every move, the paper's
 
 
@@ -55,6 +56,8 @@ class Training:
     def __post_init__(self) -> None:
         for name in ("games", "worlds", "histories", "iterations", "hidden", "batch", "buffer"):
             check_range(name, getattr(self, name), 1, 2**31)
+        if self.hidden > MOST_HIDDEN:
+            raise ParameterError(f"hidden={self.hidden}; allowed: 1 to {MOST_HIDDEN:,}")
         if not 0.0 < self.rate <= 1.0:
             raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
         check_range("seed", self.seed, 0, 2**31)
@@ -93,10 +96,10 @@ class SelfPlay:
         self.buffer = ReplayBuffer(self.training.buffer, moves)
         self.iteration = self.games = 0
 
-    def step(self, check: Callable[[], object] = lambda: None) -> Epoch:
-        """One epoch; ``check`` is called after every move and may raise, which leaves the epoch undone half-way.
+    def step(self) -> Epoch:
+        """One epoch.
 
-        Raises ``CheckpointError`` where the network's losses are no numbers any more.
+        Raises ``DivergedError`` where the network's losses are no numbers any more.
         """
         began = time.monotonic()
         self.rng = np.random.default_rng([self.training.seed, self.iteration])
@@ -109,10 +112,9 @@ class SelfPlay:
         while running:
             running = self._move(running)
             losses += [self._learn() for _ in range(MINIBATCHES)]
-            check()
         self.iteration += 1
         self.games += self.training.games
-        value_loss, policy_loss = np.mean(losses, axis=0).tolist()
+        value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
         return Epoch(
             self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss, policy_loss,
             tuple(start.tolist()),
@@ -208,26 +210,39 @@ class SelfPlay:
 
     def save(self) -> dict[str, Any]:
         """All that the epochs to come depend on, as arrays by name."""
-        arrays = {f"net.{name}": tensor.cpu().numpy() for name, tensor in self.net.state_dict().items()}
+        arrays = {f"net.{name}": tensor.cpu().numpy().copy() for name, tensor in self.net.state_dict().items()}
         for k, state in self.optimizer.state_dict()["state"].items():
-            arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy() for name, tensor in state.items()}
-        arrays |= {f"buffer.{name}": array for name, array in self.buffer.save().items()}
+            arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
+        arrays |= {f"buffer.{name}": array.copy() for name, array in self.buffer.save().items()}
+        arrays["fingerprint"] = np.frombuffer(self.encoding.fingerprint.encode(), dtype=np.uint8)
         return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
 
     def restore(self, saved: dict[str, Any]) -> None:
         """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
         try:
+            if saved["fingerprint"].tobytes() != self.encoding.fingerprint.encode():
+                raise ValueError("it was made on another game")
             self.net.load_state_dict({k[4:]: torch.from_numpy(v) for k, v in saved.items() if k.startswith("net.")})
             state = self.optimizer.state_dict()
             for name, array in saved.items():
                 if name.startswith("optimizer."):
                     _, k, part = name.split(".")
-                    state["state"].setdefault(int(k), {})[part] = torch.from_numpy(array)
+                    if part != "step" and array.shape != self._parameter(int(k)).shape:
+                        raise ValueError(f"{name} has the shape {array.shape}")
+                    state["state"].setdefault(int(k), {})[part] = torch.from_numpy(array.copy())
             self.optimizer.load_state_dict(state)
-            self.buffer.restore({k[7:]: v for k, v in saved.items() if k.startswith("buffer.")})
+            self.buffer.restore(
+                {k[7:]: v for k, v in saved.items() if k.startswith("buffer.")}, len(self.encoding.facts)
+            )
             self.iteration, self.games = int(saved["iteration"]), int(saved["games"])
-        except (KeyError, ValueError, RuntimeError, TypeError) as error:
-            raise CheckpointError(f"the checkpoint does not fit this training: {error}") from None
+        except (KeyError, ValueError, IndexError, RuntimeError, TypeError, OverflowError) as error:
+            raise CheckpointError(
+                f"the checkpoint does not fit: {shorten(' '.join(str(error).split()), 200)}"
+            ) from None
+
+    def _parameter(self, k: int) -> torch.Tensor:
+        parameter: torch.Tensor = self.optimizer.param_groups[0]["params"][k]
+        return parameter
 
 
 class DivergedError(CheckpointError):

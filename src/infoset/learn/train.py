@@ -63,21 +63,21 @@ def warm_up() -> None:
 
 
 def train(
-    folder: TrainingFolder, config: TrainingConfig, saved: dict[str, Any] | None = None, seconds: float = 600.0,
-    epochs: int | None = None, game: Game | None = None, exploring: Callable[[int], None] | None = None,
-    progress: Callable[[Epoch], None] | None = None,
+    folder: TrainingFolder, encoding: Encoding, training: Training, saved: dict[str, Any] | None = None,
+    seconds: float = 600.0, epochs: int | None = None, progress: Callable[[Epoch], None] | None = None,
 ) -> SelfPlay:  # fmt: skip
-    """Play and learn for so many seconds in all, exploring included, those before a resumption too, or epochs.
+    """Play and learn for so many seconds in all, those before a resumption too, or epochs.
 
-    An interruption (``KeyboardInterrupt``) ends it as the clock does.  Raises ``CheckpointError`` where learning
-    diverges: the mini-batch is kept in ``diverged.npz``.
+    The clock is looked at between epochs; an interruption (``KeyboardInterrupt``) ends it as the clock does.  Raises
+    ``CheckpointError`` where learning diverges: the mini-batch is kept in ``diverged.npz``.
     """
     warm_up()
     began = time.monotonic() - (float(saved["seconds"]) if saved else 0.0)
-    work = SelfPlay(encoding_of(game or load(config.game), exploring), config.training)
+    work = SelfPlay(encoding, training)
     if saved:
         work.restore(saved)
-        folder.go_on(saved)
+    folder.go_on(saved)
+    last = work.save()
 
     def spent() -> float:
         return time.monotonic() - began
@@ -85,13 +85,14 @@ def train(
     try:
         while spent() < seconds and (epochs is None or work.iteration < epochs):
             point = work.step()
+            last = work.save()
             point = Epoch(**{**asdict(point), "seconds": spent()})
             folder.add_point(point)
             folder.checkpoint(work, spent())
             if progress:
                 progress(point)
-    except KeyboardInterrupt:
-        pass
+    except KeyboardInterrupt:  # in the midst of an epoch, which is played again when the training goes on
+        work.restore(last)
     except DivergedError as error:
         batch = {"rows": error.rows, "places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))

@@ -105,6 +105,8 @@ def warm_up() -> None:
     graph = explore(game)
     solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
     solve_public(graph)
+    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).row(0, 0)
+    random_values(graph)
     solver = Mccfr(Walk.of(graph, find_symmetry(graph)))
     solver.step(1)
     solver.policy()
@@ -138,7 +140,7 @@ class _Planner:
         for name in ("tree", "public", "sampling") if method == "auto" else [method]:
             try:
                 return attempts[name](graph)
-            except BudgetError as error:
+            except (BudgetError, GameRuleError) as error:
                 reasons.append(str(error))
         return self._subgame("; ".join(reasons))
 

@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, LongArray, Observation
+from infoset.base import Action, FloatArray, LongArray, Observation, Token
 from infoset.errors import BudgetError
 from infoset.names import check_choice, check_range
 from infoset.search.followers import Follower
@@ -78,9 +78,12 @@ class SubgameSolver:
 
     def row(self, player: int, state: int) -> list[float]:
         """The average profile's chances at an information set; none where no subgame fits."""
-        if state not in self.found:
-            self.found[state] = self._search(player, state)
-        return self.found[state]
+        row = self.found.get(state)
+        if row is None:
+            row = self._search(player, state)
+            if row and time.monotonic() <= self.until:  # what was cut short is not kept
+                self.found[state] = row
+        return row
 
     def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
         """How likely edges are by the rows of those who move there (``ranges.Moves``)."""
@@ -97,20 +100,29 @@ class SubgameSolver:
 
     def _search(self, player: int, state: int) -> list[float]:
         own = self.ranges.asked(player, state)
+        if not own.size:
+            return []
         rng = np.random.default_rng([player, state])
         sets, others = self.effort.sets, self.effort.others
         while True:
-            if self.root == COMMON:
-                worlds = common_root(self.ranges, player, state, self.most)
-            elif self.root == ORDER_TWO:
-                worlds = order_two(self.ranges, player, state, sets, others, rng)
-            else:
-                worlds = drawn(own, sets, rng)
+            worlds = self._worlds(own, player, state, sets, others, rng)
             tree = self._deepest(worlds)
             if tree is not None or sets == 1:
                 break
             sets, others = (sets + 1) // 2, others // 2
         return [] if tree is None else self._solve(tree, worlds, player, state)
+
+    def _worlds(
+        self, own: Range, player: int, state: int, sets: int, others: int, rng: np.random.Generator
+    ) -> Range:  # fmt: skip
+        if self.root == COMMON and sets == self.effort.sets:
+            try:
+                return common_root(self.ranges, player, state, self.most)
+            except BudgetError:
+                pass
+        if self.root in (COMMON, ORDER_TWO):
+            return order_two(self.ranges, player, state, sets, others, rng, self.until)
+        return drawn(own, sets, rng)
 
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
@@ -172,24 +184,29 @@ class RangeSearch(Follower):
         self.faults: list[str] = []
 
     def reset(self) -> None:
-        self.state = self.player
+        self.state = self.before = self.player
+        self.last: Token = (None, None)
+        self.lost = False
 
     def advance(self, token: int, own_move: Action | None, observation: Observation) -> None:
         if self.state == NO_TOKEN:
             return
-        ranges, before = self.solver.ranges, self.state
-        self.state = NO_TOKEN if token == NO_TOKEN else ranges.behind(before, token)
-        if self.state == NO_TOKEN or not ranges.of(self.player, self.state).size:
-            known = ranges.states.key(before)
-            self.faults.append(f"no history explains {observation!r} after {known!r} and the own move {own_move!r}")
-            self.state = NO_TOKEN
+        ranges = self.solver.ranges
+        self.before, self.last = self.state, (own_move, observation)
+        self.state = NO_TOKEN if token == NO_TOKEN else ranges.behind(self.state, token)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
         return super().act(legal, deadline)
 
     def row(self, legal: tuple[Action, ...]) -> list[float] | None:
-        row = [] if self.state == NO_TOKEN else self.solver.row(self.player, self.state)
+        if self.state == NO_TOKEN or not self.solver.ranges.of(self.player, self.state).size:
+            if not self.lost:
+                known = self.solver.ranges.states.key(self.before)
+                self.faults.append(f"no history explains {self.last!r} after {known!r}")
+            self.lost = True
+            return None
+        row = self.solver.row(self.player, self.state)
         return row if len(row) == len(legal) else None
 
 

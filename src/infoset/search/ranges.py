@@ -6,8 +6,10 @@ out once from the one before it, however many games are played.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +19,7 @@ from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.jit import kernel
 from infoset.tree.game_tree import InformationStates
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 
 MAX_RANGE = 100_000  # histories; of more, so many are drawn
 MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
@@ -41,14 +43,6 @@ class Range(NamedTuple):
 
     def take(self, rows: LongArray | IntArray) -> Range:
         return Range(self.position[rows], self.known[rows], self.weight[rows])
-
-
-def spread(graph: GameGraph, positions: LongArray) -> tuple[LongArray, LongArray]:
-    """All edges out of the positions, and which of the positions each leaves."""
-    sizes = graph.num_edges[positions].astype(np.int64)
-    source = np.repeat(np.arange(len(positions)), sizes)
-    offset = np.cumsum(sizes) - sizes
-    return np.arange(len(source)) - np.repeat(offset - graph.first_edge[positions], sizes), source
 
 
 def merged(found: Range) -> Range:
@@ -80,20 +74,20 @@ def whole(graph: GameGraph) -> Range:
 def deciders(graph: GameGraph) -> BoolArray:
     """(P, n) whether a player has a move in the step that begins, or goes on, at a position."""
     decides = np.zeros((len(graph.player), len(graph.players)), dtype=np.bool_)
-    _mark(graph.order, graph.player, graph.first_edge, graph.child, graph.token, decides)
+    _mark(graph.order, graph.player, graph.first_edge, graph.child, graph.completes, decides)
     return decides
 
 
 @kernel
 def _mark(
-    order: IntArray, player: Movers, first_edge: IntArray, child: IntArray, token: IntArray, decides: BoolArray
+    order: IntArray, player: Movers, first_edge: IntArray, child: IntArray, completes: BoolArray, decides: BoolArray
 ) -> None:
     for k in range(len(order) - 1, -1, -1):
         p = order[k]
         if player[p] >= 0:
             decides[p, player[p]] = True
         for e in range(first_edge[p], first_edge[p + 1]):
-            if token[e].max() == NO_TOKEN:
+            if not completes[e]:
                 for i in range(decides.shape[1]):
                     decides[p, i] |= decides[child[e], i]
 
@@ -139,13 +133,15 @@ class Ranges:
         graph, parts = self.graph, []
         while found.size:
             waits = ~self.decides[found.position, player] & (graph.player[found.position] != TERMINAL)
+            if watcher != player:  # who moves notices that
+                waits &= ~self.decides[found.position, watcher]
             parts.append(found.take(np.flatnonzero(~waits)))
             now = found.take(np.flatnonzero(waits))
             edges, source = spread(graph, now.position)
             silent = graph.token[edges, watcher] == NO_TOKEN
-            stays = np.bincount(source[~silent], minlength=now.size) > 0
+            stays = np.bincount(source[silent], minlength=now.size) == 0
             parts.append(now.take(np.flatnonzero(stays)))
-            edges, source = edges[~stays[source]], source[~stays[source]]
+            edges, source = edges[silent], source[silent]
             mover = graph.player[now.position[source]]
             chance = self._chances(edges, mover, now, source, watcher)
             weight: FloatArray = now.weight[source] * chance
@@ -213,21 +209,24 @@ class Ranges:
         return known
 
 
-def order_two(ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
+def order_two(
+    ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
+) -> Range:
     """Worlds of one's own, and those that the others then hold possible: in these one knows something else.
 
     At most ``sets`` worlds of one's own are drawn, and ``others`` beside each; a world of another's range weighs what
     it does there, scaled so that those which are also one's own weigh what they do in one's own
-    (``subgame.order_two_root``).
+    (``subgame.order_two_root``).  From the moment ``until`` on no more are added.
     """
     mine = drawn(ranges.asked(player, state), sets, rng)
     parts = [mine]
     for p in range(mine.known.shape[1]):
         for k in np.unique(mine.known[:, p]).tolist() if p != player else []:
             theirs = ranges.until(ranges.of(p, k), player, p)
-            here = theirs.known[:, player] == state
-            weight = mine.weight[mine.known[:, p] == k].sum()
-            scale = weight / max(float(theirs.weight[here].sum()), 1e-300)
+            here = (theirs.known[:, player] == state) & np.isin(theirs.position, mine.position)
+            if (share := float(theirs.weight[here].sum())) <= 0.0 or time.monotonic() > until:
+                continue
+            scale = mine.weight[mine.known[:, p] == k].sum() / share
             away = theirs.take(np.flatnonzero(~here))
             total = away.weight.sum()
             if total > 0.0:

@@ -8,7 +8,7 @@ from infoset.base import FloatArray, IntArray
 from infoset.jit import kernel
 from infoset.search.ranges import Movers
 from infoset.solvers.updates import normalise
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
+from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
 
 MATCHINGS = 100  # iterations of regret matching in a step where several players move
 
@@ -47,14 +47,14 @@ def informed_values(graph: GameGraph) -> FloatArray:
     worth[ends] = graph.payoffs[graph.content[ends]]
     begins = np.zeros(len(graph.player), dtype=np.bool_)
     begins[0] = True
-    loud = (graph.token != NO_TOKEN).any(axis=1)
-    begins[graph.child[loud]] = True
-    _solve_up(graph.order, graph.player, graph.first_edge, graph.child, graph.probability, loud, begins, worth)
+    begins[graph.child[graph.completes]] = True
+    arrays = graph.player, graph.first_edge, graph.child, graph.probability, graph.completes
+    _solve_up(graph.order, *arrays, begins, worth)
     return worth
 
 
 @kernel
-def _solve_up(order, player, first_edge, child, probability, loud, begins, worth):
+def _solve_up(order, player, first_edge, child, probability, completes, begins, worth):
     n = worth.shape[1]
     sizes, movers = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for k in range(len(order) - 1, -1, -1):
@@ -66,7 +66,7 @@ def _solve_up(order, player, first_edge, child, probability, loud, begins, worth
                 for i in range(n):
                     worth[p, i] += probability[e] * worth[child[e], i]
             continue
-        count = _movers(player, first_edge, child, loud, p, sizes, movers)
+        count = _movers(player, first_edge, child, completes, p, sizes, movers)
         if count == 1 or not begins[p]:
             _choose_best(first_edge, child, p, player[p], worth)
         else:
@@ -74,13 +74,13 @@ def _solve_up(order, player, first_edge, child, probability, loud, begins, worth
 
 
 @kernel
-def _movers(player, first_edge, child, loud, p, sizes, movers):
+def _movers(player, first_edge, child, completes, p, sizes, movers):
     """Who moves in the step that begins at a position, and how many moves each has; returns how many movers."""
     count = 0
     while player[p] >= 0:
         sizes[count], movers[count] = first_edge[p + 1] - first_edge[p], player[p]
         count += 1
-        if loud[first_edge[p]] or count == len(sizes):
+        if completes[first_edge[p]] or count == len(sizes):
             break
         p = child[first_edge[p]]
     return count

@@ -9,8 +9,8 @@ import numpy as np
 
 from infoset.base import BoolArray, FloatArray, LongArray, Token
 from infoset.errors import BudgetError
-from infoset.search.ranges import Range, spread
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph
+from infoset.search.ranges import Range
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 
 Values: TypeAlias = Callable[[LongArray], FloatArray]
 """What positions (K,) are worth to everybody (K, n)."""
@@ -74,7 +74,7 @@ def _layers(graph: GameGraph, start: LongArray, depth: int, most: int) -> list[_
         level, ended, begin = start, [none], len(layers)
         while len(level):
             edge, source = spread(graph, level) if depth > 0 else (none, none)
-            over = (graph.token[edge] != NO_TOKEN).any(axis=1)
+            over = graph.completes[edge]
             size = np.bincount(source, minlength=len(level))
             layers.append(_Layer(level, edge, size, over, 0))
             child = graph.child[edge].astype(np.int64)

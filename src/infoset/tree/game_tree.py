@@ -19,6 +19,7 @@ from infoset.tree.graph import (
     default_max_histories,
     estimate_histories,
     explore,
+    spread,
     too_large,
 )
 
@@ -213,11 +214,8 @@ class _Unroller:
     def _grow(self, begin: int, end: int, informed: LongArray) -> tuple[int, LongArray]:
         """Append the children of nodes ``begin`` to ``end``; returns the new end and what players know there."""
         graph, above = self.graph, self.position[begin:end]
-        sizes = graph.num_edges[above]
-        total = int(sizes.sum())
-        source = np.repeat(np.arange(end - begin), sizes)
-        offset = np.cumsum(sizes) - sizes
-        edges = np.arange(total) - np.repeat(offset - graph.first_edge[above], sizes)
+        edges, source = spread(graph, above.astype(np.int64))
+        total = len(edges)
         below = graph.child[edges]
         self.parent[end : end + total] = source + begin
         self.position[end : end + total] = below

@@ -21,7 +21,20 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, Facts, FloatArray, Game, IntArray, LongArray, Observed, Positions, State, Step, Token
+from infoset.base import (
+    Action,
+    BoolArray,
+    Facts,
+    FloatArray,
+    Game,
+    IntArray,
+    LongArray,
+    Observed,
+    Positions,
+    State,
+    Step,
+    Token,
+)
 from infoset.errors import BudgetError, GameRuleError, InfosetError, shorten
 from infoset.jit import kernel
 from infoset.names import format_action
@@ -96,6 +109,16 @@ class GameGraph:
         return np.diff(self.first_edge)
 
     @cached_property
+    def source(self) -> LongArray:
+        """(E,) the position that each edge leaves."""
+        return np.repeat(np.arange(len(self.player)), self.num_edges)
+
+    @cached_property
+    def completes(self) -> BoolArray:
+        """(E,) whether an edge ends a step: somebody learns something, or it is nature's answer."""
+        return np.asarray((self.token != NO_TOKEN).any(axis=1) | (self.player[self.source] == CHANCE))
+
+    @cached_property
     def order(self) -> IntArray:
         """(P,) the positions, each before all that can follow it.
 
@@ -122,13 +145,18 @@ class GameGraph:
         times: FloatArray = np.ones(1)
         while len(level):
             count += float(times.sum())
-            sizes = self.num_edges[level]
-            spread = np.repeat(np.arange(len(level)), sizes)
-            offset = np.cumsum(sizes) - sizes
-            out = np.arange(len(spread)) - np.repeat(offset - self.first_edge[level], sizes)
-            level, below = np.unique(self.child[out].astype(np.int64), return_inverse=True)
-            times = np.bincount(below, times[spread], minlength=len(level)).astype(np.float64)
+            edges, source = spread(self, level)
+            level, below = np.unique(self.child[edges].astype(np.int64), return_inverse=True)
+            times = np.bincount(below, times[source], minlength=len(level)).astype(np.float64)
         return count
+
+
+def spread(graph: GameGraph, positions: LongArray) -> tuple[LongArray, LongArray]:
+    """All edges out of the positions, and which of the positions each leaves."""
+    sizes = graph.num_edges[positions].astype(np.int64)
+    source = np.repeat(np.arange(len(positions)), sizes)
+    offset = np.cumsum(sizes) - sizes
+    return np.arange(len(source)) - np.repeat(offset - graph.first_edge[positions], sizes), source
 
 
 @kernel
@@ -396,6 +424,11 @@ class _Explorer:
         """What holds in every state, a column for each fact in order of first appearance."""
         columns: Interner[Hashable] = Interner()
         rows = [[columns(fact) for fact in facts_of(state)] for _, state in self.number]
+        if (size := len(rows) * len(columns.number)) > free_memory() // 4:
+            raise BudgetError(
+                f"{self.game.name}: {len(rows):,} states of {len(columns.number):,} facts take {size:,} bytes at once, "
+                "more than a quarter of the free memory"
+            )
         holds = np.zeros((len(rows), len(columns.number)), dtype=np.uint8)
         for row, found in zip(holds, rows, strict=True):
             row[found] = 1
