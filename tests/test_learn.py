@@ -196,6 +196,7 @@ def test_the_command_trains_and_the_agent_plays(tmp_path) -> None:
     assert "a run already" in run("train", "gdl:scissors_double", "--out", out).stderr
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
     options = ["--games", "2", "--worlds", "3", "--hidden", "8"]
     whole, cut = str(tmp_path / "whole"), tmp_path / "cut"

@@ -550,7 +550,7 @@ def test_a_policy_for_other_players_is_refused() -> None:
 
 
 def test_names_of_agents() -> None:
-    plain = set(AGENTS) - {"playground", "policy", "scripted"}  # which need a file
+    plain = set(AGENTS) - {"playground", "policy", "scripted", "trained"}  # which need a file
     assert {load_agent(name).name for name in plain} == plain
     with pytest.raises(ParameterError, match=r"policy: path is missing"):
         load_agent("policy")

@@ -93,7 +93,7 @@ def test_scripts_that_are_not_there() -> None:
 
 
 def test_the_command_line_names_every_agent() -> None:
-    named = AGENT_HELP.split(": ")[1].rstrip(".").replace("(path=FILE)", "").split(", ")
+    named = AGENT_HELP.split(": ")[1].rstrip(".").replace("(path=FILE)", "").replace("(path=DIR)", "").split(", ")
     assert named == sorted(AGENTS)
     result = CliRunner().invoke(app, ["match", POMMERMAN, "scripted(moves=[5])", "stop", "--games", "2"])
     assert result.exit_code == 0
