@@ -4,7 +4,7 @@
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
-# make papers  regenerate the papers' tables and figures      make papers-long   the one that plays for an hour or two
+# make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -77,6 +77,7 @@ papers: $(VENV)/test
 
 papers-long: $(VENV)/test
 	$(BIN)/python papers/pessimistic_search.py
+	$(BIN)/python papers/hidden_information_ggp.py
 
 clean:
 	rm -rf $(VENV) docs/_build runs

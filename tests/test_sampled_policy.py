@@ -1,12 +1,16 @@
 """What sampling found is saved, loaded, gone on with, and played in no other game."""
 
+import signal
+
 import numpy as np
 import pytest
 
 from infoset import load
+from infoset.cli.sampling import _sample
 from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.runs import RunConfig, SamplingFolder
 from infoset.solvers.belief_response import evaluate_policy
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.sampled_policy import SampledPolicy
@@ -61,3 +65,20 @@ def test_sampling_goes_on_from_what_it_saved() -> None:
     np.testing.assert_array_equal(whole.policy().behaviour, later.policy().behaviour)
     with pytest.raises(CheckpointError, match="does not fit"):
         later.restore({**cut.save(), "at": np.zeros(3)})
+
+
+def test_ctrl_c_stops_between_iterations(tmp_path) -> None:
+    """What was counted was done: the run is the one that stops there by itself."""
+
+    class Progress:
+        def advance(self, iterations, infosets, seconds) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    walk = walk_of("leduc_poker")
+    work, whole = Mccfr(walk, 3), Mccfr(walk, 3)
+    folder = SamplingFolder.create(tmp_path / "run", RunConfig("leduc_poker", "mccfr"))
+    assert _sample(work, folder, None, 600.0, 0.0, Progress()) < 60
+    whole.step(work.iteration)
+    np.testing.assert_array_equal(work.policy().behaviour, whole.policy().behaviour)
+    folder.close()
+    assert int(SamplingFolder.open(tmp_path / "run")[2]["iteration"]) == work.iteration

@@ -20,7 +20,6 @@ MCCFR = "mccfr"
 CHUNK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 60.0  # its arrays can be hundreds of megabytes
 DEFAULT_SECONDS = 60.0
-LEAST = 0.002  # chances below are what is left of the first iterations
 
 
 def is_sampling(method: str | None) -> bool:
@@ -71,10 +70,16 @@ def _sample(
     progress: SamplingProgress,
 ) -> float:  # fmt: skip
     """Until the clock or the count ends it, or an interruption; returns the seconds spent in all."""
+    from infoset.solvers.solve import interrupts
+
     began = noted = time.monotonic()
     spent = before
-    try:
-        while (seconds is None or spent < seconds) and (iterations is None or work.iteration < iterations):
+    with interrupts() as stop:
+        while (
+            not stop.is_set()
+            and (seconds is None or spent < seconds)
+            and (iterations is None or work.iteration < iterations)
+        ):
             left = None if iterations is None else min(iterations - work.iteration, _chunk(work, spent))
             work.run(left, min(CHUNK_SECONDS, seconds - spent) if seconds is not None else CHUNK_SECONDS)
             spent = before + time.monotonic() - began
@@ -82,8 +87,6 @@ def _sample(
             if time.monotonic() - noted > CHECKPOINT_SECONDS:
                 folder.save_checkpoint(work, spent)
                 noted = time.monotonic()
-    except KeyboardInterrupt:
-        pass
     folder.save_checkpoint(work, spent)
     return spent
 
@@ -97,9 +100,10 @@ def _evaluated(
     walk: Walk, work: Mccfr, folder: SamplingFolder, game: str, spent: float, progress: SamplingProgress
 ) -> dict[str, Any]:
     from infoset.solvers.belief_response import evaluate_policy
+    from infoset.solvers.mccfr import RARE
     from infoset.solvers.sampled_policy import SampledPolicy
 
-    policy = work.policy(LEAST)
+    policy = work.policy(RARE)
     path = SampledPolicy.of(game, walk, policy, {"method": MCCFR, "iterations": work.iteration}).save(
         folder.path / "policy.npz"
     )

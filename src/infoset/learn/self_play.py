@@ -123,7 +123,7 @@ class SelfPlay:
     def _lean(self, chances: FloatArray) -> Callable[[LongArray, LongArray], FloatArray]:
         """The training sampler's chances: in proportion to f(s, a) + 1 / moves."""
         graph = self.encoding.graph
-        sizes = np.repeat(graph.num_edges, graph.num_edges)
+        sizes = graph.num_edges[graph.source]
         return lambda edges, known: (chances[edges] + 1.0 / sizes[edges]) / 2
 
     def _move(self, running: list[_Game]) -> list[_Game]:

@@ -26,7 +26,7 @@ from infoset.search.range_search import KNOWN_ROOTS, Effort, RangeSearch, Subgam
 from infoset.search.ranges import Ranges
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
-from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.mccfr import RARE, Mccfr
 from infoset.solvers.public_subgames import solve_public
 from infoset.solvers.solve import solve
 from infoset.tree.game_tree import GameTree
@@ -40,7 +40,6 @@ METHODS = ("auto", "tree", "public", "sampling", *KNOWN_ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 SECONDS_AN_EDGE = 1e-5  # to value all positions
-RARE = 0.002  # chances below are what is left of the first iterations of sampling
 CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
 
 

@@ -145,7 +145,7 @@ class Ranges:
             mover = graph.player[now.position[source]]
             chance = self._chances(edges, mover, now, source, watcher)
             weight: FloatArray = now.weight[source] * chance
-            known = self._informed(now.known[source], graph.token[edges])
+            known = self.states.behind(now.known[source], graph.token[edges])
             found = Range(graph.child[edges].astype(np.int64), known, weight)
             found = found.take(np.flatnonzero(weight > 0))
         return Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
@@ -169,7 +169,7 @@ class Ranges:
             seen = tokens[:, player]
             fits = (weight > 0) & (graph.player[child] != TERMINAL) & ((seen == token) | (seen == NO_TOKEN))
             fits &= (mover != player) | self._moved(edges, now.position[source], own)
-            after = Range(child[fits], self._informed(known[fits], tokens[fits]), weight[fits])
+            after = Range(child[fits], self.states.behind(known[fits], tokens[fits]), weight[fits])
             over = seen[fits] == token
             ended.append(after.take(np.flatnonzero(over)))
             now = after.take(np.flatnonzero(~over))
@@ -197,16 +197,6 @@ class Ranges:
             moves = self.graph.menus[menu]
             place[menu] = moves.index(own) if own in moves else -1
         return np.asarray(edges - self.graph.first_edge[positions] == place[content])
-
-    def _informed(self, known: LongArray, tokens: IntArray) -> LongArray:
-        """What everybody knows after seeing tokens."""
-        known = known.copy()
-        for p in range(known.shape[1]):
-            grows = np.flatnonzero(tokens[:, p] != NO_TOKEN)
-            keys = known[grows, p] * len(self.graph.tokens) + tokens[grows, p]
-            unique, inverse = np.unique(keys, return_inverse=True)
-            known[grows, p] = np.array(self.states.extend(unique.tolist()), dtype=np.int64)[inverse]
-        return known
 
 
 def order_two(

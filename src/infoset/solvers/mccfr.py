@@ -51,6 +51,7 @@ SHIFT = np.uint64(11)
 CHUNK_SECONDS = 0.2
 WIDE = 20_000  # positions that a traversal of the first iteration meets, beyond which not all moves are tried
 CLEARLY = 3.0  # times the greatest regret above zero: as far below it a move is clearly bad
+RARE = 0.002  # chances below are what is left of the first iterations; .02 would cost half a point in a hundred
 EXPLORE = 0.1  # then; in small games 1 is best
 
 

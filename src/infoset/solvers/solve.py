@@ -174,7 +174,7 @@ class _Run:
             self._step(1)
             self._look()
             return "exact"
-        with _interrupts() as interrupted:
+        with interrupts() as interrupted:
             self._look()
             while not (reason := self._reason(interrupted.is_set())):
                 goal = next_check(solver.iteration)
@@ -232,7 +232,7 @@ def next_check(iteration: int) -> int:
 
 
 @contextmanager
-def _interrupts() -> Iterator[threading.Event]:
+def interrupts() -> Iterator[threading.Event]:
     """Ctrl-C sets the event instead of breaking off between an iteration and its count; a second one breaks."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -170,6 +170,16 @@ class InformationStates:
                 self.token.append(key % base)
         return found
 
+    def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
+        """What everybody knows (K, n) after seeing tokens (K, n), NO_TOKEN for nothing."""
+        known = known.copy()
+        for p in range(known.shape[1]):
+            grows = np.flatnonzero(tokens[:, p] != NO_TOKEN)
+            keys = known[grows, p] * len(self.tokens) + tokens[grows, p]
+            unique, inverse = np.unique(keys, return_inverse=True)
+            known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
+        return known
+
     def state(self, number: int) -> InformationState:
         """The tokens of a state in order."""
         tokens = []
@@ -221,12 +231,7 @@ class _Unroller:
         self.position[end : end + total] = below
         informed, tokens = informed[source], graph.token[edges]
         alive = graph.player[below] != TERMINAL
-        for p in range(self.n):
-            grows = np.flatnonzero(alive & (tokens[:, p] != NO_TOKEN))
-            keys = informed[grows, p] * len(graph.tokens) + tokens[grows, p]
-            unique, inverse = np.unique(keys, return_inverse=True)
-            informed[grows, p] = np.array(self.states.extend(unique.tolist()), dtype=np.int64)[inverse]
-        return end + total, informed
+        return end + total, self.states.behind(informed, np.where(alive[:, None], tokens, NO_TOKEN))
 
     def _number_infosets(self, begin: int, end: int, informed: LongArray) -> None:
         """Give every decision node of one level its information set."""
