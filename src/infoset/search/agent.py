@@ -22,10 +22,13 @@ from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
+from infoset.search.public_states import Horizon, PublicStates
 from infoset.search.range_search import KNOWN_ROOTS, Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
+from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
+from infoset.search.subgraph import Values
 from infoset.solvers.mccfr import RARE, Mccfr
 from infoset.solvers.public_subgames import solve_public
 from infoset.solvers.solve import solve
@@ -36,7 +39,7 @@ from infoset.tree.subgames import public_positions
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
 
-METHODS = ("auto", "tree", "public", "sampling", *KNOWN_ROOTS)
+METHODS = ("auto", "tree", "public", "sampling", RESOLVING, *KNOWN_ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 SECONDS_AN_EDGE = 1e-5  # to value all positions
@@ -49,7 +52,8 @@ class Search:
 
     method: str = "auto"
     """``tree``, ``public``, ``sampling`` instead of the agent's own choice, or a root of subgames that are solved at
-    every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``."""
+    every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``.  ``resolving`` goes
+    from public state to public state, where those fit."""
     exploit: str = ""
     """The agent that the others are held to be (``random``, ``meier`` …): then a best response to it is played.  Empty:
     the sound mode, an equilibrium."""
@@ -66,6 +70,10 @@ class Search:
     consistent: bool = False
     """Where the positions are known: the others are held to have played what the search finds for them, instead of
     anything with equal chances; that takes a search for each of their earlier decisions."""
+    steps: int = 2
+    """How far ``resolving`` looks ahead."""
+    nature: bool = False
+    """Whether it also ends where nature is about to answer, as betting rounds do."""
     seed: int = 0
     """Of sampling before the game."""
 
@@ -74,6 +82,7 @@ class Search:
         check_range("iterations", self.iterations, 0, 2**31)
         check_range("max_histories", self.max_histories, 1, 2**31)
         check_range("worlds", self.worlds, 1, 100_000)
+        check_range("steps", self.steps, 1, 2**31)
         check_range("seed", self.seed, 0, 2**31)
 
 
@@ -125,7 +134,7 @@ class _Planner:
     def plan(self) -> tuple[Agent, str]:
         """An agent, and which method it follows and why."""
         method = self.parameters.method
-        if self.oracle and method in KNOWN_ROOTS:
+        if self.oracle and method in (RESOLVING, *KNOWN_ROOTS):
             return self._subgame("as asked")
         try:
             graph = explore(self.game, progress=self._until(EXPLORING))
@@ -133,7 +142,7 @@ class _Planner:
             return self._subgame(f"the positions are too many: {error}")
         attempts: dict[str, Callable[[GameGraph], tuple[Agent, str]]] = {
             "tree": self._tree, "public": self._public, "sampling": self._sampling,
-            **dict.fromkeys(KNOWN_ROOTS, self._positions),
+            RESOLVING: self._resolving, **dict.fromkeys(KNOWN_ROOTS, self._positions),
         }  # fmt: skip
         reasons = []
         for name in ("tree", "public", "sampling") if method == "auto" else [method]:
@@ -151,9 +160,7 @@ class _Planner:
 
         def check(positions: int) -> None:
             if time.monotonic() > end:
-                raise BudgetError(
-                    f"{positions:,} positions found in {share:.0%} of the start clock, and there are more"
-                )
+                raise BudgetError(f"{positions:,} found in {share:.0%} of the start clock, and there are more")
 
         return check
 
@@ -201,12 +208,26 @@ class _Planner:
             f"iterations of external sampling{aim} met {solver.table.num_infosets:,} information sets"
         )
 
+    def _resolving(self, graph: GameGraph) -> tuple[Agent, str]:
+        """Resolve at every public state, as asked."""
+        p = self.parameters
+        states = PublicStates(graph, Horizon(p.steps, p.nature), p.max_histories)
+        states.explore(self._until(MARGIN))
+        solver = ContinualResolving(Ranges(graph), states, PositionValues(self._worth(graph)))
+        return RangeSearch(
+            solver, p.seconds_per_move
+        ), f"{RESOLVING}: from {len(states.states):,} public states, as asked"
+
+    def _worth(self, graph: GameGraph) -> Values:
+        """What lies behind a horizon."""
+        hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
+        return (random_values(graph) if hurried else informed_values(graph)).__getitem__
+
     def _positions(self, graph: GameGraph) -> tuple[Agent, str]:
         """Search move by move, as asked, though all positions are known."""
-        p, hurried = self.parameters, self._left() < SECONDS_AN_EDGE * len(graph.child)
-        worth = random_values(graph) if hurried else informed_values(graph)
-        effort = Effort(sets=p.worlds)
-        solver = SubgameSolver(Ranges(graph, seed=p.seed), worth.__getitem__, p.method, effort, p.consistent)
+        p = self.parameters
+        effort, ranges = Effort(sets=p.worlds), Ranges(graph, seed=p.seed)
+        solver = SubgameSolver(ranges, self._worth(graph), p.method, effort, p.consistent)
         plan = f"{p.method}: searched move by move on {len(graph.player):,} positions, as asked"
         return RangeSearch(solver, p.seconds_per_move), plan
 

@@ -7,8 +7,10 @@ arrays, some hundred times as many edges a second.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import Protocol
 
 import numpy as np
 
@@ -51,6 +53,19 @@ class Effort:
         check_range("sets", self.sets, 1, 1_000_000)
         check_range("others", self.others, 0, 1_000_000)
         check_range("iterations", self.iterations, 1, 2**31)
+
+
+class RowSolver(Protocol):
+    """Finds chances at information states of its ``ranges``."""
+
+    ranges: Ranges
+    root: str
+
+    def allow(self, seconds: float) -> None:
+        """So long for the next rows."""
+
+    def row(self, player: int, state: int) -> list[float]:
+        """None where nothing is found."""
 
 
 class SubgameSolver:
@@ -178,7 +193,7 @@ class RangeSearch(Follower):
     ``faults`` lists where no history explained what it saw: from there on it plays at random.
     """
 
-    def __init__(self, solver: SubgameSolver, seconds_per_move: float = 1.0) -> None:
+    def __init__(self, solver: RowSolver, seconds_per_move: float = 1.0) -> None:
         super().__init__(solver.ranges.graph, solver.root)
         self.solver, self.seconds_per_move = solver, seconds_per_move
         self.faults: list[str] = []
@@ -210,8 +225,13 @@ class RangeSearch(Follower):
         return row if len(row) == len(legal) else None
 
 
-def induced_policy(solver: SubgameSolver, tree: GameTree, form: SequenceForm) -> FloatArray:
-    """Realisation weights (S,) of asking the solver at every information set of the whole game."""
+def induced_policy(
+    solver: RowSolver, tree: GameTree, form: SequenceForm, progress: Callable[[int], None] | None = None
+) -> FloatArray:
+    """Realisation weights (S,) of asking the solver at every information set of the whole game.
+
+    ``progress`` is told how many were asked.
+    """
     strategy = np.ones(form.num_sequences)
     for k, at in enumerate(form.tree_infoset.tolist()):
         player, state = int(tree.infoset_player[at]), int(tree.infoset_state[at])
@@ -225,4 +245,6 @@ def induced_policy(solver: SubgameSolver, tree: GameTree, form: SequenceForm) ->
         first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
         row = solver.row(player, found)
         strategy[first : first + size] = row if len(row) == size else 1 / size
+        if progress:
+            progress(k + 1)
     return realisation(form, strategy)

@@ -29,14 +29,16 @@ class _Layer(NamedTuple):
 
 
 def subgraph(
-    graph: GameGraph, worlds: Range, depth: int | None, values: Values, told: bool = False, most: int = 10_000_000
-) -> GameGraph:
-    """Nature chooses one of ``worlds`` and everybody learns what it knew there; ``depth`` steps later values end it.
+    graph: GameGraph, worlds: Range, depth: int | None, values: Values, told: bool = False, most: int = 10_000_000,
+    rests: BoolArray | None = None,
+) -> GameGraph:  # fmt: skip
+    """Nature chooses one of ``worlds`` and everybody learns what it knew there; ``depth`` steps later values end it,
+    or where a position (P,) ``rests``.
 
     The token of information state s in world k is ``(None, s)``, or ``(None, (s, k))`` where everybody is ``told`` the
     world.  Raises ``BudgetError`` where there are more than ``most`` edges.
     """
-    layers = _layers(graph, np.unique(worlds.position), ENDLESS if depth is None else depth, most)
+    layers = _layers(graph, np.unique(worlds.position), ENDLESS if depth is None else depth, most, rests)
     offsets = np.cumsum([1] + [len(layer.position) for layer in layers])
     position = np.concatenate([layer.position for layer in layers])
     sizes = np.concatenate([layer.size for layer in layers])
@@ -66,16 +68,17 @@ def subgraph(
     )
 
 
-def _layers(graph: GameGraph, start: LongArray, depth: int, most: int) -> list[_Layer]:
+def _layers(graph: GameGraph, start: LongArray, depth: int, most: int, rests: BoolArray | None) -> list[_Layer]:
     """Step by step; within a step one mover after the other."""
     layers: list[_Layer] = []
     count, none = 0, np.zeros(0, dtype=np.int64)
     while len(start):
         level, ended, begin = start, [none], len(layers)
         while len(level):
-            edge, source = spread(graph, level) if depth > 0 else (none, none)
+            goes_on = np.flatnonzero(~rests[level]) if rests is not None and layers else np.arange(len(level))
+            edge, source = spread(graph, level[goes_on]) if depth > 0 else (none, none)
             over = graph.completes[edge]
-            size = np.bincount(source, minlength=len(level))
+            size = np.bincount(goes_on[source], minlength=len(level))
             layers.append(_Layer(level, edge, size, over, 0))
             child = graph.child[edge].astype(np.int64)
             ended.append(child[over])

@@ -170,6 +170,10 @@ class InformationStates:
                 self.token.append(key % base)
         return found
 
+    def find(self, state: int, token: int) -> int:
+        """The state behind one token, -1 where none was met."""
+        return self._number.get(state * len(self.tokens) + token, -1)
+
     def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
         """What everybody knows (K, n) after seeing tokens (K, n), NO_TOKEN for nothing."""
         known = known.copy()

@@ -128,6 +128,13 @@ class SequenceForm:
         return sequences[0].astype(np.int32), np.stack(payoffs, axis=1)
 
 
+def first_sequences(tree: GameTree, form: SequenceForm) -> IntArray:
+    """(I,) the first sequence of each of the tree's information sets; -1 where there is no choice."""
+    first = np.full(len(tree.infoset_player), -1, dtype=np.int32)
+    first[form.tree_infoset] = form.arrays.first
+    return first
+
+
 def _compile(tree: GameTree) -> SequenceForm:
     graph = tree.graph
     n = len(tree.players)
@@ -191,7 +198,7 @@ def _walk(tree: GameTree, first_of: IntArray, sequences: IntArray) -> tuple[IntA
     for begin, end in zip(tree.levels[:-1], tree.levels[1:], strict=True):
         nodes = np.arange(begin, end, dtype=np.int32)
         if begin:
-            held, reach = _descend(tree, nodes, held, reach, first_of)
+            held, reach = descend(tree, nodes, held, reach, first_of)
         position = tree.position[begin:end]
         player = graph.player[position]
         done = np.flatnonzero(player == TERMINAL)
@@ -207,10 +214,13 @@ def _walk(tree: GameTree, first_of: IntArray, sequences: IntArray) -> tuple[IntA
     return parent, np.concatenate(rows).astype(np.int32), np.concatenate(payoffs)
 
 
-def _descend(
+def descend(
     tree: GameTree, nodes: IntArray, held: IntArray, reach: FloatArray, first_of: IntArray
 ) -> tuple[IntArray, FloatArray]:
-    """Sequences and chance's reach of the ``nodes`` of one level from those of the level above."""
+    """Sequences (K, n) and chance's reach (K,) of the ``nodes`` of one level from those of the level above.
+
+    ``first_of``: the first sequence of each of the tree's information sets, -1 where there is no choice.
+    """
     above = tree.parent[nodes]
     source = above - above[0]  # the first node of a level is a child of the first parent with children
     source += int(above[0]) - _level_begin(tree, int(above[0]))

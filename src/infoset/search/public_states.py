@@ -1,0 +1,278 @@
+"""Public states: histories that common knowledge leaves possible, and the game from each to the next ones.
+
+As in continual re-solving (Moravčík et al. 2017) and ReBeL (Brown et al. 2020), for any game whose positions are known:
+what is common knowledge is worked out from what everybody sees.  Public states from which the same worlds lead on are
+one, so that a game with very many histories may have few of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from infoset.base import BoolArray, FloatArray, LongArray
+from infoset.errors import BudgetError
+from infoset.names import check_range
+from infoset.search.ranges import Range, whole
+from infoset.search.subgraph import subgraph
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
+from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
+
+MAX_HISTORIES = 2_000_000  # of one look ahead
+MAX_STATES = 20_000
+FOLLOW, STOP = 0, 1
+GATE = ("follow", "stop")
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """Where the look ahead from a public state ends."""
+
+    steps: int = 1000
+    """So many steps ahead; those in which only nature moves, at the beginning, are not counted."""
+    nature: bool = False
+    """Also where nature is about to answer: a betting round of poker."""
+
+    def __post_init__(self) -> None:
+        check_range("steps", self.steps, 1, 2**31)
+
+
+class PublicState(NamedTuple):
+    """Worlds that common knowledge allows; player p's information states there are its *places* 0, 1, 2, …"""
+
+    position: LongArray  # (K,)
+    place: LongArray  # (K, n)
+    chance: FloatArray  # (K,) nature's part of their probabilities, sums to one
+
+    @property
+    def places(self) -> list[int]:
+        """How many information states each player has."""
+        return [int(k) + 1 for k in self.place.max(axis=0)]
+
+
+class Leaves(NamedTuple):
+    """The worlds at the horizon (L) and the public states (J) that they make up, W places in the widest."""
+
+    position: LongArray  # (L,)
+    chance: FloatArray  # (L,) nature's part of their probabilities
+    sequence: LongArray  # (L, n) the players' sequences that lead there
+    child: LongArray  # (L,) which public state
+    place: LongArray  # (L, n)
+    state: LongArray  # (J,) the public states by their numbers
+    scale: FloatArray  # (J,) nature's part of their probabilities
+    lead: LongArray  # (J, n, W) the sequence that leads to each place; -1 where there are fewer
+
+
+@dataclass(frozen=True, eq=False)
+class Lookahead:
+    """The game from a public state to the next ones.
+
+    Nature draws a world; then every player, knowing its place, passes a gate: it follows or stops the game.  How
+    likely a place is, is the chance of following there; in a gadget its owner may choose.
+    """
+
+    tree: GameTree
+    form: SequenceForm
+    gates: tuple[LongArray, ...]  # for each player (places,) its information sets that are gates
+    starts: tuple[LongArray, ...]  # for each player (places,) its information state behind each gate
+    leaves: Leaves
+    exits: dict[int, tuple[int, int]]  # where an information state of the tree lies at the horizon: child and place
+
+    @cached_property
+    def follow(self) -> tuple[LongArray, ...]:
+        """For each player (places,) the sequence of following."""
+        return tuple(self.form.arrays.first[gates].astype(np.int64) + FOLLOW for gates in self.gates)
+
+
+class PublicStates:
+    """The public states of a game, numbered as they are met; number 0 is the start.  Everything is worked out once."""
+
+    def __init__(self, graph: GameGraph, horizon: Horizon | None = None, max_histories: int = MAX_HISTORIES) -> None:
+        self.graph, self.horizon, self.max_histories = graph, horizon or Horizon(), max_histories
+        self.states: list[PublicState] = []
+        self._numbers: dict[bytes, int] = {}
+        self._ahead: dict[int, Lookahead] = {}
+        start = whole(graph)
+        self.number(PublicState(start.position, np.zeros((1, len(graph.players)), dtype=np.int64), start.weight))
+
+    def ahead(self, number: int) -> Lookahead:
+        """Raises ``BudgetError`` where it has more than ``max_histories`` histories."""
+        if number not in self._ahead:
+            self._ahead[number] = self._look(self.states[number])
+        return self._ahead[number]
+
+    def explore(self, progress: Callable[[int], None] | None = None) -> None:
+        """Look ahead from every public state.  Raises ``BudgetError`` where there are more than ``MAX_STATES``."""
+        number = 0
+        while number < len(self.states):
+            self.ahead(number)
+            number += 1
+            if progress:
+                progress(number)
+            if len(self.states) > MAX_STATES:
+                raise BudgetError(f"{self.graph.name} has more than {MAX_STATES:,} public states")
+
+    def number(self, state: PublicState) -> int:
+        """Of a public state, a new one where it was not met before."""
+        key = b"".join([np.ascontiguousarray(part).tobytes() for part in (*state[:2], state.chance.round(12))])
+        if key not in self._numbers:
+            self._numbers[key] = len(self.states)
+            self.states.append(state)
+        return self._numbers[key]
+
+    def _look(self, state: PublicState) -> Lookahead:
+        """As far as the horizon; further where somebody could not tell whether it was reached."""
+        steps = self.horizon.steps + self._led_by_nature(state.position)
+        while True:
+            found = self._look_so_far(state, steps)
+            if not set(found.exits) & set(found.tree.infoset_state.tolist()):
+                return found
+            steps += 1
+
+    def _led_by_nature(self, position: LongArray) -> int:
+        """Steps in which only nature moves, before the first in which somebody else does."""
+        steps = 0
+        while len(position) and (self.graph.player[position] == CHANCE).all():
+            position, steps = np.unique(self.graph.child[spread(self.graph, position)[0]]).astype(np.int64), steps + 1
+        return steps
+
+    @cached_property
+    def _rests(self) -> BoolArray | None:
+        """(P,) where nature answers the players."""
+        if not self.horizon.nature:
+            return None
+        graph = self.graph
+        rests = np.zeros(len(graph.player), dtype=np.bool_)
+        rests[graph.child[graph.player[graph.source] >= 0]] = True
+        return np.asarray(rests & (graph.player == CHANCE))
+
+    def _look_so_far(self, state: PublicState, steps: int) -> Lookahead:
+        graph, cut = self.graph, []
+
+        def nothing(positions: LongArray) -> FloatArray:
+            cut.append(positions)
+            return np.zeros((len(positions), len(graph.players)))
+
+        worlds = Range(*state)
+        bare = subgraph(graph, worlds, steps, nothing, most=self.max_histories, rests=self._rests)
+        tree = GameTree.unroll(_gated(bare, len(state.position)), self.max_histories)
+        form = SequenceForm.of(tree)
+        gates, starts = _gates(tree, form, state, len(graph.tokens), len(bare.tokens))
+        leaves, exits = self._leaves(tree, form, cut[0])
+        return Lookahead(tree, form, gates, starts, leaves, exits)
+
+    def _leaves(self, tree: GameTree, form: SequenceForm, cut: LongArray) -> tuple[Leaves, dict[int, tuple[int, int]]]:
+        n = len(self.graph.players)
+        content, known, held, reach = _ends(tree, form, len(self.graph.payoffs), len(cut))
+        rows, first, inverse = np.unique(
+            np.column_stack([known, cut[content]]), axis=0, return_index=True, return_inverse=True
+        )
+        chance = np.asarray(np.bincount(inverse.ravel(), reach, minlength=len(rows)), dtype=np.float64)
+        known, position = rows[:, :n], rows[:, n]
+        child = _components(known)
+        place, state, scale = np.zeros_like(known), [], []
+        exits: dict[int, tuple[int, int]] = {}
+        leads = []
+        for j in range(int(child.max(initial=-1)) + 1):
+            rows_of = np.flatnonzero(child == j)
+            lead = []
+            for p in range(n):
+                states, at, place[rows_of, p] = np.unique(known[rows_of, p], return_index=True, return_inverse=True)
+                exits |= {known_state: (j, i) for i, known_state in enumerate(states.tolist())}
+                lead.append(held[first[rows_of[at]], p])
+            leads.append(lead)
+            scale.append(chance[rows_of].sum())
+            state.append(self.number(PublicState(position[rows_of], place[rows_of], chance[rows_of] / scale[-1])))
+        widest = max([len(part) for lead in leads for part in lead], default=0)
+        padded = np.full((len(leads), n, widest), -1, dtype=np.int64)
+        for j, lead in enumerate(leads):
+            for p, part in enumerate(lead):
+                padded[j, p, : len(part)] = part
+        sequence = held[first].astype(np.int64).reshape(-1, n)
+        found = Leaves(
+            position, chance, sequence, child, place, np.array(state, dtype=np.int64), np.array(scale), padded
+        )
+        return found, exits
+
+
+def _gated(graph: GameGraph, worlds: int) -> GameGraph:
+    """Between nature's choice of a world and what follows, a gate for every player."""
+    n, size = len(graph.players), len(graph.player)
+    gates = size + np.arange(worlds * n).reshape(worlds, n)
+    stop, entry = size + worlds * n, graph.child[:worlds].copy()
+    child = graph.child.copy()
+    child[:worlds] = gates[:, 0]
+    follow = np.concatenate([gates[:, 1:], entry[:, None]], axis=1)
+    label = np.full((worlds, n, 2, n), NO_TOKEN, dtype=np.int32)
+    label[:, np.arange(n), FOLLOW, np.arange(n)] = len(graph.tokens)
+    edges = len(child) + 2 * np.arange(1, worlds * n + 1)
+    return replace(
+        graph,
+        player=np.concatenate([graph.player, np.tile(np.arange(n), worlds), [TERMINAL]]).astype(np.int8),
+        content=np.concatenate([graph.content, np.full(worlds * n, len(graph.menus)), [len(graph.payoffs)]]).astype(
+            np.int32
+        ),
+        label=np.full(stop + 1, -1, dtype=np.int32),
+        first_edge=np.concatenate([graph.first_edge, edges, edges[-1:]]).astype(np.int32),
+        child=np.concatenate([child, np.stack([follow, np.full_like(follow, stop)], axis=2).ravel()]).astype(np.int32),
+        probability=np.concatenate([graph.probability, np.ones(2 * worlds * n)]),
+        token=np.concatenate([graph.token, label.reshape(-1, n)]),
+        menus=[*graph.menus, GATE],
+        payoffs=np.concatenate([graph.payoffs, np.zeros((1, n))]),
+        tokens=[*graph.tokens, ("follow", None)],
+    )
+
+
+def _gates(
+    tree: GameTree, form: SequenceForm, state: PublicState, labels: int, follow: int
+) -> tuple[tuple[LongArray, ...], tuple[LongArray, ...]]:
+    """The gates' information sets in the form, and the information states behind them, by player and place."""
+    number = {int(tree.infoset_state[at]): k for k, at in enumerate(form.tree_infoset.tolist())}
+    gates, starts = [], []
+    for player, places in enumerate(state.places):
+        told = [tree.states.find(player, labels + place) for place in range(places)]
+        gates.append(np.array([number[known] for known in told], dtype=np.int64))
+        starts.append(np.array([tree.states.find(known, follow) for known in told], dtype=np.int64))
+    return tuple(gates), tuple(starts)
+
+
+def _ends(
+    tree: GameTree, form: SequenceForm, payoffs: int, cuts: int
+) -> tuple[LongArray, LongArray, LongArray, FloatArray]:
+    """Of the histories that were cut off: which cut, what everybody knows, everybody's sequence, nature's reach."""
+    graph, n = tree.graph, len(tree.players)
+    first_of = first_sequences(tree, form)
+    known = np.arange(n, dtype=np.int64)[None]
+    held, reach = form.arrays.sequences[None, :n].astype(np.int32), np.ones(1)
+    parts = []
+    for above, begin, end in zip([0, *tree.levels], tree.levels[:-1], tree.levels[1:], strict=False):
+        nodes = np.arange(begin, end, dtype=np.int32)
+        if begin:
+            known = tree.states.behind(known[tree.parent[nodes] - above], graph.token[tree.edges(nodes)])
+            held, reach = descend(tree, nodes, held, reach, first_of)
+        position = tree.position[begin:end]
+        content = graph.content[position] - payoffs
+        over = (graph.player[position] == TERMINAL) & (content >= 0) & (content < cuts)
+        parts.append((content[over], known[over], held[over], reach[over]))
+    content, known, held, reach = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return content.astype(np.int64), known, held.astype(np.int64), reach
+
+
+def _components(known: LongArray) -> LongArray:
+    """(L,) worlds between which somebody cannot tell, or that such worlds connect, get one number."""
+    if not len(known):
+        return np.zeros(0, dtype=np.int64)
+    states, inverse = np.unique(known, return_inverse=True)
+    inverse = inverse.reshape(known.shape)
+    ones = np.repeat(inverse[:, :1], known.shape[1] - 1, axis=1).ravel()
+    others = inverse[:, 1:].ravel()
+    links = coo_array((np.ones(len(ones)), (ones, others)), shape=(len(states), len(states)))
+    label = connected_components(links, directed=False)[1][inverse[:, 0]]
+    return np.unique(label, return_inverse=True)[1].astype(np.int64)

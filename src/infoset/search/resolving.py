@@ -1,0 +1,274 @@
+"""Continual re-solving (Moravčík et al. 2017): from every public state on, with what was found before to hold to.
+
+The game from a public state to the horizon is solved by PCFR+.  Who resolves comes there with its own range, by what it
+found before; the others choose at a gate whether to come at all, or to take what the solution before promised them
+(the *resolve* gadget): so they can gain nothing by how they came.  What lies behind the horizon is asked in every
+iteration, since it depends on what everybody would come there with.
+"""
+
+from __future__ import annotations
+
+import time
+from math import inf
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, LongArray
+from infoset.jit import inline_kernel, kernel
+from infoset.names import check_range
+from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
+from infoset.search.ranges import Ranges
+from infoset.search.subgame_agent import MARGIN
+from infoset.search.subgraph import Values
+from infoset.solvers import updates
+from infoset.solvers.cfr import pcfr_plus
+from infoset.solvers.loop import LoopSolver, LoopState
+from infoset.tree.kernels import expect_up, gradient
+from infoset.tree.plans import behaviour
+from infoset.tree.sequence_form import FormArrays
+
+AVERAGING = 2.0
+CHUNK = 25
+ITERATIONS = 200
+RESOLVING = "resolving"
+NEVER = 1e-9  # how likely a place is where nobody comes, so that its strategy is averaged all the same
+
+
+class LeafValues(Protocol):
+    """What the worlds at a horizon are worth to everybody when players come there with such ranges."""
+
+    def __call__(self, leaves: Leaves, ranges: FloatArray) -> FloatArray:
+        """From ranges (J, n, W), each of which sums to one over its places, to payoffs (L, n)."""
+
+
+class PositionValues:
+    """By the position alone, whatever anybody knows."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+    def __call__(self, leaves: Leaves, ranges: FloatArray) -> FloatArray:
+        return self.values(leaves.position)
+
+
+class Solved(NamedTuple):
+    """A public state solved."""
+
+    ahead: Lookahead
+    strategy: FloatArray  # (S,) behaviour, the gates' too
+    plan: FloatArray  # (S,) its realisation weights
+    promised: FloatArray  # (L, n) counterfactual values of the leaves' worlds, on average
+
+
+class Root(NamedTuple):
+    """With what players come to a public state, by place; a range that is ``None`` is its owner's choice."""
+
+    ranges: tuple[FloatArray | None, ...]  # each sums to one
+    promised: tuple[FloatArray, ...]
+    """What who chooses gets for not coming: counterfactual values, which the others' ranges weigh."""
+
+
+class Resolving:
+    """The iterations on one public state; ``current`` and ``solved`` may be asked at any time."""
+
+    def __init__(self, ahead: Lookahead, root: Root, values: LeafValues) -> None:
+        self.ahead, self.root, self.values = ahead, root, values
+        form = ahead.form
+        self.method = pcfr_plus(averaging=AVERAGING)
+        self.fixed = np.zeros(form.num_infosets, dtype=np.bool_)
+        self.promise = np.zeros(form.num_sequences)
+        start = behaviour(form, np.zeros(form.num_sequences))
+        for player, chosen in enumerate(root.ranges):
+            first = ahead.follow[player]
+            if chosen is None:
+                self.promise[first - FOLLOW + STOP] = root.promised[player]
+            else:
+                self.fixed[ahead.gates[player]] = True
+                start[first] = np.maximum(chosen, NEVER)
+                start[first - FOLLOW + STOP] = 1.0 - start[first]
+        self.solver = LoopSolver(form, self.method, start)
+        self.promised = np.zeros((len(ahead.leaves.position), form.num_players))
+        self.weight = 0.0
+        self.extra = self.promise.copy()
+
+    def step(self, iterations: int) -> None:
+        form, solver = self.ahead.form, self.solver
+        numbers = np.arange(solver.iteration + 1.0, solver.iteration + iterations + 1.0)
+        schedule = np.ascontiguousarray(self.method.schedule(numbers))
+        if not len(self.promised):
+            improve(form.arrays, solver.state, schedule, self.extra, self.fixed)
+        else:
+            for row in schedule:
+                self._ask(solver.state.plan, row[0])
+                improve(form.arrays, solver.state, row[None], self.extra, self.fixed)
+        solver.iteration += iterations
+
+    def _ask(self, plan: FloatArray, discount: float) -> None:
+        """What the leaves are worth under a plan."""
+        leaves = self.ahead.leaves
+        worth = self.values(leaves, leaf_ranges(leaves, plan))
+        weigh(leaves.sequence, leaves.chance, plan, worth)
+        self.weight = self.weight * discount + 1.0
+        self.promised += (worth - self.promised) / self.weight
+        self.extra[:] = self.promise
+        np.add.at(self.extra, leaves.sequence, worth)
+
+    def current(self) -> FloatArray:
+        """Realisation weights (S,) of the next iteration."""
+        return self.solver.current()
+
+    def solved(self) -> Solved:
+        plan = self.solver.average()
+        return Solved(self.ahead, behaviour(self.ahead.form, plan), plan, self.promised)
+
+    def root_values(self) -> list[FloatArray]:
+        """For each player (places,) counterfactual values of coming, when everybody plays the average from there."""
+        form, ahead = self.ahead.form, self.ahead
+        plan = self.solver.average()
+        strategy, values = behaviour(form, plan), np.zeros(form.num_sequences)
+        if len(self.promised):
+            self._ask(plan, 1.0)
+        scratch = np.zeros(form.num_infosets)
+        for player in range(form.num_players):
+            gradient(form.arrays, player, plan, values)
+        values += self.extra
+        for player in range(form.num_players):
+            expect_up(form.arrays, player, strategy, values, scratch)
+        return [values[follow] for follow in ahead.follow]
+
+
+predict = inline_kernel(updates.predictive)
+
+
+@kernel
+def improve(a: FormArrays, s: LoopState, schedule: FloatArray, extra: FloatArray, fixed: BoolArray) -> None:
+    """One iteration of PCFR+ for each row of the schedule; ``extra`` values of sequences (S,), some sets ``fixed``."""
+    for t in range(len(schedule)):
+        parameters = schedule[t]
+        for player in range(a.rows.shape[0]):
+            gradient(a, player, s.plan, s.values)
+            root = a.sequences[player]
+            for q in range(root, a.sequences[player + 1]):
+                s.values[q] += extra[q]
+            expect_up(a, player, s.strategy, s.values, s.worth)
+            s.average[root] = s.average[root] * parameters[0] + 1.0
+            for k in range(a.infosets[player], a.infosets[player + 1]):
+                first, parent = a.first[k], a.parent[k]
+                last = first + a.size[k]
+                if not fixed[k]:
+                    predict(root, parent, first, last, s.worth[k], s.values, s.strategy, s.memory, parameters)
+                for q in range(first, last):
+                    s.average[q] = s.average[q] * parameters[0] + s.plan[q]
+                    s.plan[q] = s.plan[parent] * s.strategy[q]
+
+
+@kernel
+def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, worth: FloatArray) -> None:
+    """Make payoffs at leaves counterfactual values: times nature's and the others' reach."""
+    n = sequence.shape[1]
+    for k in range(len(sequence)):
+        for p in range(n):
+            worth[k, p] *= chance[k]
+            for q in range(n):
+                if q != p:
+                    worth[k, p] *= plan[sequence[k, q]]
+
+
+def leaf_ranges(leaves: Leaves, plan: FloatArray) -> FloatArray:
+    """(J, n, W) how likely everybody's places are; evenly where nobody comes."""
+    there = leaves.lead >= 0
+    weight = np.where(there, plan[leaves.lead], 0.0)
+    total = weight.sum(axis=2, keepdims=True)
+    even = there / np.maximum(there.sum(axis=2, keepdims=True), 1)
+    return np.asarray(np.where(total > 1e-12, weight / np.maximum(total, 1e-300), even))
+
+
+class ContinualResolving:
+    """Every player's strategy where it is asked for, each by its own chain of solutions; kept from then on."""
+
+    root = RESOLVING
+
+    def __init__(self, ranges: Ranges, states: PublicStates, values: LeafValues, iterations: int = ITERATIONS) -> None:
+        check_range("iterations", iterations, 1, 2**31)
+        self.ranges, self.states, self.values, self.iterations = ranges, states, values, iterations
+        self.found: dict[tuple[int, tuple[int, ...]], Solved] = {}
+        self.until = inf
+
+    def allow(self, seconds: float) -> None:
+        """So long for the next row."""
+        self.until = time.monotonic() + MARGIN * seconds
+
+    def row(self, player: int, state: int) -> list[float]:
+        """The player's chances at an information state of ``ranges``; none where it leads nowhere."""
+        path = []
+        states = self.ranges.states
+        while states.parent[state] >= 0:
+            path.append(states.token[state])
+            state = states.parent[state]
+        way: tuple[int, ...] = ()
+        solved = self._solved(player, way)
+        at = int(solved.ahead.starts[player][0])
+        for token in reversed(path):
+            at = solved.ahead.tree.states.find(at, token)
+            if at in solved.ahead.exits:
+                child, place = solved.ahead.exits[at]
+                way = (*way, child)
+                solved = self._solved(player, way)
+                at = int(solved.ahead.starts[player][place])
+        return _row(solved, player, at)
+
+    def _solved(self, player: int, way: tuple[int, ...]) -> Solved:
+        """By the leaves that were passed."""
+        key = player, way
+        if key not in self.found:
+            if way:
+                above = self._solved(player, way[:-1])
+                number = int(above.ahead.leaves.state[way[-1]])
+                root = gadget(above, way[-1], player)
+            else:
+                number, root = 0, start(len(self.ranges.graph.players))
+            work = Resolving(self.states.ahead(number), root, self.values)
+            for _ in range(0, self.iterations, CHUNK):
+                work.step(min(CHUNK, self.iterations))
+                if time.monotonic() > self.until:
+                    break
+            self.found[key] = work.solved()
+        return self.found[key]
+
+
+def start(players: int) -> Root:
+    """Of the whole game."""
+    return Root((np.ones(1),) * players, (np.zeros(1),) * players)
+
+
+def gadget(above: Solved, child: int, player: int) -> Root:
+    """With what ``player`` comes to a leaf, and what the others were promised there.
+
+    With more than two players, all come with their ranges: nothing that is promised could be held to.
+    """
+    leaves, n = above.ahead.leaves, len(above.ahead.gates)
+    ranges = leaf_ranges(leaves, above.plan)[child]
+    places = (leaves.lead[child] >= 0).sum(axis=1)
+    if n != 2:
+        return Root(tuple(ranges[p, : places[p]] for p in range(n)), tuple(np.zeros(k) for k in places))
+    rows = np.flatnonzero(leaves.child == child)
+    came = max(float(above.plan[leaves.lead[child, player, : places[player]]].sum()), 1e-12)
+    promised = tuple(
+        np.bincount(leaves.place[rows, p], above.promised[rows, p], minlength=places[p]) / (leaves.scale[child] * came)
+        for p in range(n)
+    )
+    chosen: list[FloatArray | None] = [None] * n
+    chosen[player] = ranges[player, : places[player]]
+    return Root(tuple(chosen), promised)
+
+
+def _row(solved: Solved, player: int, at: int) -> list[float]:
+    """The chances at an information state of a solved tree."""
+    tree, form = solved.ahead.tree, solved.ahead.form
+    for k in form.player_infosets(player):
+        if tree.infoset_state[form.tree_infoset[k]] == at:
+            first = int(form.arrays.first[k])
+            row: list[float] = solved.strategy[first : first + int(form.arrays.size[k])].tolist()
+            return row
+    return []
