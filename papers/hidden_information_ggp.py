@@ -27,7 +27,7 @@ import numpy as np
 from infoset import load
 from infoset.files import replace_file
 from infoset.learn.self_play import Training
-from infoset.learn.train import TrainingConfig, TrainingFolder, encoding_of, train
+from infoset.learn.train import TrainingConfig, TrainingFolder, train
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.agent import SearchAgent
@@ -159,7 +159,7 @@ def train_net(played: Played, args: Args) -> None:
         config = TrainingConfig(played.game, Training(seed=args.seed))
         folder = TrainingFolder.create(path, config)
     if not saved or saved["seconds"] < args.training:
-        train(folder, encoding_of(load(config.game)), config.training, saved, args.training)
+        train(folder, config.learner(), saved, args.training)
     folder.close()
 
 

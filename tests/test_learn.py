@@ -14,13 +14,19 @@ import pytest
 pytest.importorskip("torch")
 
 from infoset import load
-from infoset.errors import CheckpointError, ParameterError, PolicyError
+from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net, save_net
+from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
-from infoset.learn.train import TrainingConfig, TrainingFolder, encoding_of, train
+from infoset.learn.train import PublicTrainingConfig, TrainingConfig, TrainingFolder, encoding_of, train
 from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.search.public_states import Horizon
+from infoset.search.range_search import induced_policy
+from infoset.search.ranges import Ranges
+from infoset.search.resolving import ContinualResolving
 from infoset.search.state_values import random_values
 from infoset.solvers.metrics import evaluate
 from infoset.tree.game_tree import GameTree
@@ -29,6 +35,8 @@ from infoset.tree.sequence_form import SequenceForm
 
 GAMES = ["gdl:scissors_double", "kuhn_poker", "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:monty_hall"]
 SMALL = Training(games=4, worlds=5, iterations=20, hidden=16, batch=16)
+PUBLIC = PublicTraining(Horizon(1), games=2, iterations=10, hidden=16, batch=16)
+CONFIGS = [TrainingConfig("kuhn_poker", SMALL), PublicTrainingConfig("kuhn_poker(players=3)", PUBLIC)]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -79,17 +87,17 @@ def menu_at(graph, position):
     return graph.menus[graph.content[position]] if graph.player[position] >= 0 else ()
 
 
-def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path) -> None:
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> None:
     curves, nets = [], []
     for name, parts in (("whole", [4]), ("cut", [2, 4])):
-        config = TrainingConfig("kuhn_poker", SMALL)
         for k, epochs in enumerate(parts):
             if k == 0:
                 folder, saved = TrainingFolder.create(tmp_path / name, config), None
             else:
                 folder.close()
                 folder, config, saved = TrainingFolder.open(tmp_path / name)
-            train(folder, encoding_of(load(config.game)), config.training, saved, 600, epochs)
+            train(folder, config.learner(), saved, 600, epochs)
         curves.append([(p.iteration, p.value_loss, p.policy_loss, p.start_values) for p in folder.points()])
         nets.append((tmp_path / name / "net.safetensors").read_bytes())
     assert curves[0] == curves[1]
@@ -112,12 +120,12 @@ def test_an_interrupted_epoch_is_played_again(tmp_path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SelfPlay, "_learn", interrupt)
-        assert train(folder, encoding, SMALL, None, 600, 4).iteration == 2
+        assert train(folder, SelfPlay(encoding, SMALL), None, 600, 4).iteration == 2
     folder.close()
     folder, config, saved = TrainingFolder.open(tmp_path / "run")
-    train(folder, encoding, config.training, saved, 600, 4)
+    train(folder, config.learner(), saved, 600, 4)
     whole = TrainingFolder.create(tmp_path / "whole", TrainingConfig("kuhn_poker", SMALL))
-    train(whole, encoding, SMALL, None, 600, 4)
+    train(whole, SelfPlay(encoding, SMALL), None, 600, 4)
     curves = [[(p.iteration, p.states, p.value_loss) for p in each.points()] for each in (folder, whole)]
     assert curves[0] == curves[1]
 
@@ -157,13 +165,13 @@ def test_a_network_of_another_game_is_refused(tmp_path) -> None:
 def test_losses_that_are_no_numbers_stop_it_and_keep_the_batch(tmp_path) -> None:
     config = TrainingConfig("kuhn_poker", SMALL)
     folder = TrainingFolder.create(tmp_path / "run", config)
-    work = train(folder, encoding_of(load(config.game)), config.training, None, 600, 1)
+    work = train(folder, config.learner(), None, 600, 1)
     folder.close()
     work.net.value.weight.data[:] = float("nan")
     folder, config, _ = TrainingFolder.open(tmp_path / "run")
     saved = {**work.save(), "seconds": 0.0}
     with pytest.raises(CheckpointError, match="no numbers any more"):
-        train(folder, encoding_of(load(config.game)), config.training, saved, 600, 3)
+        train(folder, config.learner(), saved, 600, 3)
     assert len(np.load(tmp_path / "run" / "diverged.npz")["rows"]) == SMALL.batch
 
 
@@ -217,3 +225,69 @@ def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
         lines = [json.loads(line) for line in (Path(folder) / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
         curves.append([{k: v for k, v in line.items() if k != "seconds"} for line in lines])
     assert curves[0] == curves[1]
+
+
+def exploitability(work: PublicPlay, iterations: int = 200) -> float:
+    """Of what a search with the network plays, asked at every information set."""
+    graph = work.encoding.graph
+    tree = GameTree.unroll(graph)
+    form = SequenceForm.of(tree)
+    solver = ContinualResolving(
+        Ranges(graph), work.encoding.states, NetValues(work.finished, work.encoding), iterations
+    )
+    return evaluate(form, induced_policy(solver, tree, form)).exploitability
+
+
+def test_it_learns_what_public_states_are_worth() -> None:
+    """Kuhn poker one step at a time: what is known of every hand's worth makes play nearly an equilibrium."""
+    work = PublicTrainingConfig("kuhn_poker", PublicTraining(Horizon(1), games=8, hidden=64)).learner()
+    before = exploitability(work)
+    for _ in range(20):
+        point = work.step()
+    assert exploitability(work) < 0.05 < before
+    assert point.start_values[0] == pytest.approx(-1 / 18, abs=0.03)
+    assert sum(point.start_values) == pytest.approx(0, abs=1e-6)  # as the payoffs do
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "horizon", "epochs"),
+    [("leduc_poker", Horizon(nature=True), 80), ("liars_dice(dice_sides=4)", Horizon(2), 60)],
+)
+def test_search_with_a_net_and_no_table_is_hard_to_exploit(game, horizon, epochs) -> None:
+    work = PublicTrainingConfig(game, PublicTraining(horizon)).learner()
+    for _ in range(epochs):
+        work.step()
+    assert exploitability(work) < 0.05
+
+
+def test_a_network_of_other_public_states_is_refused(tmp_path) -> None:
+    near, far = (
+        PublicTrainingConfig("leduc_poker", PublicTraining(horizon)).encoding(load("leduc_poker"))
+        for horizon in (Horizon(2), Horizon(nature=True))
+    )
+    path = save_net(PublicPlay(far, PUBLIC).finished, far, tmp_path / "net.safetensors")
+    assert load_belief_net(path, far).shape == (2, 6)
+    with pytest.raises(PolicyError, match="was trained on leduc_poker, not on leduc_poker as it is here"):
+        load_belief_net(path, near)
+
+
+def test_where_the_look_ahead_ends_with_the_game_there_is_nothing_to_learn() -> None:
+    with pytest.raises(UnsupportedGameError, match="nearer horizon"):
+        PublicTrainingConfig("kuhn_poker", PublicTraining()).learner()
+
+
+def test_public_states_by_command(tmp_path) -> None:
+    out = str(tmp_path / "run")
+    done = run("train", "kuhn_poker", "--method", "resolving", "--steps", "1", "--epochs", "2", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "kuhn_poker by resolving" in done.stdout
+    done = run("evaluate", "kuhn_poker", f"trained:{out}", "--json")
+    assert 0 < json.loads(done.stdout)["exploitability"] < 0.5
+    series = play_series("kuhn_poker", [load_agent(f"trained:{out}"), "random"], games=50, seed=1)
+    assert not any(series.agents[0].faults.values())
+    with pytest.raises(UnsupportedGameError, match="no method own"):
+        load_agent(f"trained(path={out}, method=own)").begin(load("kuhn_poker"), 0, np.random.default_rng(0), None)
+    refused = run("train", "kuhn_poker", "--method", "resolving", "--worlds", "3")
+    assert "--worlds is no option of --method resolving" in refused.stderr
+    assert "cannot be asked at every information set" in run("evaluate", "kuhn_poker", "random").stderr

@@ -83,17 +83,23 @@ class Folder(Generic[C, P]):
     @classmethod
     def open(cls, path: str | Path) -> tuple[Self, C, dict[str, Any] | None]:
         """A run to go on with: its folder, what it was asked, and its checkpoint if it left one."""
-        folder = cls(Path(path))
-        try:
-            config = msgspec.json.decode((folder.path / "config.json").read_bytes(), type=cls.config_type)
-        except FileNotFoundError:
-            raise CheckpointError(f"{folder.path} holds no run to resume: config.json is missing") from None
-        except (OSError, RecursionError, msgspec.MsgspecError) as error:
-            raise CheckpointError(f"{folder.path}/config.json: {shorten(str(error), 200)}") from None
-        if config.schema != SCHEMA:
-            raise CheckpointError(f"{folder.path}: run schema {config.schema}; this version reads {SCHEMA}")
+        folder, config = cls(Path(path)), cls.read_config(path)
         folder._lock()
         return folder, config, folder._load_checkpoint()
+
+    @classmethod
+    def read_config(cls, path: str | Path) -> C:
+        """What a run was asked."""
+        file = Path(path) / "config.json"
+        try:
+            config: C = msgspec.json.decode(file.read_bytes(), type=cls.config_type)
+        except FileNotFoundError:
+            raise CheckpointError(f"{path} holds no run: config.json is missing") from None
+        except (OSError, RecursionError, msgspec.MsgspecError) as error:
+            raise CheckpointError(f"{file}: {shorten(str(error), 200)}") from None
+        if config.schema != SCHEMA:
+            raise CheckpointError(f"{path}: run schema {config.schema}; this version reads {SCHEMA}")
+        return config
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
         """Drop what the run noted after the checkpoint ``saved``; call it when the run really goes on."""

@@ -203,15 +203,22 @@ def train(
     epochs: Annotated[int | None, typer.Option(min=1, help="Stop after so many epochs in all.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
+    method: Annotated[
+        str | None, typer.Option(help="self-play (of states, the default) or resolving (of public states).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Games side by side, an epoch (32).")] = None,
-    worlds: Annotated[int | None, typer.Option(min=1, help="Drawn for each player at each move (30).")] = None,
-    hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128).")] = None,
-    rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (32, 16).")] = None,
+    worlds: Annotated[int | None, typer.Option(min=1, help="self-play: drawn at each move (30).")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="resolving: look so many steps ahead (1000).")] = None,
+    nature: Annotated[
+        bool | None, typer.Option("--nature", help="resolving: look ahead until nature moves, a betting round.")
+    ] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128, 256).")] = None,
+    rate: Annotated[float | None, typer.Option(help="Of learning (0.001, 0.0005).")] = None,
     json_: AsJson = False,
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""
-    from infoset.catalog import load
+    from infoset.cli import learning
     from infoset.cli.progress import LearningProgress, announce_compiling
     from infoset.errors import CheckpointError, ParameterError
 
@@ -219,28 +226,22 @@ def train(
         raise CheckpointError("--resume needs --out DIR, the folder of the training to go on with")
     if not resume and game is None:
         raise ParameterError("no GAME given; 'infoset games' lists the names")
-    asked = {"seed": seed, "games": games, "worlds": worlds, "hidden": hidden, "rate": rate}
+    asked = {
+        "method": method, "seed": seed, "games": games, "worlds": worlds, "steps": steps, "nature": nature,
+        "hidden": hidden, "rate": rate,
+    }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if resume and given:
         raise CheckpointError(f"--{next(iter(given))} belongs to the beginning of a training; not to --resume")
     announce_compiling()
-    from infoset.learn.self_play import Training
-    from infoset.learn.train import TrainingConfig, TrainingFolder, encoding_of
-    from infoset.learn.train import train as learn
-
-    saved = None
-    if resume:
-        assert out is not None
-        folder, config, saved = TrainingFolder.open(out)
-        if game is not None and _absolute(game) != config.game:
-            raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
-    else:
-        config = TrainingConfig(_absolute(str(game)), Training(**given))
+    name = None if game is None else _absolute(game)
     with LearningProgress(seconds) as progress:
-        encoding = encoding_of(load(config.game), progress.exploring)
-        if not resume:
-            folder = TrainingFolder.create(out, config)
-        learn(folder, encoding, config.training, saved, seconds, epochs, progress.advance)
+        if resume:
+            assert out is not None
+            folder, config = learning.resume(out, name, seconds, epochs, progress)
+        else:
+            assert name is not None
+            folder, config = learning.begin(learning.config_of(name, given), out, seconds, epochs, progress)
     points = folder.points()
     if json_:
         _print_json({"folder": str(folder.path), "last": asdict(points[-1]) if points else None})
@@ -248,10 +249,11 @@ def train(
     if points:
         last = points[-1]
         worth = ", ".join(f"{value:.4g}" for value in last.start_values)
+        policies = "" if last.policy_loss is None else f", {last.policy_loss:.3e} on policies"
         print(
-            f"{config.game} by self-play\n"
+            f"{config.game} by {config.method}\n"
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
-            f"lost             {last.value_loss:.3e} on values, {last.policy_loss:.3e} on policies\n"
+            f"lost             {last.value_loss:.3e} on values{policies}\n"
             f"start            {worth}"
         )
     print(f"run folder       {folder.path}")
@@ -260,22 +262,31 @@ def train(
 @app.command()
 def evaluate(
     game: GameName,
-    policy: Annotated[Path, typer.Argument(metavar="POLICY", help="A saved policy, .npz or .json.")],
+    policy: Annotated[
+        str, typer.Argument(metavar="POLICY", help="A saved policy, .npz or .json, or an agent that searches.")
+    ],
     max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
-    """Say exactly how good a saved policy is."""
+    """Say exactly how good a saved policy is, or what an agent that searches plays: it is asked everywhere."""
     from infoset.catalog import load
     from infoset.cli.progress import announce_compiling
     from infoset.policy import TabularPolicy
 
-    loaded_policy, loaded_game = TabularPolicy.load(policy), load(game)
+    saved = TabularPolicy.load(policy) if policy.endswith((".npz", ".json")) else None
+    loaded_game = load(game)
     announce_compiling()
     from infoset.solvers.metrics import evaluate as exact
     from infoset.tree.sequence_form import SequenceForm
 
-    form = SequenceForm.of(loaded_game, max_histories)
-    result = exact(form, loaded_policy.plan(form))
+    if saved is None:
+        from infoset.cli.learning import ask_everywhere
+
+        form, plan = ask_everywhere(policy, loaded_game, max_histories)
+    else:
+        form = SequenceForm.of(loaded_game, max_histories)
+        plan = saved.plan(form)
+    result = exact(form, plan)
     if json_:
         _print_json(asdict(result))
         return

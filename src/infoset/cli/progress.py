@@ -13,7 +13,7 @@ from infoset.errors import shorten
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
-    from infoset.learn.self_play import Epoch
+    from infoset.learn.learner import Epoch
     from infoset.match.series import Series
     from infoset.solvers.solve import Point
     from infoset.solvers.solver import Solver
@@ -127,6 +127,17 @@ class LearningProgress(_Bar):
         worth = ", ".join(f"{value:.4g}" for value in epoch.start_values)
         quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}, start {worth}"
         self.bar.update(self.task, description="learning", completed=epoch.seconds, rate=rate, quality=quality)
+
+
+class AskingProgress(_Bar):
+    """A bar for an agent that is asked at every information set."""
+
+    def __init__(self, infosets: int) -> None:
+        super().__init__("sets", "asking", infosets)
+
+    def advance(self, asked: int, seconds: float) -> None:
+        """So many were asked."""
+        self.bar.update(self.task, completed=asked, rate=f"{asked / max(seconds, 1e-9):,.0f}/s")
 
 
 class MatchProgress(_Bar):

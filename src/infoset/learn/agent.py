@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from infoset.base import Agent, FloatArray, Game, LongArray
-from infoset.errors import ParameterError, PolicyError, UnsupportedGameError
+from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net
-from infoset.learn.train import NET, encoding_of
+from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, encoding_of
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.search.range_search import Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
+from infoset.search.resolving import ContinualResolving
 from infoset.search.subgame_agent import PER_WORLD, ROOTS
 
 
@@ -24,8 +26,9 @@ class Trained:
 
     path: str = ""
     """The folder of a training, or a network's file (.safetensors)."""
-    method: str = PER_WORLD
-    """``per-world``, as the paper has it, ``own`` or ``order-2``."""
+    method: str = ""
+    """``per-world``, as the paper has it and by default, ``own`` or ``order-2``; a network of public states is always
+    resolved with."""
     worlds: int = 60
     """Drawn at each move."""
     seconds_per_move: float = 1.0
@@ -35,7 +38,7 @@ class Trained:
     def __post_init__(self) -> None:
         if not self.path:
             raise ParameterError("trained: path is missing; name the folder: trained(path=runs/my-training)")
-        check_choice("method", self.method, ROOTS)
+        check_choice("method", self.method or PER_WORLD, ROOTS)
         check_range("worlds", self.worlds, 1, 100_000)
         check_range("seed", self.seed, 0, 2**31)
 
@@ -55,18 +58,30 @@ class TrainedAgent(Delegating):
         if self.game_name != game.name:
             try:
                 self.inner = self._made(game)
-            except PolicyError as error:
+            except (PolicyError, CheckpointError) as error:
                 raise UnsupportedGameError(f"{self.name}: {error}") from None
             self.game_name = game.name
         self.inner.begin(game, player, rng, deadline)
 
     def _made(self, game: Game) -> Agent:
         p, path = self.parameters, Path(self.parameters.path)
-        encoding = encoding_of(game)
-        values, _ = evaluate_states(load_net(path / NET if path.is_dir() else path, encoding), encoding)
+        config = TrainingFolder.read_config(path) if path.is_dir() else None
+        if isinstance(config, PublicTrainingConfig):
+            if p.method:
+                raise UnsupportedGameError(f"{self.name}: a network of public states has no method {p.method}")
+            return RangeSearch(self._resolving(game, config), p.seconds_per_move)
+        return RangeSearch(self._searching(game, path / NET if config else path), p.seconds_per_move)
+
+    def _searching(self, game: Game, path: Path) -> SubgameSolver:
+        p, encoding = self.parameters, encoding_of(game)
+        values, _ = evaluate_states(load_net(path, encoding), encoding)
 
         def worth(positions: LongArray) -> FloatArray:
             return values[encoding.row[positions]]
 
-        solver = SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method, Effort(sets=p.worlds))
-        return RangeSearch(solver, p.seconds_per_move)
+        return SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method or PER_WORLD, Effort(sets=p.worlds))
+
+    def _resolving(self, game: Game, config: PublicTrainingConfig) -> ContinualResolving:
+        encoding = config.encoding(game)
+        net = load_belief_net(Path(self.parameters.path) / NET, encoding)
+        return ContinualResolving(Ranges(encoding.graph), encoding.states, NetValues(net, encoding))

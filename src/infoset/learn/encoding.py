@@ -41,6 +41,9 @@ class Encoding:
         self.number = [{move: k for k, move in enumerate(moves)} for moves in self.moves]
         self.low, self.high = float(graph.payoffs.min()), float(graph.payoffs.max())
 
+    def __len__(self) -> int:
+        return len(self.facts)
+
     def _moves(self, player: int) -> list[Action]:
         """All moves that a player can ever have."""
         menus = np.unique(self.graph.content[self.decision[self.mover == player]])

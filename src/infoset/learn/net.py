@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -16,10 +18,13 @@ from infoset.base import FloatArray
 from infoset.errors import PolicyError, shorten
 from infoset.files import replace_file
 from infoset.learn.encoding import Encoding
+from infoset.learn.learner import States
 
 SCHEMA = 1
 BATCH = 65_536  # states evaluated at once
 HEADER = "infoset"
+
+N = TypeVar("N", bound=nn.Module)
 
 
 class StateNet(nn.Module):
@@ -40,11 +45,6 @@ class StateNet(nn.Module):
         return self.value(inner), [head(inner) for head in self.policy]
 
 
-def device() -> torch.device:
-    """A GPU where there is one."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
 @torch.no_grad()
 def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list[FloatArray]]:
     """Of all states: values (S, n) as payoffs, and every player's chances of its moves (S, A)."""
@@ -63,34 +63,45 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
     return worth, [np.concatenate(parts).astype(np.float64) for parts in policies]
 
 
-def save_net(net: StateNet, encoding: Encoding, path: Path) -> Path:
+def save_net(net: nn.Module, states: States, path: Path) -> Path:
     """As safetensors with the fingerprint of the game."""
-    header = {"schema": SCHEMA, "game": encoding.graph.name, "fingerprint": encoding.fingerprint}
+    header = {"schema": SCHEMA, "game": states.graph.name, "fingerprint": states.fingerprint}
     data = save({k: v.contiguous().cpu() for k, v in net.state_dict().items()}, {HEADER: json.dumps(header)})
     return replace_file(path, lambda file: file.write(data))
 
 
-def load_net(path: Path, encoding: Encoding) -> StateNet:
-    """Raises ``PolicyError`` for a broken file, or a network of another game."""
+def load_weights(path: Path, states: States) -> dict[str, Tensor]:
+    """A network's tensors by name.  Raises ``PolicyError`` for a broken file, or a network of another game."""
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[HEADER])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         game, mark, schema = str(header["game"]), str(header["fingerprint"]), int(header["schema"])
-        hidden = len(weights["trunk.0.bias"])
         if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
             raise ValueError("weights that are no numbers")
     except (OSError, SafetensorError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise PolicyError(f"{path}: no network of infoset: {shorten(str(error), 120)}") from None
     if schema != SCHEMA:
         raise PolicyError(f"{path}: schema {schema}; this version reads {SCHEMA}")
-    if mark != encoding.fingerprint:
-        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {encoding.graph.name} as it is here")
-    if weights["trunk.0.weight"].shape != (hidden, encoding.num_facts):
-        raise PolicyError(f"{path}: its first layer does not fit the {encoding.num_facts} facts of the game")
-    net = StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], hidden)
+    if mark != states.fingerprint:
+        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {states.graph.name} as it is here")
+    return weights
+
+
+def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> N:
+    """The network that ``make`` makes for so many units, with its weights.
+
+    Raises ``PolicyError`` if they do not fit.
+    """
     try:
+        net = make(len(weights["trunk.0.bias"]))
         net.load_state_dict(weights)
-    except RuntimeError as error:
+    except (KeyError, TypeError, RuntimeError) as error:
         raise PolicyError(f"{path}: {shorten(' '.join(str(error).split()), 120)}") from None
     return net
+
+
+def load_net(path: Path, encoding: Encoding) -> StateNet:
+    """Raises ``PolicyError`` for a broken file, or a network of another game."""
+    moves = [len(moves) for moves in encoding.moves]
+    return filled(partial(StateNet, encoding.num_facts, moves), load_weights(path, encoding), path)

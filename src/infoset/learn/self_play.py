@@ -11,16 +11,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
 
 from infoset.base import FloatArray, LongArray
-from infoset.errors import CheckpointError, ParameterError, shorten
+from infoset.errors import ParameterError
 from infoset.learn.encoding import Encoding
-from infoset.learn.net import StateNet, device, evaluate_states
+from infoset.learn.learner import Epoch, Learner, device
+from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
@@ -63,20 +64,6 @@ class Training:
         check_range("seed", self.seed, 0, 2**31)
 
 
-@dataclass(frozen=True)
-class Epoch:
-    """A point of the curve: what was lost on the mini-batches of an epoch, after so many games and solved states."""
-
-    iteration: int
-    seconds: float
-    games: int
-    states: int
-    value_loss: float
-    policy_loss: float
-    start_values: tuple[float, ...]
-    """What the network holds the start to be worth, in payoffs."""
-
-
 class _Game(NamedTuple):
     """A game in progress: the position where a step begins, and what everybody knows."""
 
@@ -84,23 +71,22 @@ class _Game(NamedTuple):
     known: tuple[int, ...]
 
 
-class SelfPlay:
-    """A training at work; ``step`` plays and learns one epoch.  The same seed gives the same run, resumed or not."""
+class SelfPlay(Learner):
+    """The paper's training at work."""
+
+    net: StateNet
 
     def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
-        self.encoding, self.training = encoding, training or Training()
+        self.training = training or Training()
         torch.manual_seed(self.training.seed)
         moves = [len(moves) for moves in encoding.moves]
-        self.net = StateNet(encoding.num_facts, moves, self.training.hidden).to(device())
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=self.training.rate)
-        self.buffer = ReplayBuffer(self.training.buffer, moves)
-        self.iteration = self.games = 0
+        fields = {policy(player): (count,) for player, count in enumerate(moves)}
+        super().__init__(
+            encoding, StateNet(encoding.num_facts, moves, self.training.hidden), self.training.rate,
+            ReplayBuffer(self.training.buffer, value=(len(moves),), **fields),
+        )  # fmt: skip
 
     def step(self) -> Epoch:
-        """One epoch.
-
-        Raises ``DivergedError`` where the network's losses are no numbers any more.
-        """
         began = time.monotonic()
         self.rng = np.random.default_rng([self.training.seed, self.iteration])
         self.values, policies = evaluate_states(self.net, self.encoding)
@@ -116,8 +102,8 @@ class SelfPlay:
         self.games += self.training.games
         value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
         return Epoch(
-            self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss, policy_loss,
-            tuple(start.tolist()),
+            self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss,
+            tuple(start.tolist()), policy_loss,
         )  # fmt: skip
 
     def _lean(self, chances: FloatArray) -> Callable[[LongArray, LongArray], FloatArray]:
@@ -140,7 +126,8 @@ class SelfPlay:
         solved = SolvedWorlds(
             encoding, positions, self._worth, self.training.histories, self.training.iterations
         )  # fmt: skip
-        self.buffer.add(encoding.row[positions], solved.policies, encoding.normalised(solved.values))
+        policies = {policy(p): found for p, found in enumerate(solved.policies)}
+        self.buffer.add(encoding.row[positions], value=encoding.normalised(solved.values), **policies)
         chances = {
             (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
             for (g, p), found in held.items()
@@ -148,7 +135,8 @@ class SelfPlay:
         return self._past_nature([self._played(game, g, chances) for g, game in enumerate(running)])
 
     def _worth(self, positions: LongArray) -> FloatArray:
-        return self.values[self.encoding.row[positions]]
+        worth: FloatArray = self.values[self.encoding.row[positions]]
+        return worth
 
     def _played(self, game: _Game, g: int, chances: dict[tuple[int, int], FloatArray]) -> _Game:
         """One step of a game, each player moving by its chances."""
@@ -194,63 +182,19 @@ class SelfPlay:
         places = buffer.draw(self.training.batch, self.rng)
         rows = buffer.row[places]
         values, logits = self.net(torch.from_numpy(self.encoding.facts[rows]).to(at, torch.float32))
-        value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer.value[places]).to(at))
+        value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
         policy_loss = torch.zeros((), device=at)
         for player, each in enumerate(logits):
             legal = torch.from_numpy(self.encoding.legal[player][rows]).to(at)
             log = torch.log_softmax(each.masked_fill(~legal, -1e9), dim=1)
-            policy_loss = policy_loss - (torch.from_numpy(buffer.policy[player][places]).to(at) * log).sum(1).mean()
-        loss = value_loss + policy_loss / len(logits)
-        if not torch.isfinite(loss):
-            raise DivergedError(places, rows)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
+            policy_loss = policy_loss - (torch.from_numpy(buffer[policy(player)][places]).to(at) * log).sum(1).mean()
+        self.descend(value_loss + policy_loss / len(logits), places)
         return value_loss.item(), policy_loss.item()
 
-    def save(self) -> dict[str, Any]:
-        """All that the epochs to come depend on, as arrays by name."""
-        arrays = {f"net.{name}": tensor.cpu().numpy().copy() for name, tensor in self.net.state_dict().items()}
-        for k, state in self.optimizer.state_dict()["state"].items():
-            arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
-        arrays |= {f"buffer.{name}": array.copy() for name, array in self.buffer.save().items()}
-        arrays["fingerprint"] = np.frombuffer(self.encoding.fingerprint.encode(), dtype=np.uint8)
-        return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
 
-    def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
-        try:
-            if saved["fingerprint"].tobytes() != self.encoding.fingerprint.encode():
-                raise ValueError("it was made on another game")
-            self.net.load_state_dict({k[4:]: torch.from_numpy(v) for k, v in saved.items() if k.startswith("net.")})
-            state = self.optimizer.state_dict()
-            for name, array in saved.items():
-                if name.startswith("optimizer."):
-                    _, k, part = name.split(".")
-                    if part != "step" and array.shape != self._parameter(int(k)).shape:
-                        raise ValueError(f"{name} has the shape {array.shape}")
-                    state["state"].setdefault(int(k), {})[part] = torch.from_numpy(array.copy())
-            self.optimizer.load_state_dict(state)
-            self.buffer.restore(
-                {k[7:]: v for k, v in saved.items() if k.startswith("buffer.")}, len(self.encoding.facts)
-            )
-            self.iteration, self.games = int(saved["iteration"]), int(saved["games"])
-        except (KeyError, ValueError, IndexError, RuntimeError, TypeError, OverflowError) as error:
-            raise CheckpointError(
-                f"the checkpoint does not fit: {shorten(' '.join(str(error).split()), 200)}"
-            ) from None
-
-    def _parameter(self, k: int) -> torch.Tensor:
-        parameter: torch.Tensor = self.optimizer.param_groups[0]["params"][k]
-        return parameter
-
-
-class DivergedError(CheckpointError):
-    """The losses are no numbers any more; carries the mini-batch."""
-
-    def __init__(self, places: LongArray, rows: Any) -> None:
-        self.places, self.rows = places, rows
-        super().__init__("the losses are no numbers any more; a smaller rate may help")
+def policy(player: int) -> str:
+    """The buffer's field of a player's policies."""
+    return f"policy{player}"
 
 
 def _chosen(weight: FloatArray, rng: np.random.Generator) -> int:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -19,32 +18,77 @@ from infoset.base import Game
 from infoset.catalog import load
 from infoset.errors import CheckpointError
 from infoset.files import replace_file
+from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
+from infoset.learn.learner import DivergedError, Epoch, Learner
 from infoset.learn.net import save_net
-from infoset.learn.self_play import DivergedError, Epoch, SelfPlay, Training
+from infoset.learn.public_play import PublicPlay, PublicTraining
+from infoset.learn.self_play import SelfPlay, Training
 from infoset.runs import SCHEMA, Folder
+from infoset.search.public_states import Horizon, PublicStates
 from infoset.tree.graph import explore
 
 NET = "net.safetensors"
 
+L = TypeVar("L", bound=Learner)
 
-class TrainingConfig(msgspec.Struct, frozen=True):
+
+class TrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="self-play"):
     """What a training was asked to do, as far as resuming must know."""
 
     game: str
     training: Training
-    method: str = "self-play"
     schema: int = SCHEMA
 
+    @property
+    def method(self) -> str:
+        return "self-play"
 
-class TrainingFolder(Folder[TrainingConfig, Epoch]):
+    def encoding(self, game: Game, progress: Callable[[int], None] | None = None) -> Encoding:
+        """Raises ``BudgetError`` for a game that does not fit."""
+        return encoding_of(game, progress)
+
+    def learner(self, progress: Callable[[int], None] | None = None) -> SelfPlay:
+        """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
+        SelfPlay(encoding_of(load("gdl:scissors_double")), Training(games=2)).step()
+        return SelfPlay(self.encoding(load(self.game), progress), self.training)
+
+
+class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="resolving"):
+    """The same for a network of public states."""
+
+    game: str
+    training: PublicTraining
+    schema: int = SCHEMA
+
+    @property
+    def method(self) -> str:
+        return "resolving"
+
+    def encoding(self, game: Game, progress: Callable[[int], None] | None = None) -> PublicEncoding:
+        """Raises ``BudgetError`` for a game that does not fit."""
+        states = encoding_of(game, progress)
+        return PublicEncoding(states, PublicStates(states.graph, self.training.horizon))
+
+    def learner(self, progress: Callable[[int], None] | None = None) -> PublicPlay:
+        """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
+        small = PublicTraining(Horizon(1), games=1, iterations=2)
+        PublicPlay(PublicTrainingConfig("kuhn_poker", small).encoding(load("kuhn_poker")), small).step()
+        return PublicPlay(self.encoding(load(self.game), progress), self.training)
+
+
+AnyConfig = TrainingConfig | PublicTrainingConfig
+
+
+class TrainingFolder(Folder[AnyConfig, Epoch]):
     """One training's folder."""
 
-    config_type, point_type = TrainingConfig, Epoch
+    config_type: Any = AnyConfig
+    point_type = Epoch
 
-    def finish(self, work: SelfPlay) -> Path:
+    def finish(self, work: Learner) -> Path:
         """Write the network and, where matplotlib is installed, the picture.  Returns the network's path."""
-        path = save_net(work.net, work.encoding, self.path / NET)
+        path = save_net(work.finished, work.encoding, self.path / NET)
         from infoset.view.curves import draw_learning
 
         draw_learning(self.points(), f"{work.encoding.graph.name}: self-play", self.path / "curve.png")
@@ -56,24 +100,16 @@ def encoding_of(game: Game, progress: Callable[[int], None] | None = None) -> En
     return Encoding(explore(game, progress=progress, facts=True))
 
 
-@cache
-def warm_up() -> None:
-    """Load the compiled code, or compile it, before a clock runs."""
-    SelfPlay(encoding_of(load("gdl:scissors_double")), Training(games=2)).step()
-
-
 def train(
-    folder: TrainingFolder, encoding: Encoding, training: Training, saved: dict[str, Any] | None = None,
-    seconds: float = 600.0, epochs: int | None = None, progress: Callable[[Epoch], None] | None = None,
-) -> SelfPlay:  # fmt: skip
+    folder: TrainingFolder, work: L, saved: dict[str, Any] | None = None, seconds: float = 600.0,
+    epochs: int | None = None, progress: Callable[[Epoch], None] | None = None,
+) -> L:  # fmt: skip
     """Play and learn for so many seconds in all, those before a resumption too, or epochs.
 
     The clock is looked at between epochs; an interruption (``KeyboardInterrupt``) ends it as the clock does.  Raises
     ``CheckpointError`` where learning diverges: the mini-batch is kept in ``diverged.npz``.
     """
-    warm_up()
     began = time.monotonic() - (float(saved["seconds"]) if saved else 0.0)
-    work = SelfPlay(encoding, training)
     if saved:
         work.restore(saved)
     folder.go_on(saved)

@@ -13,7 +13,7 @@ from infoset.solvers.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import behaviour
-from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.sequence_form import SequenceForm, first_sequences
 
 MOST_DEPTH = 100
 
@@ -42,7 +42,7 @@ class SolvedWorlds:
         graph, n, count = self.encoding.graph, len(self.policies), len(self.positions)
         states = tree.infoset_state
         token = np.array(tree.states.token)[states] - len(graph.tokens)
-        first_of = _first_of(tree, form)
+        first_of = first_sequences(tree, form)
         for k in np.flatnonzero((token >= 0) & (token < n * count)).tolist():
             player, world = int(tree.infoset_player[k]), int(token[k]) // n
             position = int(tree.position[tree.infoset_node[k]])
@@ -73,13 +73,6 @@ def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) 
     return found
 
 
-def _first_of(tree: GameTree, form: SequenceForm) -> LongArray:
-    """The first sequence of each of the tree's information sets; -1 where there is no choice."""
-    first = np.full(len(tree.infoset_player), -1, dtype=np.int64)
-    first[form.tree_infoset] = form.arrays.first
-    return first
-
-
 def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> FloatArray:
     """(N, n) what every history is worth to everybody when ``strategy`` is played from there on."""
     graph = tree.graph
@@ -94,7 +87,7 @@ def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> Flo
     chance[nodes[by_nature]] = graph.probability[tree.edges(nodes[by_nature])]
     chosen = nodes[~by_nature]
     parent = tree.parent[chosen]
-    first = _first_of(tree, form)[tree.infoset[parent]]
+    first = first_sequences(tree, form)[tree.infoset[parent]]
     place = first + chosen - tree.first_child[parent]
     chance[chosen] = np.where(first >= 0, strategy[np.maximum(place, 0)], 1.0)
     for begin, end in zip(tree.levels[-2:0:-1], tree.levels[:1:-1], strict=True):

@@ -57,6 +57,8 @@ def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
     seconds = [p.seconds for p in points]
     for name, color in (("value", AVERAGE), ("policy", CURRENT)):
         values = [getattr(p, f"{name}_loss") for p in points]
+        if values[-1] is None:
+            continue
         losses.semilogy(seconds, values, color=color, lw=1.8)
         _label_end(losses, seconds[-1], values[-1], name, color)
     losses.set_ylabel("loss on mini-batches")

@@ -1,0 +1,144 @@
+"""The network of a public state: with what chances everybody is where in, what each information state is worth out.
+
+The counterfactual value network of DeepStack (Moravčík et al. 2017) and ReBeL (Brown et al. 2020), for any game whose
+public states fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.errors import UnsupportedGameError
+from infoset.learn.encoding import Encoding
+from infoset.learn.learner import one_thread
+from infoset.learn.net import filled, load_weights
+from infoset.search.public_states import Leaves, PublicStates
+
+LAYERS = 3
+SAME = 1e-9
+MOST_BYTES = 1 << 28
+
+
+class PublicEncoding:
+    """The public states of a game as rows: N states, F facts that are not always alike, n players, W places at most.
+
+    Raises ``UnsupportedGameError`` where no look ahead ends before the game.
+    """
+
+    def __init__(self, encoding: Encoding, states: PublicStates) -> None:
+        states.explore()
+        if len(states.states) < 2:
+            raise UnsupportedGameError(
+                f"{encoding.graph.name}: the first look ahead reaches the end of the game, so that there is nothing to "
+                "learn; 'infoset solve' solves it, or choose a nearer horizon"
+            )
+        self.states, self.graph, self.encoding = states, encoding.graph, encoding
+        facts = np.array([s.chance @ encoding.facts[encoding.row[s.position]] for s in states.states])
+        self.facts = facts[:, np.ptp(facts, axis=0) > SAME].astype(np.float32)
+        self.players = len(self.graph.players)
+        self.places = max(max(s.places) for s in states.states)
+        self.middle = (encoding.high + encoding.low) / 2
+        self.half = max((encoding.high - encoding.low) / 2, SAME)
+
+    def __len__(self) -> int:
+        return len(self.states.states)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the game and its public states."""
+        digest = hashlib.sha256(self.encoding.fingerprint.encode())
+        for state in self.states.states:
+            for part in (*state[:2], state.chance.round(12)):
+                digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()[:32]
+
+    @cached_property
+    def joint(self) -> npt.NDArray[np.float32] | None:
+        """(N, W, W) nature's part of the probabilities of two players' places; only where payoffs sum to a constant."""
+        sums = self.graph.payoffs.sum(axis=1)
+        if self.players != 2 or np.ptp(sums) > SAME or 4 * len(self) * self.places**2 > MOST_BYTES:
+            return None
+        joint = np.zeros((len(self), self.places, self.places), dtype=np.float32)
+        for k, state in enumerate(self.states.states):
+            np.add.at(joint[k], tuple(state.place.T), state.chance)
+        return joint
+
+    def likely(self, rows: LongArray | IntArray, ranges: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
+        """(K, 2, W) how likely everybody's places are, nature's part and the other's range considered, if payoffs sum
+        to a constant."""
+        if self.joint is None:
+            return None
+        joint = self.joint[rows] * ranges[:, 0, :, None] * ranges[:, 1, None, :]
+        weight = np.stack([joint.sum(axis=2), joint.sum(axis=1)], axis=1)
+        return np.asarray(weight / np.maximum(weight.sum(axis=2, keepdims=True), 1e-30))
+
+    def inputs(
+        self, rows: LongArray | IntArray, ranges: npt.NDArray[np.float32], at: torch.device
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What the network is asked about public states with ranges (K, n, W)."""
+        likely = self.likely(rows, ranges)
+        facts, asked = torch.from_numpy(self.facts[rows]).to(at), torch.from_numpy(ranges).to(at)
+        return facts, asked, None if likely is None else torch.from_numpy(likely).to(at)
+
+    def padded(self, ranges: FloatArray) -> npt.NDArray[np.float32]:
+        """Ranges (J, n, W') with W places."""
+        found = np.zeros((len(ranges), self.players, self.places), dtype=np.float32)
+        found[:, :, : ranges.shape[2]] = ranges
+        return found
+
+
+class BeliefNet(nn.Module):
+    """Facts and ranges through a trunk of three layers to a value for every player's every place."""
+
+    def __init__(self, facts: int, players: int, places: int, hidden: int = 256) -> None:
+        super().__init__()
+        self.shape, layers, width = (players, places), [], facts + players * places
+        for _ in range(LAYERS):
+            layers += [nn.Linear(width, hidden), nn.GELU()]
+            width = hidden
+        self.trunk = nn.Sequential(*layers)
+        self.value = nn.Linear(hidden, players * places)
+
+    def forward(self, facts: Tensor, ranges: Tensor, likely: Tensor | None) -> Tensor:
+        """(K, n, W) expected payoffs where a player is there, -1 to 1 between the least and the greatest.
+
+        Where it is known how ``likely`` everybody is where (K, n, W), all payoffs together are made zero.
+        """
+        inner = self.trunk(torch.cat([facts, ranges.flatten(1)], dim=1))
+        values: Tensor = self.value(inner).unflatten(1, self.shape)
+        if likely is not None:
+            values = values - (values * likely).sum(dim=(1, 2), keepdim=True) / self.shape[0]
+        return values
+
+
+def belief_net(encoding: PublicEncoding, hidden: int) -> BeliefNet:
+    return BeliefNet(encoding.facts.shape[1], encoding.players, encoding.places, hidden)
+
+
+def load_belief_net(path: Path, encoding: PublicEncoding) -> BeliefNet:
+    """Raises ``PolicyError`` for a broken file, or a network of another game."""
+    return filled(partial(belief_net, encoding), load_weights(path, encoding), path)
+
+
+class NetValues:
+    """What the network says about leaves (``resolving.LeafValues``)."""
+
+    def __init__(self, net: nn.Module, encoding: PublicEncoding) -> None:
+        self.net, self.encoding = net, encoding
+        self.at = next(net.parameters()).device
+
+    @one_thread()
+    @torch.no_grad()
+    def __call__(self, leaves: Leaves, ranges: FloatArray) -> FloatArray:
+        values = self.net(*self.encoding.inputs(leaves.state, self.encoding.padded(ranges), self.at)).cpu().numpy()
+        players: LongArray = np.arange(self.encoding.players)
+        picked = values[leaves.child[:, None], players, leaves.place]
+        return np.asarray(self.encoding.middle + self.encoding.half * picked, dtype=np.float64)

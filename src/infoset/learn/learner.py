@@ -1,0 +1,142 @@
+"""What every training at work is: a network, its optimiser and what it learns from, stepped, saved and restored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import nn
+
+from infoset.base import LongArray
+from infoset.errors import CheckpointError, shorten
+from infoset.learn.replay_buffer import ReplayBuffer
+from infoset.tree.graph import GameGraph
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A point of the curve: what was lost on the mini-batches of an epoch, after so many games and solved states."""
+
+    iteration: int
+    seconds: float
+    games: int
+    states: int
+    value_loss: float
+    start_values: tuple[float, ...]
+    """What the start is held to be worth, in payoffs."""
+    policy_loss: float | None = None
+    """Where the network has policies."""
+
+
+class States(Protocol):
+    """The states of a game as a network sees them."""
+
+    graph: GameGraph
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the game as far as a network depends on it."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+
+class Learner(ABC):
+    """A training at work; ``step`` plays and learns one epoch.  The same seed gives the same run, resumed or not."""
+
+    def __init__(self, encoding: States, net: nn.Module, rate: float, buffer: ReplayBuffer) -> None:
+        self.encoding: Any = encoding
+        self.net, self.buffer = net.to(device()), buffer
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=rate)
+        self.iteration = self.games = 0
+
+    @abstractmethod
+    def step(self) -> Epoch:
+        """One epoch.
+
+        Raises ``DivergedError`` where the network's losses are no numbers any more.
+        """
+
+    @property
+    def finished(self) -> nn.Module:
+        """The network to keep."""
+        return self.net
+
+    def descend(self, loss: torch.Tensor, places: LongArray) -> None:
+        """One step against the gradient of what was lost on the samples at ``places``."""
+        if not torch.isfinite(loss):
+            raise DivergedError(places, self.buffer.row[places])
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+
+    def save(self) -> dict[str, Any]:
+        """All that the epochs to come depend on, as arrays by name."""
+        arrays = {f"net.{name}": tensor.cpu().numpy().copy() for name, tensor in self.net.state_dict().items()}
+        for k, state in self.optimizer.state_dict()["state"].items():
+            arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
+        arrays |= {f"buffer.{name}": array.copy() for name, array in self.buffer.save().items()}
+        arrays["fingerprint"] = np.frombuffer(self.encoding.fingerprint.encode(), dtype=np.uint8)
+        return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        try:
+            if saved["fingerprint"].tobytes() != self.encoding.fingerprint.encode():
+                raise ValueError("it was made on another game")
+            self._restore(saved)
+        except (KeyError, ValueError, IndexError, RuntimeError, TypeError, OverflowError) as error:
+            raise CheckpointError(
+                f"the checkpoint does not fit: {shorten(' '.join(str(error).split()), 200)}"
+            ) from None
+
+    def _restore(self, saved: dict[str, Any]) -> None:
+        self.net.load_state_dict(part_of(saved, "net."))
+        state = self.optimizer.state_dict()
+        for name, array in saved.items():
+            if name.startswith("optimizer."):
+                _, k, part = name.split(".")
+                if part != "step" and array.shape != self._parameter(int(k)).shape:
+                    raise ValueError(f"{name} has the shape {array.shape}")
+                state["state"].setdefault(int(k), {})[part] = torch.from_numpy(array.copy())
+        self.optimizer.load_state_dict(state)
+        self.buffer.restore({k[7:]: v for k, v in saved.items() if k.startswith("buffer.")}, len(self.encoding))
+        self.iteration, self.games = int(saved["iteration"]), int(saved["games"])
+
+    def _parameter(self, k: int) -> torch.Tensor:
+        parameter: torch.Tensor = self.optimizer.param_groups[0]["params"][k]
+        return parameter
+
+
+class DivergedError(CheckpointError):
+    """The losses are no numbers any more; carries the mini-batch."""
+
+    def __init__(self, places: LongArray, rows: Any) -> None:
+        self.places, self.rows = places, rows
+        super().__init__("the losses are no numbers any more; a smaller rate may help")
+
+
+def device() -> torch.device:
+    """A GPU where there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For small batches: beside other busy processes, PyTorch's threads wait for each other longer than they work."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def part_of(saved: dict[str, Any], prefix: str) -> dict[str, torch.Tensor]:
+    """The arrays whose names begin so, as tensors by the rest of their names."""
+    return {name[len(prefix) :]: torch.from_numpy(v.copy()) for name, v in saved.items() if name.startswith(prefix)}

@@ -1,0 +1,170 @@
+"""Learning what public states are worth, from games against oneself: the training of ReBeL (Brown et al. 2020).
+
+A game goes from public state to public state: each is solved as far as the horizon, with the network's values behind
+it; what every information state is then worth is what the network learns.  The next public state is one of the leaves,
+with the ranges that players have there at an iteration drawn at random, some of them changed at random.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from infoset.base import FloatArray
+from infoset.errors import ParameterError
+from infoset.learn.belief_net import NetValues, PublicEncoding, belief_net
+from infoset.learn.learner import Epoch, Learner, device, one_thread, part_of
+from infoset.learn.replay_buffer import ReplayBuffer
+from infoset.learn.self_play import MOST_HIDDEN
+from infoset.names import check_range
+from infoset.search.public_states import Horizon, PublicState
+from infoset.search.resolving import Resolving, Root, leaf_ranges, start
+
+MINIBATCHES = 80  # an epoch
+SLOWER = 50  # epochs, after which the rate of learning falls
+DECAY = 0.995  # of the average of the network's weights, over mini-batches
+AS_PLAYED = 0.4  # of the ranges
+POWERS = (1.0, 2.0, 4.0)  # of exponential numbers: even and peaked ranges
+NOBODY = 1e-9
+
+
+@dataclass(frozen=True)
+class PublicTraining:
+    """How to learn."""
+
+    horizon: Horizon = field(default_factory=Horizon)
+    """Where the look ahead from a public state ends."""
+    games: int = 16
+    """Between two looks at the clock: an epoch."""
+    iterations: int = 100
+    """Of PCFR+ in each public state."""
+    hidden: int = 256
+    """Units of a layer."""
+    batch: int = 512
+    """Public states in a mini-batch."""
+    rate: float = 1e-3
+    """Of learning (Adam)."""
+    buffer: int = 200_000
+    """Public states kept to learn from."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("games", "iterations", "hidden", "batch", "buffer"):
+            check_range(name, getattr(self, name), 1, 2**31)
+        check_range("hidden", self.hidden, 1, MOST_HIDDEN)
+        if not 0.0 < self.rate <= 1.0:
+            raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
+        check_range("seed", self.seed, 0, 2**31)
+
+
+class PublicPlay(Learner):
+    """The training at work; searches ask a slow average of the network's weights."""
+
+    encoding: PublicEncoding
+
+    def __init__(self, encoding: PublicEncoding, training: PublicTraining | None = None) -> None:
+        self.training = training or PublicTraining()
+        torch.manual_seed(self.training.seed)
+        each = (encoding.players, encoding.places)
+        buffer = ReplayBuffer(self.training.buffer, range=each, value=each, weight=each)
+        super().__init__(encoding, belief_net(encoding, self.training.hidden), self.training.rate, buffer)
+        self.slow = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]
+
+    @property
+    def finished(self) -> nn.Module:
+        return self.slow.module
+
+    @one_thread()
+    def step(self) -> Epoch:
+        began, training = time.monotonic(), self.training
+        self.rng = np.random.default_rng([training.seed, self.iteration])
+        self.values = NetValues(self.slow.module, self.encoding)
+        starts = [self._play() for _ in range(training.games)]
+        for group in self.optimizer.param_groups:
+            group["lr"] = training.rate / (1 + self.iteration / SLOWER) ** 0.5
+        losses = [self._learn() for _ in range(MINIBATCHES)]
+        self.iteration += 1
+        self.games += training.games
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.buffer.added, float(np.mean(losses)),
+            tuple(np.mean(starts, axis=0).tolist()),
+        )  # fmt: skip
+
+    def _play(self) -> list[float]:
+        """One game; returns what the start is worth to everybody."""
+        states, training = self.encoding.states, self.training
+        number, root, worth = 0, start(self.encoding.players), [0.0]
+        while True:
+            ahead, stop = states.ahead(number), int(self.rng.integers(training.iterations))
+            work = Resolving(ahead, root, self.values)
+            work.step(stop)
+            plan = work.current()
+            work.step(training.iterations - stop)
+            if number:
+                self._keep(number, root, work.root_values())
+            else:
+                worth = [float(values[0]) for values in work.root_values()]
+            if not len(ahead.leaves.state):
+                return worth
+            leaf = int(self.rng.integers(len(ahead.leaves.state)))
+            number = int(ahead.leaves.state[leaf])
+            places = states.states[number].places
+            ranges = leaf_ranges(ahead.leaves, plan)[leaf]
+            root = Root(tuple(self._changed(ranges[p, :k]) for p, k in enumerate(places)), root.promised)
+
+    def _keep(self, number: int, root: Root, values: list[FloatArray]) -> None:
+        """A public state to learn from: what its places are worth to who is there."""
+        encoding, state = self.encoding, self.encoding.states.states[number]
+        sample = np.zeros((3, 1, encoding.players, encoding.places))
+        for p, mine in enumerate(root.ranges):
+            assert mine is not None
+            likely = others_reach(state, root, p)
+            there = likely > NOBODY
+            payoff = values[p][there] / likely[there]
+            sample[0, 0, p, : len(mine)] = mine
+            sample[1, 0, p, : len(mine)][there] = (payoff - encoding.middle) / encoding.half
+            sample[2, 0, p, : len(mine)][there] = likely[there] / likely.max()
+        self.buffer.add(np.array([number]), range=sample[0], value=sample[1], weight=sample[2])
+
+    def _changed(self, ranges: FloatArray) -> FloatArray:
+        """As it is, or mixed with a random one, or that alone."""
+        kind, share = self.rng.random(2)
+        if kind < AS_PLAYED:
+            return ranges
+        drawn = self.rng.exponential(size=len(ranges)) ** self.rng.choice(POWERS)
+        drawn /= drawn.sum()
+        share = share if kind < (1 + AS_PLAYED) / 2 else 1.0
+        return np.asarray((1 - share) * ranges + share * drawn)
+
+    def _learn(self) -> float:
+        """One mini-batch: squared error of the values, weighted by how likely nature and the others are there."""
+        at, buffer = device(), self.buffer
+        places = buffer.draw(self.training.batch, self.rng)
+        inputs = self.encoding.inputs(buffer.row[places], buffer["range"][places], at)
+        values, weight = (torch.from_numpy(buffer[name][places]).to(at) for name in ("value", "weight"))
+        lost = ((self.net(*inputs) - values) ** 2 * weight).sum() / weight.sum()
+        self.descend(lost, places)
+        self.slow.update_parameters(self.net)
+        return float(lost.item())
+
+    def save(self) -> dict[str, object]:
+        return super().save() | {f"slow.{k}": v.cpu().numpy().copy() for k, v in self.slow.state_dict().items()}
+
+    def _restore(self, saved: dict[str, object]) -> None:
+        self.slow.load_state_dict(part_of(saved, "slow."))
+        super()._restore(saved)
+
+
+def others_reach(state: PublicState, root: Root, player: int) -> FloatArray:
+    """(places,) how likely nature and the others' ranges make each of the player's places."""
+    weight = state.chance.copy()
+    for other, mine in enumerate(root.ranges):
+        if other != player and mine is not None:
+            weight *= mine[state.place[:, other]]
+    found = np.bincount(state.place[:, player], weight, minlength=state.places[player])
+    return np.asarray(found, dtype=np.float64)
