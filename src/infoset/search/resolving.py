@@ -100,19 +100,20 @@ class Resolving:
             improve(form.arrays, solver.state, schedule, self.extra, self.fixed)
         else:
             for row in schedule:
-                self._ask(solver.state.plan, row[0])
+                worth = self._ask(solver.state.plan)
+                self.weight = self.weight * row[0] + 1.0
+                self.promised += (worth - self.promised) / self.weight
                 improve(form.arrays, solver.state, row[None], self.extra, self.fixed)
         solver.iteration += iterations
 
-    def _ask(self, plan: FloatArray, discount: float) -> None:
-        """What the leaves are worth under a plan."""
+    def _ask(self, plan: FloatArray) -> FloatArray:
+        """Counterfactual values (L, n) of the leaves under a plan, which ``extra`` then holds by sequences."""
         leaves = self.ahead.leaves
         worth = self.values(leaves, leaf_ranges(leaves, plan))
         weigh(leaves.sequence, leaves.chance, plan, worth)
-        self.weight = self.weight * discount + 1.0
-        self.promised += (worth - self.promised) / self.weight
         self.extra[:] = self.promise
         np.add.at(self.extra, leaves.sequence, worth)
+        return worth
 
     def current(self) -> FloatArray:
         """Realisation weights (S,) of the next iteration."""
@@ -128,7 +129,7 @@ class Resolving:
         plan = self.solver.average()
         strategy, values = behaviour(form, plan), np.zeros(form.num_sequences)
         if len(self.promised):
-            self._ask(plan, 1.0)
+            self._ask(plan)
         scratch = np.zeros(form.num_infosets)
         for player in range(form.num_players):
             gradient(form.arrays, player, plan, values)
