@@ -1,5 +1,5 @@
 """What it costs that games come from their rules: MCCFR on Blind Tic-Tac-Toe as described in GDL-II, and the same on the
-game written by hand; and how long CFR takes on a subgame of ten thousand edges.
+game written by hand; how long CFR takes on a subgame of ten thousand edges; and the samplers of beliefs.
 
 Both walks keep what they learn in the same table, try every move of the player who learns, and take turns in one
 process on one thread; the one from the description looks its positions up, the one by hand computes them.  Read the
@@ -9,16 +9,22 @@ ratio.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from infoset import GameTree, SequenceForm, load
+from infoset import GameTree, SequenceForm, load, play_match
+from infoset.base import Action, Game, Observation, Token
 from infoset.jit import kernel
+from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
+from infoset.search.beliefs import CachedSampler, ExactBelief, NaiveSampler, World, own_token, start_world
 from infoset.solvers.cfr import pcfr_plus
 from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.mccfr import Mccfr, choose, uniform_number
@@ -31,6 +37,7 @@ SLOWER = 6.0
 ITERATIONS = 1_000
 """Target: so many iterations of CFR on a subgame of some 10,000 edges within a second."""
 ROOM = 3_000_000
+MOST_WORLDS = 1_000_000
 CELLS = 9
 LINES = np.array([7, 56, 448, 73, 146, 292, 273, 84])
 
@@ -42,6 +49,8 @@ class Args:
     rounds: int = 5
     iterations: int = 20
     """Of MCCFR in each round."""
+    samples: int = 2000
+    """Of each sampler."""
     quick: bool = False
     """One round of one iteration: a test of the script, not of the speed."""
 
@@ -55,7 +64,7 @@ def parse(argv: Sequence[str] | None = None) -> Args:
         else:
             parser.add_argument(f"--{option.name}", type=type(option.default), default=option.default)
     args = Args(**vars(parser.parse_args(argv)))
-    return Args(1, 1, True) if args.quick else args
+    return Args(1, 1, 20, True) if args.quick else args
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -237,11 +246,81 @@ def cfr(args: Args) -> str:
     )
 
 
+ASKED = (("gdl:monty_hall", 0), ("leduc_poker", 1), ("liars_dice", 1), ("gdl:blind_tic_tac_toe", 0))
+"""Whose beliefs are drawn from."""
+SAMPLERS: dict[str, Callable[[Game, int, np.random.Generator], NaiveSampler]] = {
+    "naive": NaiveSampler,
+    "cached, for training": partial(CachedSampler, true=False),
+    "cached, true": CachedSampler,
+}
+
+
+class Recorder(RandomAgent):
+    """Plays at random and keeps what it saw until it was last asked."""
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        super().begin(game, player, rng, deadline)
+        self.seen: list[Token] = []
+        self.asked: list[Token] = []
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        token = own_token(own_move, observation)
+        if token is not None:
+            self.seen.append(token)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal) > 1:
+            self.asked = list(self.seen)
+        return super().act(legal, deadline)
+
+
+def samplers(args: Args) -> list[str]:
+    """Samples a second and the distance from the exact belief, where a player was last asked in a random game."""
+    lines = []
+    for name, player in ASKED:
+        game, recorders = load(name), [Recorder(), Recorder()]
+        play_match(game, recorders[: len(game.players)], seed=3)
+        known = recorders[player].asked[len(start_world(game).known[player]) :]
+        exact = ExactBelief(game, player)
+        for token in known:
+            exact.observe(token)
+        expected = {(world.state, world.known): world.weight for world in exact.worlds(MOST_WORLDS)}
+        for title, make in SAMPLERS.items():
+            sampler = make(game, player, np.random.default_rng(1))
+            for token in known:
+                sampler.observe(token)
+            began, found = perf_counter(), sampler.worlds(args.samples)
+            rate = len(found) / (perf_counter() - began)
+            lines.append(
+                f"| {game.name} | {len(expected):,} | {title} | {len(found):,} | {rate:,.0f} | "
+                f"{distance(expected, found):.3f} | {chance_distance(list(expected.values()), len(found)):.3f} |"
+            )
+    return lines
+
+
+def distance(expected: dict[Any, float], found: list[World]) -> float:
+    """Total variation between the exact belief and weighted samples."""
+    weight: Counter[Any] = Counter()
+    for world in found:
+        weight[world.state, world.known] += world.weight  # type: ignore[assignment]
+    total = max(sum(weight.values()), 1e-300)
+    return sum(abs(weight[key] / total - expected.get(key, 0.0)) for key in expected.keys() | weight.keys()) / 2
+
+
+def chance_distance(expected: list[float], count: int) -> float:
+    """The mean distance of so many draws from the exact belief itself."""
+    drawn = np.random.default_rng(1).multinomial(max(count, 1), expected, size=100) / max(count, 1)
+    return float(np.abs(drawn - expected).sum(axis=1).mean() / 2)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     args = parse(argv)
     print("| what | median (range) | target | |\n|---|---|---|---|")
     print(cfr(args))
     print(mccfr(args))
+    print("\n| game | worlds | sampler | samples | a second | total variation from the exact belief | by chance alone |")
+    print("|---|---|---|---|---|---|---|")
+    print("\n".join(samplers(args)))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import re
 import shutil
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
+from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +28,7 @@ import numpy as np
 from infoset import load
 from infoset.files import replace_file
 from infoset.learn.self_play import Training
-from infoset.learn.train import TrainingConfig, TrainingFolder, train
+from infoset.learn.train import NET, TrainingConfig, TrainingFolder, train
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.agent import SearchAgent
@@ -57,7 +58,7 @@ class Played(NamedTuple):
 
 
 TRAINED, UNTRAINED, RANDOM = "paper's CFR + trained net", "paper's CFR only", "random"
-SOUND, NET, NO_NET = "`search`, sound", "a policy per world, net", "a policy per world, no net"
+SOUND, WITH_NET, NO_NET = "`search`, sound", "a policy per world, net", "a policy per world, no net"
 GAMES = (
     Played(
         "Meier", "gdl:meier", "meier", ("player 1", "player 2"),
@@ -136,7 +137,7 @@ def players(played: Played, args: Args) -> list[Player]:
         Player(RANDOM, "random", args.games),
         Player("handcrafted", played.handcrafted, args.games),
         Player(NO_NET, searching("per-world", args.move), args.searched),
-        Player(NET, trained("per-world"), args.searched),
+        Player(WITH_NET, trained("per-world"), args.searched),
         Player("order-2 search, no net, 1 s", searching("order-2", 1.0), args.searched),
         Player("order-2 search, net", trained("order-2"), args.searched),
         Player(SOUND, f"search(seconds={args.seconds}, seed={args.seed})", args.games),
@@ -150,16 +151,16 @@ def folder_of(played: Played, args: Args) -> Path:
     return args.kept / f"{played.game.removeprefix('gdl:')}-net"
 
 
-def train_net(played: Played, args: Args) -> None:
+def train_net(path: Path, game: str, seed: int, seconds: float) -> None:
     """As long as was asked for; a training that was cut short goes on."""
-    path, saved = folder_of(played, args), None
+    saved = None
     if (path / "config.json").exists():
         folder, config, saved = TrainingFolder.open(path)
     else:
-        config = TrainingConfig(played.game, Training(seed=args.seed))
+        config = TrainingConfig(game, Training(seed=seed))
         folder = TrainingFolder.create(path, config)
-    if not saved or saved["seconds"] < args.training:
-        train(folder, config.learner(), saved, args.training)
+    if not saved or saved["seconds"] < seconds:
+        train(folder, config.learner(), saved, seconds)
     folder.close()
 
 
@@ -210,7 +211,7 @@ def play(played: Played, player: Player, args: Args) -> list[Row]:
 
 def play_all(played: Played, args: Args) -> list[Row]:
     """Every player of one game; the rows that are kept are not played again."""
-    train_net(played, args)
+    train_net(folder_of(played, args), played.game, args.seed, args.training)
     rows = []
     for player in players(played, args):
         name = re.sub(r"\W+", "-", player.title).strip("-")
@@ -235,6 +236,63 @@ def held_to(agent: SearchAgent, seat: int) -> float | None:
             pass
         return 100 - response.values[0]
     return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Two trainings against each other (the paper's Table 3)
+# ---------------------------------------------------------------------------------------------------------------------
+
+SEEDS = 2
+HALF = "half.safetensors"
+BETWEEN_SEEDS = {(0, 0): 66, (0, 1): 75.5, (1, 0): 74, (1, 1): 73}
+"""What the paper's x of one seed scored against its o of another."""
+HALF_WAY = {0: 100, 1: 23}
+"""What its x of each seed scored against the hand-made player half-way."""
+
+
+def train_twice(seed: int, args: Args) -> Path:
+    """A net of the biased game by a seed of its own, with what it was half-way beside it."""
+    path = args.kept / f"seed-{seed}"
+    if not (path / HALF).exists():
+        train_net(path, GAMES[-1].game, seed, args.training / 2)
+        shutil.copy(path / NET, path / HALF)
+    train_net(path, GAMES[-1].game, seed, args.training)
+    return path
+
+
+class Duel(NamedTuple):
+    """An x against an o: names for the table, the agents, and what was published."""
+
+    titles: tuple[str, str]
+    agents: tuple[str, str]
+    published: float | None
+
+
+def duels(paths: list[Path], args: Args) -> list[Duel]:
+    def agent(path: Path) -> str:
+        return f"trained(path={path}, seconds_per_move={args.move})"
+
+    found = []
+    for x, path in enumerate(paths):
+        for o, other in enumerate(paths):
+            found.append(Duel((f"seed {x + 1}", f"seed {o + 1}"), (agent(path), agent(other)), BETWEEN_SEEDS[x, o]))
+        half = agent(path / HALF)
+        found.append(Duel((f"seed {x + 1}, half-way", "handcrafted"), (half, GAMES[-1].handcrafted), HALF_WAY[x]))
+        found.append(Duel((f"seed {x + 1}, half-way", f"seed {x + 1}"), (half, agent(path)), 54.5 if x == 0 else None))
+    return found
+
+
+def fight(duel: Duel, args: Args) -> str:
+    """A line of the table; kept, and not played again."""
+    kept = args.kept / f"{' against '.join(duel.titles).replace(' ', '-')}.txt"
+    if not kept.exists():
+        seated = [load_agent(agent) for agent in duel.agents]
+        x = play_series(load(GAMES[-1].game), seated, games=args.searched, seed=args.seed).agents[0]
+        published = "" if duel.published is None else f"{duel.published:g}"
+        line = f"| {duel.titles[0]} | {duel.titles[1]} | {published} | {x.mean:.1f} ± {x.interval:.1f} |"
+        replace_file(kept, lambda file: file.write(line.encode()))
+    print(kept.read_text(encoding="utf-8"), flush=True)
+    return kept.read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -355,6 +413,8 @@ def main() -> None:
     folder, sections, above = args.out / PAGE, [], []
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
         results = list(pool.map(play_all, GAMES[::-1], [args] * len(GAMES)))[::-1]
+        paths = list(pool.map(train_twice, range(args.seed, args.seed + SEEDS), [args] * SEEDS))
+        lines = list(pool.map(fight, duels(paths, args), repeat(args)))
     for played, rows in zip(GAMES, results, strict=True):
         name = f"{played.game.removeprefix('gdl:')}.png"
         picture_scores(played, rows, folder / name)
@@ -374,7 +434,8 @@ def main() -> None:
     picture_meier(sound, folder / "meier_strategy.png")
     page = PAGE_TEXT.format(
         seconds=args.seconds, answer=args.answer, move=args.move, training=args.training,
-        above="\n".join(above) or "None.", sections="\n".join(sections),
+        above="\n".join(above) or "None.", sections="\n".join(sections), seeds="\n".join(lines),
+        searched=args.searched,
     )  # fmt: skip
     (args.out / f"{PAGE}.md").write_text(page, encoding="utf-8")
 
@@ -408,8 +469,17 @@ far that goes.
 ![The equilibrium's first claims by roll, and how often each is called]({PAGE}/meier_strategy.png)
 {sections}
 
-Regenerated by `python papers/hidden_information_ggp.py`. Not here: the paper's two seeds of its Table 3 against each
-other, and what its cache of transitions and its random stopping gain.
+## Two trainings of the biased game against each other
+
+The paper's Table 3: x of one seed against o of another, and x as it was half-way. Ours are two trainings of
+{training:g} s; {searched:,} games a line.
+
+| x | o | published | x scores |
+|---|---|---|---|
+{seeds}
+
+Regenerated by `python papers/hidden_information_ggp.py`. Not here: what the paper's cache of transitions gains (its
+3.1; here all transitions are known before the first move) and its random stopping (2.3; here the average is played).
 """.replace("{PAGE}", PAGE).replace("{PAPER_GAMES}", str(PAPER_GAMES))
 
 if __name__ == "__main__":
