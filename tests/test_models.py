@@ -81,7 +81,7 @@ def test_the_models_chances_are_what_the_agent_plays() -> None:
 
 def test_an_agent_that_hides_its_chances_is_no_model() -> None:
     with pytest.raises(UnsupportedGameError, match="does not tell its chances"):
-        model_of(load("gdl:meier"), "search")
+        model_of(load("gdl:meier"), "simple")
 
 
 def test_a_plan_of_the_uniform_model() -> None:

@@ -36,7 +36,7 @@ METHOD_HELP = (
 )
 GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
 AGENT_HELP = (
-    "One for each player, in order: blind_tic_tac_toe, champion, dypm, eisenach, hakozaki, meier, "
+    "One for each player, in order: adaptive, blind_tic_tac_toe, champion, dypm, eisenach, hakozaki, meier, "
     "playground(path=FILE), policy(path=FILE), random, scripted(path=FILE), search, simple, stop, trained(path=DIR)."
 )
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."

@@ -91,12 +91,19 @@ class PolicyAgent:
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:  # no choice, and policies leave such sets out
             return legal[0]
-        row = self.table.get(self._key(), {})
-        words = move_words(legal)
-        if not row or not row.keys() <= set(words):
+        row = self._row(legal)
+        if row is None:
             self.unknown += 1
             return legal[int(self.rng.random() * len(legal))]
-        return draw(legal, [row.get(word, 0.0) for word in words], self.rng)
+        return draw(legal, row, self.rng)
+
+    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+        """With what chances it would move now."""
+        return (self._row(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
+
+    def _row(self, legal: tuple[Action, ...]) -> list[float] | None:
+        row, words = self.table.get(self._key(), {}), move_words(legal)
+        return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -231,6 +238,9 @@ def _script(moves: object, source: str) -> list[Action]:
 
 
 AGENTS: dict[str, Callable[..., Agent]] = {
+    "adaptive": Searching(
+        "infoset.search.adaptive", "Adaptive", "AdaptiveAgent", "Any game: finds out which declared opponent it meets."
+    ),
     "blind_tic_tac_toe": BlindTicTacToeAgent,
     "champion": Searching(
         "infoset.pommerman.search.players", "Champion", "ChampionPlayer", "Pommerman: plans of several own actions."

@@ -8,13 +8,13 @@ tree, the public subgames, or the information sets by sampling; a game too large
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from infoset.base import Agent, Game
+from infoset.base import Action, Agent, Game
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
 from infoset.gdl.library import load_library
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
@@ -103,6 +103,14 @@ class SearchAgent(Delegating):
             self.planned[key] = _Planner(game, player, self.parameters, deadline).plan()
         self.inner, self.plan = self.planned[key]
         self.inner.begin(game, player, rng, deadline)
+
+    def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
+        """With what chances it would move now.  Raises ``UnsupportedGameError`` where it searches move by move."""
+        told = getattr(self.inner, "chances", None)
+        if told is None:
+            raise UnsupportedGameError(f"{self.name} does not tell its chances: {self.plan}")
+        found: Sequence[float] = told(legal)
+        return found
 
 
 @cache

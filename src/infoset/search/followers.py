@@ -52,6 +52,10 @@ class Follower:
             row = [1.0] * len(legal)
         return draw(legal, row, self.rng)
 
+    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+        """With what chances it would move now."""
+        return (self.row(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
+
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, Agent, FloatArray, Game, InformationState
+from infoset.base import Action, Agent, FloatArray, Game, InformationState, LongArray
 from infoset.errors import UnsupportedGameError
-from infoset.match.agents import load_agent
+from infoset.match.agents import agent_name, load_agent
 from infoset.names import move_words
 from infoset.search.beliefs import Model, uniform
+from infoset.search.ranges import Moves
 from infoset.solvers.mccfr import NumberedModel
 from infoset.solvers.metrics import best_response
-from infoset.tree.game_tree import GameTree
+from infoset.tree.game_tree import GameTree, InformationStates
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -30,12 +31,12 @@ KEPT = 1 << 16  # information states whose chances are kept
 class AgentModel:
     """An agent as a distribution: begun anew for every information state and told of it token by token."""
 
-    def __init__(self, game: Game, name: str) -> None:
-        self.game, self.agent = game, load_agent(name)
+    def __init__(self, game: Game, agent: Agent) -> None:
+        self.game, self.agent = game, agent
         chances = getattr(self.agent, "chances", None)
         if chances is None:
             raise UnsupportedGameError(
-                f"agent {name} does not tell its chances; models: random, meier, blind_tic_tac_toe"
+                f"agent {agent_name(agent)} does not tell its chances; models: random, meier, blind_tic_tac_toe"
             )
         self.chances: Callable[[tuple[Action, ...]], Sequence[float]] = chances
         self.known: dict[Any, Sequence[float]] = {}
@@ -55,7 +56,7 @@ class AgentModel:
 
 def model_of(game: Game, name: str) -> Model:
     """A model by an agent's name; ``random`` plays uniformly.  Raises ``UnsupportedGameError``."""
-    return uniform if name == "random" else AgentModel(game, name)
+    return uniform if name == "random" else AgentModel(game, load_agent(name))
 
 
 def by_number(model: Model, graph: GameGraph) -> NumberedModel:
@@ -65,6 +66,23 @@ def by_number(model: Model, graph: GameGraph) -> NumberedModel:
         start = graph.start_tokens[player]
         known = tuple([graph.tokens[token] for token in ([] if start == NO_TOKEN else [start]) + tokens])
         return model(player, known, graph.menus[menu])
+
+    return chances
+
+
+def by_edge(model: Model, graph: GameGraph, states: InformationStates) -> Moves:
+    """A model as ranges ask it: of edges, and what the mover knows before them."""
+    rows: dict[tuple[int, int], Sequence[float]] = {}
+
+    def chances(edges: LongArray, known: LongArray) -> FloatArray:
+        source = np.searchsorted(graph.first_edge, edges, side="right") - 1
+        found = np.ones(len(edges))
+        for k, (position, state) in enumerate(zip(source.tolist(), known.tolist(), strict=True)):
+            menu = int(graph.content[position])
+            if (state, menu) not in rows:
+                rows[state, menu] = model(int(graph.player[position]), states.state(state), graph.menus[menu])
+            found[k] = rows[state, menu][int(edges[k] - graph.first_edge[position])]
+        return found
 
     return chances
 

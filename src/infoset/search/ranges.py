@@ -122,6 +122,15 @@ class Ranges:
             self._keep(below, found)
         return found
 
+    def chance(self, player: int, state: int, token: int) -> float:
+        """How likely a token is the next that the player sees, its own moves given; the game may be over then."""
+        now, total = self.of(player, state), 0.0
+        while now.size:
+            after, over = self._edge(now, player, token)
+            total += float(after.weight[over].sum())
+            now = after.take(np.flatnonzero(~over & (self.graph.player[after.position] != TERMINAL)))
+        return total
+
     def asked(self, player: int, state: int) -> Range:
         """The histories of the state in which the player has a move in the step to come."""
         found = self.until(self.of(player, state), player, player)
@@ -158,25 +167,29 @@ class Ranges:
 
     def _advance(self, found: Range, player: int, token: int) -> Range:
         """One token further: what the others did meanwhile, as likely as it is."""
-        graph, own = self.graph, self.graph.tokens[token][0]
         now, ended = found, []
         while now.size:
-            edges, source = spread(graph, now.position)
-            mover, child = graph.player[now.position[source]], graph.child[edges].astype(np.int64)
-            tokens, known = graph.token[edges], now.known[source]
-            chance = self._chances(edges, mover, now, source, player)
-            weight = now.weight[source] * chance
-            seen = tokens[:, player]
-            fits = (weight > 0) & (graph.player[child] != TERMINAL) & ((seen == token) | (seen == NO_TOKEN))
-            fits &= (mover != player) | self._moved(edges, now.position[source], own)
-            after = Range(child[fits], self.states.behind(known[fits], tokens[fits]), weight[fits])
-            over = seen[fits] == token
-            ended.append(after.take(np.flatnonzero(over)))
-            now = after.take(np.flatnonzero(~over))
+            after, over = self._edge(now, player, token)
+            alive = self.graph.player[after.position] != TERMINAL
+            ended.append(after.take(np.flatnonzero(over & alive)))
+            now = after.take(np.flatnonzero(~over & alive))
         if not ended:
             return found
         all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
         return drawn(merged(all_ended), MAX_RANGE, self.rng)
+
+    def _edge(self, now: Range, player: int, token: int) -> tuple[Range, BoolArray]:
+        """One edge further as far as that agrees with a token, and where the token was seen."""
+        graph, own = self.graph, self.graph.tokens[token][0]
+        edges, source = spread(graph, now.position)
+        mover, tokens = graph.player[now.position[source]], graph.token[edges]
+        weight = now.weight[source] * self._chances(edges, mover, now, source, player)
+        seen = tokens[:, player]
+        fits = (weight > 0) & ((seen == token) | (seen == NO_TOKEN))
+        fits &= (mover != player) | self._moved(edges, now.position[source], own)
+        child = graph.child[edges[fits]].astype(np.int64)
+        known = self.states.behind(now.known[source[fits]], tokens[fits])
+        return Range(child, known, weight[fits]), np.asarray(seen[fits] == token)
 
     def _chances(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
         """How likely the edges are: nature's by the rules, the player's own surely, the others' by the model."""

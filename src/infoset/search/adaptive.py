@@ -1,0 +1,149 @@
+"""``adaptive``: finds out, game by game, which of some declared opponents it meets, and then answers that one.
+
+It begins with an equilibrium.  What it sees is more or less likely against each declared opponent, and against one
+that plays the equilibrium itself; as soon as one declared opponent is nearly certain by Bayes' rule, it plays a best
+response to it, until that is no longer so.  ``plan`` says what it plays and why.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import dataclass, replace
+from math import inf, log
+
+import numpy as np
+
+from infoset.base import Action, Agent, Game, Observation
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.match.agents import Delegating, RandomAgent
+from infoset.names import check_range
+from infoset.search.agent import Search, SearchAgent
+from infoset.search.beliefs import Model, own_token
+from infoset.search.models import AgentModel, by_edge, model_of
+from infoset.search.ranges import Ranges
+from infoset.tree.graph import NO_TOKEN, explore
+
+SOUND = ""  # the opponent that plays the equilibrium
+IMPOSSIBLE = log(1e-9)  # an agent that errs now and then is not ruled out for ever
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Which opponents are reckoned with, and how it prepares."""
+
+    models: tuple[str, ...] = ("random",)
+    """The opponents that may be met: ``random``, or agents that tell their chances."""
+    confidence: float = 0.95
+    """How certain one of them must be before it is answered."""
+    seconds: float = 10.0
+    """To prepare each answer, where the match has no start clock."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.models or not all(isinstance(name, str) and name for name in self.models):
+            raise ParameterError("adaptive: models is a list of agents: adaptive(models=[random,meier])")
+        if not 0.5 <= self.confidence < 1.0:
+            raise ParameterError(f"adaptive: confidence={self.confidence}; allowed: from 0.5 to less than 1")
+        check_range("seed", self.seed, 0, 2**31)
+
+
+class _Hypothesis:
+    """An opponent that may be met: what is seen against it, and who answers it."""
+
+    def __init__(self, name: str, answer: Agent, ranges: Ranges) -> None:
+        self.name, self.answer, self.ranges = name, answer, ranges
+        self.state, self.evidence = 0, 0.0
+
+
+class AdaptiveAgent(Delegating):
+    """Plays games whose positions are known; what it has seen counts for all games that follow, in every seat."""
+
+    def __init__(self, parameters: Adaptive | None = None) -> None:
+        self.parameters = parameters or Adaptive()
+        self.name, self.plan = "adaptive", ""
+        self.found: dict[str, list[_Hypothesis]] = {}
+        self.inner: Agent = RandomAgent()
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        """Raises ``UnsupportedGameError`` where a model tells no chances, or positions do not fit."""
+        if game.name not in self.found:
+            self.found[game.name] = self._prepared(game, deadline)
+        self.player, self.hypotheses = player, self.found[game.name]
+        graph = self.hypotheses[0].ranges.graph
+        self.number = {token: k for k, token in enumerate(graph.tokens)}
+        self.waits = graph.start_tokens[player] != NO_TOKEN
+        for k, hypothesis in enumerate(self.hypotheses):
+            hypothesis.state = player
+            until = _share(deadline, len(self.hypotheses) - k)
+            hypothesis.answer.begin(game, player, np.random.default_rng(rng.integers(2**63)), until)
+        self.inner = self._chosen().answer
+
+    def posterior(self) -> dict[str, float]:
+        """How likely each declared opponent is by all that was seen; the empty name is one that plays soundly."""
+        evidence = np.array([hypothesis.evidence for hypothesis in self.hypotheses])
+        weight = np.exp(evidence - evidence.max())
+        return dict(zip((h.name for h in self.hypotheses), (weight / weight.sum()).tolist(), strict=True))
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        token = own_token(own_move, observation)
+        if self.waits:  # what is seen of the start is always the same
+            self.waits = False
+        elif token is not None:
+            self._weigh(self.number.get(token, NO_TOKEN))
+        super().observe(own_move, observation)
+
+    def _weigh(self, token: int) -> None:
+        for hypothesis in self.hypotheses:
+            if NO_TOKEN not in (token, hypothesis.state):
+                chance = hypothesis.ranges.chance(self.player, hypothesis.state, token)
+                hypothesis.evidence += max(log(chance) if chance > 0 else -inf, IMPOSSIBLE)
+                hypothesis.state = hypothesis.ranges.behind(hypothesis.state, token)
+            else:
+                hypothesis.state = NO_TOKEN
+
+    def _chosen(self) -> _Hypothesis:
+        posterior = self.posterior()
+        sound, *declared = self.hypotheses
+        likely = max(declared, key=lambda hypothesis: posterior[hypothesis.name])
+        share = posterior[likely.name]
+        if share < self.parameters.confidence:
+            self.plan = f"sound: {likely.name} is {share:.0%} likely; asked are {self.parameters.confidence:.0%}"
+            return sound
+        self.plan = f"answering {likely.name}, which is {share:.1%} likely"
+        return likely
+
+    def _prepared(self, game: Game, deadline: float | None) -> list[_Hypothesis]:
+        """Sound play first; the graph is explored once more than agents do, for what is seen."""
+        p, graph = self.parameters, explore(game)
+        search = Search(seconds=p.seconds, seed=p.seed)
+        sound, found = SearchAgent(search), []
+        sound.begin(game, 0, np.random.default_rng(0), _share(deadline, 1 + len(p.models)))
+        for name in (SOUND, *dict.fromkeys(p.models)):
+            ranges = Ranges(graph, seed=p.seed)
+            model = model_of(game, name) if name else _playing(game, sound)
+            ranges.moves = by_edge(model, graph, ranges.states)
+            answer = SearchAgent(replace(search, exploit=name)) if name else sound
+            found.append(_Hypothesis(name, answer, ranges))
+        return found
+
+
+def _playing(game: Game, sound: SearchAgent) -> Model:
+    """Sound play as a model: of a copy, since the agent itself is in the midst of a game.
+
+    Raises ``UnsupportedGameError`` where it searches move by move.
+    """
+    told = copy.copy(sound)
+    told.planned = {key: (copy.copy(agent), plan) for key, (agent, plan) in sound.planned.items()}
+    told.begin(game, 0, np.random.default_rng(0), None)
+    if not hasattr(told.inner, "chances"):
+        raise UnsupportedGameError(f"{game.name} is searched move by move: {sound.plan}")
+    return AgentModel(game, told)
+
+
+def _share(deadline: float | None, parts: int) -> float | None:
+    """When the first of so many equal parts of the time left is over."""
+    if deadline is None:
+        return None
+    now = time.monotonic()
+    return now + max(deadline - now, 0.0) / parts

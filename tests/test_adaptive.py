@@ -1,0 +1,77 @@
+"""An agent that finds out whom it meets: what is likely, what it then plays, and what it refuses."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.match.agents import load_agent
+from infoset.match.series import play_series
+from infoset.search.models import by_edge, model_of
+from infoset.search.ranges import Ranges
+from infoset.tree.graph import explore
+
+
+def test_how_likely_a_token_is() -> None:
+    """Kuhn poker, player 1 with the king: a random opponent passes or bets after a pass, each half the time."""
+    ranges = Ranges(explore(load("kuhn_poker")))
+    number = {token: k for k, token in enumerate(ranges.graph.tokens)}
+    king = number[None, "K"]
+    assert ranges.chance(0, 0, king) == pytest.approx(1 / 3)
+    state = ranges.behind(0, king)
+    passed = next(k for token, k in number.items() if token[0] == "pass")
+    assert ranges.chance(0, state, passed) == pytest.approx(1)  # its own move
+    after = [(token, ranges.chance(0, ranges.behind(state, passed), k)) for token, k in number.items()]
+    assert sorted(round(chance, 9) for _, chance in after if chance > 0) == [0.5, 0.5]  # of which one ends the game
+
+
+def test_models_by_edges_are_models() -> None:
+    game = load("gdl:meier")
+    graph = explore(game)
+    ranges, model = Ranges(graph), model_of(game, "meier")
+    chances = by_edge(model, graph, ranges.states)
+    position = int(np.flatnonzero(graph.player == 0)[0])
+    edges = np.arange(graph.first_edge[position], graph.first_edge[position + 1])
+    if len(edges) > 1:
+        found = chances(edges, np.zeros(len(edges), dtype=np.int64))
+        assert found.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("opponent", "random", "least"), [("random", True, 0.4), ("search", False, -0.2)])
+def test_it_finds_out_whom_it_meets_in_kuhn_poker(opponent, random, least) -> None:
+    """A best response to random play wins .5; against sound play nothing is left but the game's value."""
+    agent = load_agent("adaptive(models=[random], seconds=30)")
+    play_series("kuhn_poker", [agent, load_agent(opponent)], games=100, seed=1)
+    assert (agent.posterior()["random"] > 0.99) is random
+    assert agent.plan.startswith("answering random" if random else "sound:")
+    series = play_series("kuhn_poker", [agent, load_agent(opponent)], games=1000, seed=2)
+    assert series.agents[0].mean > least
+    assert not any(series.agents[0].faults.values())
+
+
+def test_it_tells_two_declared_opponents_apart() -> None:
+    agent = load_agent("adaptive(models=[random,meier], seconds=30)")
+    play_series("gdl:meier", [agent, load_agent("meier")], games=150, seed=3)
+    assert agent.plan.startswith("answering meier")
+    best = play_series("gdl:meier", [agent, load_agent("meier")], games=600, seed=4).agents[0]
+    assert abs(best.mean - 81.974) < 1.7 * best.interval  # the best response, exactly
+
+
+def test_evidence_is_the_logarithm_of_what_was_seen() -> None:
+    agent = load_agent("adaptive(models=[random], seconds=30)")
+    game = load("kuhn_poker")
+    agent.begin(game, 0, np.random.default_rng(1), None)
+    agent.observe(None, "K")
+    assert agent.hypotheses[1].evidence == pytest.approx(log(1 / 3))
+
+
+def test_what_it_cannot_weigh_is_refused() -> None:
+    with pytest.raises(ParameterError, match="models is a list of agents"):
+        load_agent("adaptive(models=[])")
+    with pytest.raises(ParameterError, match=r"confidence=0\.2"):
+        load_agent("adaptive(confidence=0.2)")
+    agent = load_agent("adaptive(models=[simple])")
+    with pytest.raises(UnsupportedGameError, match="does not tell its chances"):
+        agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
