@@ -453,7 +453,11 @@ CFR, and nets trained by self-play for a day. Here their games and opponents are
   worlds that somebody holds possible (order-2). With a net, the paper's own system, trained by self-play for
   at most {training:g} s; without, what lies behind the horizon is worth what it would be with open cards.
 
-The two modes are never mixed. Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are of
+The two modes are never mixed. In the biased game the paper's random rows (80.5 and 18) fit no reading of its rules that
+was tried: with every contested cell given to x, as its text says and as here, random x scores 64 against random o. Its
+other rows of that table may come from another game as well.
+
+Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are of
 {PAPER_GAMES} games, so that a cell there is known to about ± 9. Where the paper leaves rules open they are those of the
 [game files](../gdl.md).
 

@@ -9,7 +9,7 @@ from infoset import load
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
-from infoset.search.models import by_edge, model_of
+from infoset.search.models import by_edge
 from infoset.search.ranges import Ranges
 from infoset.tree.graph import explore
 
@@ -28,15 +28,20 @@ def test_how_likely_a_token_is() -> None:
 
 
 def test_models_by_edges_are_models() -> None:
-    game = load("gdl:meier")
-    graph = explore(game)
-    ranges, model = Ranges(graph), model_of(game, "meier")
+    """One that plays its second move twice as often as its first, and so on, and knows who it is."""
+    graph = explore(load("leduc_poker"))
+    ranges, asked = Ranges(graph), []
+
+    def model(player, known, legal):
+        asked.append((player, known))
+        return [2 * (k + 1) / (len(legal) * (len(legal) + 1)) for k in range(len(legal))]
+
     chances = by_edge(model, graph, ranges.states)
-    position = int(np.flatnonzero(graph.player == 0)[0])
+    position = next(p for p in np.flatnonzero(graph.player == 1).tolist() if graph.num_edges[p] == 3)
     edges = np.arange(graph.first_edge[position], graph.first_edge[position + 1])
-    if len(edges) > 1:
-        found = chances(edges, np.zeros(len(edges), dtype=np.int64))
-        assert found.sum() == pytest.approx(1)
+    state = ranges.behind(1, 0)
+    np.testing.assert_allclose(chances(edges, np.full(3, state)), [1 / 6, 2 / 6, 3 / 6])
+    assert asked == [(1, (graph.tokens[0],))]
 
 
 @pytest.mark.parametrize(("opponent", "random", "least"), [("random", True, 0.4), ("search", False, -0.2)])
@@ -67,11 +72,24 @@ def test_evidence_is_the_logarithm_of_what_was_seen() -> None:
     assert agent.hypotheses[1].evidence == pytest.approx(log(1 / 3))
 
 
+def test_what_nobody_explains_is_charged_once() -> None:
+    agent = load_agent("adaptive(models=[random], seconds=30)")
+    agent.begin(load("leduc_poker"), 0, np.random.default_rng(1), None)
+    seen = (None, "Kh"), ("call", ()), (None, "Kh"), ("call", ())  # no two kings of hearts
+    for own, observation in seen:
+        agent.observe(own, observation)
+    evidence = [hypothesis.evidence for hypothesis in agent.hypotheses]
+    assert all(-30 < found < -15 for found in evidence)
+
+
 def test_what_it_cannot_weigh_is_refused() -> None:
     with pytest.raises(ParameterError, match="models is a list of agents"):
         load_agent("adaptive(models=[])")
-    with pytest.raises(ParameterError, match=r"confidence=0\.2"):
-        load_agent("adaptive(confidence=0.2)")
+    with pytest.raises(ParameterError, match=r"confidence=0\.5"):
+        load_agent("adaptive(confidence=0.5)")
+    with pytest.raises(UnsupportedGameError, match="positions found before it begins"):
+        agent = load_agent("adaptive(seconds=0.2)")
+        agent.begin(load("gdl:breakthrough"), 0, np.random.default_rng(1), None)
     agent = load_agent("adaptive(models=[simple])")
     with pytest.raises(UnsupportedGameError, match="does not tell its chances"):
         agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)

@@ -1,10 +1,14 @@
 """Public states, and continual re-solving from one to the next: by hand, against whole games, and what gadgets are for."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from infoset import load
+from infoset.base import Observed
 from infoset.errors import BudgetError
+from infoset.games.rules import Rules
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.search.range_search import induced_policy
 from infoset.search.ranges import Ranges
@@ -78,14 +82,74 @@ def test_liar_s_dice_has_a_public_state_for_each_last_bid_of_each_player() -> No
     assert len(states.states) == 1 + 8 + 7
 
 
-def test_a_horizon_that_somebody_cannot_see_is_moved() -> None:
-    """The host's choice is seen by nobody: the player's first door ends the step for the player alone."""
-    graph = explore(load("gdl:monty_hall"))
-    states = PublicStates(graph, Horizon(1))
+class Told(NamedTuple):
+    """A game in which player 1 moves unseen, then player 2: 3 for both choosing x, 1 for both choosing y."""
+
+    first: str | None = None
+    both: str = ""
+
+    @property
+    def terminal(self) -> bool:
+        return bool(self.both)
+
+    def legal(self, player):
+        return () if self.terminal or player != (self.first is not None) else ("x", "y")
+
+    def chance(self, moves):
+        return ()
+
+    def play(self, moves, nature=None):
+        if self.first is None:
+            return Observed(Told(moves[0]), (None, None))
+        return Observed(Told(self.first, self.first + moves[1]), (None, None))
+
+    def returns(self):
+        paid = {"xx": 3.0, "yy": 1.0}.get(self.both, 0.0)
+        return (paid, -paid)
+
+
+def rows(states: PublicStates) -> list[int]:
+    """How many moves the solver has at each information set."""
+    tree = GameTree.unroll(states.graph)
+    form = SequenceForm.of(tree)
+    solver = ContinualResolving(
+        Ranges(states.graph), states, PositionValues(random_values(states.graph).__getitem__), 20
+    )
+    found = []
+    ask = solver.row
+    solver.row = lambda player, state: found.append(len(ask(player, state))) or ask(player, state)
+    induced_policy(solver, tree, form)
+    assert found == form.arrays.size.tolist()
+    return found
+
+
+@pytest.mark.parametrize("nature", [False, True])
+@pytest.mark.parametrize("name", ["gdl:monty_hall", "goofspiel(num_cards=3)", "kuhn_poker(players=3)", "leduc_poker"])
+def test_every_information_set_is_answered(name, nature) -> None:
+    """Horizons that somebody cannot see are moved: nobody is asked before or behind one by mistake."""
+    states = PublicStates(explore(load(name)), Horizon(1 if not nature else 1000, nature))
     states.explore()
-    for number in range(len(states.states)):
-        ahead = states.ahead(number)
-        assert not set(ahead.exits) & set(ahead.tree.infoset_state.tolist())
+    assert rows(states)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_every_information_set_of_dark_hex_is_answered(steps) -> None:
+    pytest.importorskip("pyspiel")
+    assert rows(PublicStates(explore(load("openspiel:dark_hex(num_rows=2,num_cols=2)")), Horizon(steps)))
+
+
+def test_where_nobody_can_tell_that_nature_is_to_answer_the_horizon_is_the_end() -> None:
+    """Meier's dice fall in the step of a move; its end is too far away."""
+    states = PublicStates(explore(load("gdl:meier")), Horizon(nature=True))
+    with pytest.raises(BudgetError, match="histories"):
+        states.ahead(0)
+
+
+def test_who_sees_nothing_comes_to_the_horizon_all_the_same() -> None:
+    graph = explore(Rules("told", ("one", "two"), Observed(Told(), (None, None))))
+    states = PublicStates(graph, Horizon(1))
+    assert rows(states)
+    assert exploitability(states, ExactValues(states, 200), 300) < 0.05  # who is not answered plays uniformly: .5
 
 
 GAMES = ["kuhn_poker", "goofspiel(num_cards=3)", "gdl:scissors_double", "leduc_poker", "gdl:monty_hall"]
@@ -157,9 +221,22 @@ def ranges_alone(above, leaf, player) -> Root:
 
 
 def test_any_number_of_players() -> None:
+    """Uniform play gives away .69."""
     graph = explore(load("kuhn_poker(players=3)"))
     states = PublicStates(graph, Horizon(1))
-    assert exploitability(states, PositionValues(random_values(graph).__getitem__), 100) < 1.0
+    assert exploitability(states, PositionValues(informed_values(graph).__getitem__), 100) < 0.45
+    assert exploitability(PublicStates(graph), None, 500) < 0.01
+
+
+def test_what_the_clock_cut_short_goes_on() -> None:
+    states = PublicStates(explore(load("kuhn_poker")), Horizon(1))
+    solver = ContinualResolving(Ranges(states.graph), states, ExactValues(states, 50), 130)
+    solver.allow(0.0)
+    solver.row(0, 0)
+    assert [work.iteration for work in solver.found.values()] == [25]
+    solver.allow(60.0)
+    solver.row(0, 0)
+    assert [work.iteration for work in solver.found.values()] == [130]
 
 
 def test_dark_hex_through_openspiel() -> None:

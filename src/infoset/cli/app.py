@@ -214,7 +214,7 @@ def train(
         bool | None, typer.Option("--nature", help="resolving: look ahead until nature moves, a betting round.")
     ] = None,
     hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128, 256).")] = None,
-    rate: Annotated[float | None, typer.Option(help="Of learning (0.001, 0.0005).")] = None,
+    rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
     json_: AsJson = False,
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from infoset.catalog import load
 from infoset.cli.progress import SamplingProgress, announce_compiling
 from infoset.errors import CheckpointError
-from infoset.names import build, parse_name
+from infoset.names import build, check_choice, parse_name
 
 if TYPE_CHECKING:
-    from infoset.runs import SamplingFolder
+    from infoset.runs import RunConfig, SamplingFolder
     from infoset.solvers.mccfr import Mccfr
     from infoset.tree.walk import Walk
 
 MCCFR = "mccfr"
+EXTERNAL, OUTCOME = "external", "outcome"
 CHUNK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 60.0  # its arrays can be hundreds of megabytes
 DEFAULT_SECONDS = 60.0
@@ -31,10 +32,14 @@ def solve_by_sampling(
     game: str | None, method: str | None, iterations: int | None, seconds: float | None, seed: int, out: Path | None,
     resume: bool,
 ) -> dict[str, Any]:  # fmt: skip
-    """Sample, save the policy, and say exactly how good it is.  ``mccfr(explore=1)``: try all moves always."""
+    """Sample, save the policy, and say exactly how good it is.
+
+    ``mccfr(explore=1)``: try all moves always; ``mccfr(sampling=outcome)``: one play an iteration.
+    """
     announce_compiling()
     from infoset.runs import RunConfig, SamplingFolder
     from infoset.solvers.mccfr import Mccfr
+    from infoset.solvers.outcome_sampling import EXPLORATION, OutcomeMccfr
     from infoset.tree.graph import explore as explore_game
     from infoset.tree.symmetry import find_symmetry
     from infoset.tree.walk import Walk
@@ -44,6 +49,11 @@ def solve_by_sampling(
         if out is None:
             raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
         folder, config, saved = SamplingFolder.open(out)
+        for given, own in ((game, config.game), (method, config.method), (seed or None, config.seed)):
+            if given not in (None, own):
+                raise CheckpointError(
+                    f"{out} holds a run of {config.game} by {config.method} with seed {config.seed}, not {given}"
+                )
     else:
         assert game is not None
         config = RunConfig(game, method or MCCFR, seed=seed, iterations=iterations, seconds=seconds)
@@ -52,17 +62,20 @@ def solve_by_sampling(
         graph = explore_game(load(config.game), progress=progress.exploring)
         walk = Walk.of(graph, find_symmetry(graph))
 
-        def make(explore: float | None = None) -> Mccfr:
-            return Mccfr(walk, config.seed, explore=explore)
+        def make(explore: float | None = None, sampling: str = EXTERNAL) -> Mccfr:
+            check_choice("sampling", sampling, (EXTERNAL, OUTCOME))
+            if sampling == EXTERNAL:
+                return Mccfr(walk, config.seed, explore=explore)
+            return OutcomeMccfr(walk, config.seed, exploration=EXPLORATION if explore is None else explore)
 
-        work = build("method", parse_name(config.method), {MCCFR: make})
-        make().step(1)  # loads the compiled code, or compiles it, before the clock runs
+        work, first = [build("method", parse_name(config.method), {MCCFR: make}) for _ in range(2)]
+        first.step(1)  # loads the compiled code, or compiles it, before the clock runs
         if saved:
             work.restore(saved)
         if not resume:
             folder = SamplingFolder.create(out, config)
         spent = _sample(work, folder, iterations, seconds, float(saved["seconds"]) if saved else 0.0, progress)
-        return _evaluated(walk, work, folder, config.game, spent, progress)
+        return _evaluated(walk, work, folder, config, spent, progress)
 
 
 def _sample(
@@ -97,18 +110,17 @@ def _chunk(work: Mccfr, spent: float) -> int:
 
 
 def _evaluated(
-    walk: Walk, work: Mccfr, folder: SamplingFolder, game: str, spent: float, progress: SamplingProgress
+    walk: Walk, work: Mccfr, folder: SamplingFolder, config: RunConfig, spent: float, progress: SamplingProgress
 ) -> dict[str, Any]:
     from infoset.solvers.belief_response import evaluate_policy
     from infoset.solvers.mccfr import RARE
     from infoset.solvers.sampled_policy import SampledPolicy
 
     policy = work.policy(RARE)
-    path = SampledPolicy.of(game, walk, policy, {"method": MCCFR, "iterations": work.iteration}).save(
-        folder.path / "policy.npz"
-    )
+    about = {"method": config.method, "iterations": work.iteration}
+    path = SampledPolicy.of(config.game, walk, policy, about).save(folder.path / "policy.npz")
     body = {
-        "game": game, "method": MCCFR, "iterations": work.iteration, "seconds": spent,
+        "game": config.game, "method": config.method, "iterations": work.iteration, "seconds": spent,
         "infosets": work.table.num_infosets, "bytes": work.table.nbytes, "symmetries": walk.group.order,
         "policy": str(path), "folder": str(folder.path),
     }  # fmt: skip

@@ -25,7 +25,8 @@ class Trained:
     """Which network, and how to search with it."""
 
     path: str = ""
-    """The folder of a training, or a network's file (.safetensors)."""
+    """The folder of a training, or the file (.safetensors) of a network of states; one of public states needs its
+    folder, which says how far to look ahead."""
     method: str = ""
     """``per-world``, as the paper has it and by default, ``own`` or ``order-2``; a network of public states is always
     resolved with."""

@@ -7,6 +7,7 @@ public states fit.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -33,8 +34,10 @@ class PublicEncoding:
     Raises ``UnsupportedGameError`` where no look ahead ends before the game.
     """
 
-    def __init__(self, encoding: Encoding, states: PublicStates) -> None:
-        states.explore()
+    def __init__(
+        self, encoding: Encoding, states: PublicStates, progress: Callable[[int], None] | None = None
+    ) -> None:  # fmt: skip
+        states.explore(progress)
         if len(states.states) < 2:
             raise UnsupportedGameError(
                 f"{encoding.graph.name}: the first look ahead reaches the end of the game, so that there is nothing to "
@@ -62,7 +65,10 @@ class PublicEncoding:
 
     @cached_property
     def joint(self) -> npt.NDArray[np.float32] | None:
-        """(N, W, W) nature's part of the probabilities of two players' places; only where payoffs sum to a constant."""
+        """(N, W, W) nature's part of the probabilities of two players' places.
+
+        ``None`` where there are more, payoffs do not sum to a constant, or it takes too much memory.
+        """
         sums = self.graph.payoffs.sum(axis=1)
         if self.players != 2 or np.ptp(sums) > SAME or 4 * len(self) * self.places**2 > MOST_BYTES:
             return None

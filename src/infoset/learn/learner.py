@@ -17,6 +17,8 @@ from infoset.errors import CheckpointError, shorten
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.tree.graph import GameGraph
 
+ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of a parameter
+
 
 @dataclass(frozen=True)
 class Epoch:
@@ -97,14 +99,16 @@ class Learner(ABC):
 
     def _restore(self, saved: dict[str, Any]) -> None:
         self.net.load_state_dict(part_of(saved, "net."))
-        state = self.optimizer.state_dict()
+        state: dict[int, dict[str, torch.Tensor]] = {}
         for name, array in saved.items():
             if name.startswith("optimizer."):
                 _, k, part = name.split(".")
                 if part != "step" and array.shape != self._parameter(int(k)).shape:
                     raise ValueError(f"{name} has the shape {array.shape}")
-                state["state"].setdefault(int(k), {})[part] = torch.from_numpy(array.copy())
-        self.optimizer.load_state_dict(state)
+                state.setdefault(int(k), {})[part] = torch.from_numpy(array.copy())
+        if any(parts.keys() != ADAM for parts in state.values()):
+            raise ValueError(f"the optimiser's arrays are not {', '.join(sorted(ADAM))}")
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": state})
         self.buffer.restore({k[7:]: v for k, v in saved.items() if k.startswith("buffer.")}, len(self.encoding))
         self.iteration, self.games = int(saved["iteration"]), int(saved["games"])
 

@@ -23,6 +23,7 @@ from infoset.learn.learner import States
 SCHEMA = 1
 BATCH = 65_536  # states evaluated at once
 HEADER = "infoset"
+MOST_HIDDEN = 8192  # units of a layer
 
 N = TypeVar("N", bound=nn.Module)
 
@@ -94,7 +95,10 @@ def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> 
     Raises ``PolicyError`` if they do not fit.
     """
     try:
-        net = make(len(weights["trunk.0.bias"]))
+        hidden = len(weights["trunk.0.bias"])
+        if hidden > MOST_HIDDEN:
+            raise RuntimeError(f"{hidden:,} units of a layer; at most {MOST_HIDDEN:,} are allowed")
+        net = make(hidden)
         net.load_state_dict(weights)
     except (KeyError, TypeError, RuntimeError) as error:
         raise PolicyError(f"{path}: {shorten(' '.join(str(error).split()), 120)}") from None

@@ -19,8 +19,8 @@ from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.learn.belief_net import NetValues, PublicEncoding, belief_net
 from infoset.learn.learner import Epoch, Learner, device, one_thread, part_of
+from infoset.learn.net import MOST_HIDDEN
 from infoset.learn.replay_buffer import ReplayBuffer
-from infoset.learn.self_play import MOST_HIDDEN
 from infoset.names import check_range
 from infoset.search.public_states import Horizon, PublicState
 from infoset.search.resolving import Resolving, Root, leaf_ranges, start
@@ -31,6 +31,7 @@ DECAY = 0.995  # of the average of the network's weights, over mini-batches
 AS_PLAYED = 0.4  # of the ranges
 POWERS = (1.0, 2.0, 4.0)  # of exponential numbers: even and peaked ranges
 NOBODY = 1e-9
+MOST_BYTES = 1 << 30  # of the buffer
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PublicTraining:
     rate: float = 1e-3
     """Of learning (Adam)."""
     buffer: int = 200_000
-    """Public states kept to learn from."""
+    """Public states kept to learn from; fewer where they take more than a gigabyte."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,7 +72,8 @@ class PublicPlay(Learner):
         self.training = training or PublicTraining()
         torch.manual_seed(self.training.seed)
         each = (encoding.players, encoding.places)
-        buffer = ReplayBuffer(self.training.buffer, range=each, value=each, weight=each)
+        capacity = min(self.training.buffer, MOST_BYTES // (12 * each[0] * each[1]))
+        buffer = ReplayBuffer(capacity, range=each, value=each, weight=each)
         super().__init__(encoding, belief_net(encoding, self.training.hidden), self.training.rate, buffer)
         self.slow = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]
 

@@ -21,14 +21,13 @@ from infoset.base import FloatArray, LongArray
 from infoset.errors import ParameterError
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import Epoch, Learner, device
-from infoset.learn.net import StateNet, evaluate_states
+from infoset.learn.net import MOST_HIDDEN, StateNet, evaluate_states
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
 from infoset.search.ranges import Ranges, drawn
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
 
-MOST_HIDDEN = 8192
 MINIBATCHES = 20  # after every move, the paper's
 
 

@@ -68,7 +68,7 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
     def encoding(self, game: Game, progress: Callable[[int], None] | None = None) -> PublicEncoding:
         """Raises ``BudgetError`` for a game that does not fit."""
         states = encoding_of(game, progress)
-        return PublicEncoding(states, PublicStates(states.graph, self.training.horizon))
+        return PublicEncoding(states, PublicStates(states.graph, self.training.horizon), progress)
 
     def learner(self, progress: Callable[[int], None] | None = None) -> PublicPlay:
         """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""

@@ -15,7 +15,7 @@ from math import inf, log
 import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
 from infoset.search.agent import Search, SearchAgent
@@ -43,8 +43,8 @@ class Adaptive:
     def __post_init__(self) -> None:
         if not self.models or not all(isinstance(name, str) and name for name in self.models):
             raise ParameterError("adaptive: models is a list of agents: adaptive(models=[random,meier])")
-        if not 0.5 <= self.confidence < 1.0:
-            raise ParameterError(f"adaptive: confidence={self.confidence}; allowed: from 0.5 to less than 1")
+        if not 0.5 < self.confidence < 1.0:
+            raise ParameterError(f"adaptive: confidence={self.confidence}; allowed: more than 0.5, less than 1")
         check_range("seed", self.seed, 0, 2**31)
 
 
@@ -66,12 +66,16 @@ class AdaptiveAgent(Delegating):
         self.inner: Agent = RandomAgent()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises ``UnsupportedGameError`` where a model tells no chances, or positions do not fit."""
+        """Raises ``UnsupportedGameError`` where a model tells no chances, or positions do not fit the clock."""
         if game.name not in self.found:
-            self.found[game.name] = self._prepared(game, deadline)
+            try:
+                self.found[game.name] = self._prepared(game, deadline)
+            except BudgetError as error:
+                raise UnsupportedGameError(f"{self.name}: {error}") from None
         self.player, self.hypotheses = player, self.found[game.name]
         graph = self.hypotheses[0].ranges.graph
         self.number = {token: k for k, token in enumerate(graph.tokens)}
+        self.explained = True
         self.waits = graph.start_tokens[player] != NO_TOKEN
         for k, hypothesis in enumerate(self.hypotheses):
             hypothesis.state = player
@@ -94,13 +98,15 @@ class AdaptiveAgent(Delegating):
         super().observe(own_move, observation)
 
     def _weigh(self, token: int) -> None:
+        """What a token says of everybody; from the first on that some hypothesis cannot explain, nothing more."""
+        if not self.explained or token == NO_TOKEN:
+            self.explained = False
+            return
         for hypothesis in self.hypotheses:
-            if NO_TOKEN not in (token, hypothesis.state):
-                chance = hypothesis.ranges.chance(self.player, hypothesis.state, token)
-                hypothesis.evidence += max(log(chance) if chance > 0 else -inf, IMPOSSIBLE)
-                hypothesis.state = hypothesis.ranges.behind(hypothesis.state, token)
-            else:
-                hypothesis.state = NO_TOKEN
+            chance = hypothesis.ranges.chance(self.player, hypothesis.state, token)
+            hypothesis.evidence += max(log(chance) if chance > 0 else -inf, IMPOSSIBLE)
+            hypothesis.state = hypothesis.ranges.behind(hypothesis.state, token)
+            self.explained &= chance > 0
 
     def _chosen(self) -> _Hypothesis:
         posterior = self.posterior()
@@ -115,7 +121,14 @@ class AdaptiveAgent(Delegating):
 
     def _prepared(self, game: Game, deadline: float | None) -> list[_Hypothesis]:
         """Sound play first; the graph is explored once more than agents do, for what is seen."""
-        p, graph = self.parameters, explore(game)
+        p = self.parameters
+        limit = time.monotonic() + p.seconds if deadline is None else deadline
+
+        def in_time(positions: int) -> None:
+            if time.monotonic() > limit:
+                raise BudgetError(f"{game.name} has more than the {positions:,} positions found before it begins")
+
+        graph = explore(game, progress=in_time)
         search = Search(seconds=p.seconds, seed=p.seed)
         sound, found = SearchAgent(search), []
         sound.begin(game, 0, np.random.default_rng(0), _share(deadline, 1 + len(p.models)))

@@ -150,7 +150,7 @@ class _Planner:
             return self._subgame(f"the positions are too many: {error}")
         attempts: dict[str, Callable[[GameGraph], tuple[Agent, str]]] = {
             "tree": self._tree, "public": self._public, "sampling": self._sampling,
-            RESOLVING: self._resolving, **dict.fromkeys(KNOWN_ROOTS, self._positions),
+            RESOLVING: self._resolving, **dict.fromkeys(KNOWN_ROOTS, self._as_asked),
         }  # fmt: skip
         reasons = []
         for name in ("tree", "public", "sampling") if method == "auto" else [method]:
@@ -158,7 +158,7 @@ class _Planner:
                 return attempts[name](graph)
             except (BudgetError, GameRuleError) as error:
                 reasons.append(str(error))
-        return self._subgame("; ".join(reasons))
+        return self._positions(graph, "; ".join(reasons))
 
     def _left(self) -> float:
         return self.began + self.clock - time.monotonic()
@@ -231,12 +231,18 @@ class _Planner:
         hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
         return (random_values(graph) if hurried else informed_values(graph)).__getitem__
 
-    def _positions(self, graph: GameGraph) -> tuple[Agent, str]:
-        """Search move by move, as asked, though all positions are known."""
+    def _as_asked(self, graph: GameGraph) -> tuple[Agent, str]:
+        return self._positions(graph, "as asked")
+
+    def _positions(self, graph: GameGraph, why: str) -> tuple[Agent, str]:
+        """Search move by move; all positions are known."""
         p = self.parameters
+        root = p.method if p.method in KNOWN_ROOTS else ORDER_TWO
+        if self.oracle:
+            return self._subgame(why)  # which refuses
         effort, ranges = Effort(sets=p.worlds), Ranges(graph, seed=p.seed)
-        solver = SubgameSolver(ranges, self._worth(graph), p.method, effort, p.consistent)
-        plan = f"{p.method}: searched move by move on {len(graph.player):,} positions, as asked"
+        solver = SubgameSolver(ranges, self._worth(graph), root, effort, p.consistent)
+        plan = f"{root}: searched move by move on {len(graph.player):,} positions, {why}"
         return RangeSearch(solver, p.seconds_per_move), plan
 
     def _subgame(self, why: str) -> tuple[Agent, str]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from infoset.base import Action, Game, InformationState, Observation, State, Step, Token
 from infoset.errors import BudgetError
+from infoset.search.clock import ENDLESS, Clock
 
 MAX_WORLDS = 100_000
 MAX_DRAWS = 10_000
@@ -79,8 +80,13 @@ def own_token(move: Action | None, observation: Observation) -> Token | None:
     return (move, () if observation is None else observation)
 
 
-def steps_from(world: World, player: int, model: Model, token: Token | None = None) -> Iterator[World]:
-    """The worlds one step further: the others move by ``model``, ``player`` as ``token`` says, or by ``model`` too."""
+def steps_from(
+    world: World, player: int, model: Model, token: Token | None = None, clock: Clock = ENDLESS
+) -> Iterator[World]:
+    """The worlds one step further: the others move by ``model``, ``player`` as ``token`` says, or by ``model`` too.
+
+    Raises ``BudgetError`` when the clock runs out.
+    """
     state = world.state
     menus: list[list[tuple[Action | None, float]]] = []
     for p, known in enumerate(world.known):
@@ -98,6 +104,7 @@ def steps_from(world: World, player: int, model: Model, token: Token | None = No
         if weight > 0.0:
             for answer, chance in state.chance(moves) or ((None, 1.0),):
                 step = play(moves, answer)
+                clock()
                 yield World(step.state, tuple(_grown(world.known, moves, step)), weight * chance)
 
 
@@ -109,14 +116,16 @@ def agrees(known: InformationState, target: InformationState) -> bool:
 class ExactBelief:
     """All worlds, filtered forward.  Those that differ in nothing to come, nor in what anybody knows, are one."""
 
-    def __init__(self, game: Game, player: int, model: Model = uniform, max_worlds: int = MAX_WORLDS) -> None:
-        self.player, self.model, self.max_worlds = player, model, max_worlds
+    def __init__(
+        self, game: Game, player: int, model: Model = uniform, max_worlds: int = MAX_WORLDS, clock: Clock = ENDLESS
+    ) -> None:
+        self.player, self.model, self.max_worlds, self.clock = player, model, max_worlds, clock
         first = start_world(game)
         self.target: InformationState = first.known[player]
         self.weight = {(first.state, first.known): 1.0}
 
     def observe(self, token: Token) -> None:
-        """Raises ``BudgetError`` where too many worlds would be left."""
+        """Raises ``BudgetError`` where too many worlds would be left, or the clock runs out; then it is of no use."""
         self.target = (*self.target, token)
         found: dict[tuple[State, tuple[InformationState, ...]], float] = {}
         todo = [World(state, known, weight) for (state, known), weight in self.weight.items()]
@@ -127,7 +136,7 @@ class ExactBelief:
             acts = bool(world.state.legal(self.player))
             if acts and token[0] is None:
                 continue
-            for after in steps_from(world, self.player, self.model, token if acts else None):
+            for after in steps_from(world, self.player, self.model, token if acts else None, self.clock):
                 if len(after.known[self.player]) == len(world.known[self.player]):
                     todo.append(after)
                 elif after.known[self.player] == self.target:
@@ -147,7 +156,8 @@ class ExactBelief:
             if world.state.legal(self.player):
                 found.append(world)
             elif not world.state.terminal:
-                todo += [w for w in steps_from(world, self.player, self.model) if w.known[self.player] == self.target]
+                after = steps_from(world, self.player, self.model, clock=self.clock)
+                todo += [w for w in after if w.known[self.player] == self.target]
         total = sum(world.weight for world in found)
         found = [world._replace(weight=world.weight / total) for world in found]
         return sorted(found, key=lambda world: -world.weight)[:count]
@@ -156,8 +166,10 @@ class ExactBelief:
 class NaiveSampler:
     """Random play from the start, again and again; worlds come with equal weights."""
 
-    def __init__(self, game: Game, player: int, rng: np.random.Generator, model: Model = uniform) -> None:
-        self.first, self.player, self.rng, self.model = start_world(game), player, rng, model
+    def __init__(
+        self, game: Game, player: int, rng: np.random.Generator, model: Model = uniform, clock: Clock = ENDLESS
+    ) -> None:
+        self.first, self.player, self.rng, self.model, self.clock = start_world(game), player, rng, model, clock
         self.target: InformationState = self.first.known[player]
         self.draws = 0
 
@@ -181,7 +193,8 @@ class NaiveSampler:
         while agrees(world.known[self.player], self.target) and not world.state.terminal:
             if world.known[self.player] == self.target and world.state.legal(self.player):
                 return world
-            after = list(steps_from(world, self.player, self.model, _next_token(world, self.player, self.target)))
+            token = _next_token(world, self.player, self.target)
+            after = list(steps_from(world, self.player, self.model, token, self.clock))
             if not after:
                 return None
             weights = np.array([w.weight for w in after])
@@ -215,9 +228,10 @@ class CachedSampler(NaiveSampler):
     """
 
     def __init__(
-        self, game: Game, player: int, rng: np.random.Generator, model: Model = uniform, true: bool = True
-    ) -> None:
-        super().__init__(game, player, rng, model)
+        self, game: Game, player: int, rng: np.random.Generator, model: Model = uniform, true: bool = True,
+        clock: Clock = ENDLESS,
+    ) -> None:  # fmt: skip
+        super().__init__(game, player, rng, model, clock)
         self.true = true
         self.root = _Node(self.first)
 
@@ -244,7 +258,7 @@ class CachedSampler(NaiveSampler):
         if node.children is None:
             world = node.world._replace(weight=1.0)
             token = _next_token(world, self.player, self.target)
-            node.children = list(steps_from(world, self.player, self.model, token))
+            node.children = list(steps_from(world, self.player, self.model, token, self.clock))
             node.alive = [child.weight for child in node.children]
             if not self.true and node.children:
                 node.alive = [weight + 1 / len(node.children) for weight in node.alive]

@@ -27,6 +27,7 @@ from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
 
 MAX_HISTORIES = 2_000_000  # of one look ahead
 MAX_STATES = 20_000
+MAX_TOTAL = 20_000_000  # histories of all look-aheads together
 FOLLOW, STOP = 0, 1
 GATE = ("follow", "stop")
 
@@ -57,6 +58,14 @@ class PublicState(NamedTuple):
         return [int(k) + 1 for k in self.place.max(axis=0)]
 
 
+class Exit(NamedTuple):
+    """An information state at the horizon: in which leaf, and whose which place."""
+
+    child: int
+    player: int
+    place: int
+
+
 class Leaves(NamedTuple):
     """The worlds at the horizon (L) and the public states (J) that they make up, W places in the widest."""
 
@@ -83,7 +92,7 @@ class Lookahead:
     gates: tuple[LongArray, ...]  # for each player (places,) its information sets that are gates
     starts: tuple[LongArray, ...]  # for each player (places,) its information state behind each gate
     leaves: Leaves
-    exits: dict[int, tuple[int, int]]  # where an information state of the tree lies at the horizon: child and place
+    exits: dict[int, Exit]  # where information states of the tree lie at the horizon
 
     @cached_property
     def follow(self) -> tuple[LongArray, ...]:
@@ -99,13 +108,18 @@ class PublicStates:
         self.states: list[PublicState] = []
         self._numbers: dict[bytes, int] = {}
         self._ahead: dict[int, Lookahead] = {}
+        self.histories = 0
         start = whole(graph)
         self.number(PublicState(start.position, np.zeros((1, len(graph.players)), dtype=np.int64), start.weight))
 
     def ahead(self, number: int) -> Lookahead:
-        """Raises ``BudgetError`` where it has more than ``max_histories`` histories."""
+        """Raises ``BudgetError`` where it has more than ``max_histories`` histories, or all have too many."""
         if number not in self._ahead:
-            self._ahead[number] = self._look(self.states[number])
+            found = self._look(self.states[number])
+            self.histories += len(found.tree.parent)
+            if self.histories > MAX_TOTAL:
+                raise BudgetError(f"{self.graph.name}: look-aheads of more than {MAX_TOTAL:,} histories together")
+            self._ahead[number] = found
         return self._ahead[number]
 
     def explore(self, progress: Callable[[int], None] | None = None) -> None:
@@ -129,12 +143,17 @@ class PublicStates:
 
     def _look(self, state: PublicState) -> Lookahead:
         """As far as the horizon; further where somebody could not tell whether it was reached."""
-        steps = self.horizon.steps + self._led_by_nature(state.position)
+        steps, rests = self.horizon.steps + self._led_by_nature(state.position), self._rests
         while True:
-            found = self._look_so_far(state, steps)
-            if not set(found.exits) & set(found.tree.infoset_state.tolist()):
+            found = self._look_so_far(state, steps, rests)
+            unclear = _unclear(found)
+            if not len(unclear):
                 return found
-            steps += 1
+            if rests is not None and rests[unclear].any():
+                rests = rests.copy()
+                rests[unclear] = False
+            else:
+                steps += 1
 
     def _led_by_nature(self, position: LongArray) -> int:
         """Steps in which only nature moves, before the first in which somebody else does."""
@@ -153,7 +172,7 @@ class PublicStates:
         rests[graph.child[graph.player[graph.source] >= 0]] = True
         return np.asarray(rests & (graph.player == CHANCE))
 
-    def _look_so_far(self, state: PublicState, steps: int) -> Lookahead:
+    def _look_so_far(self, state: PublicState, steps: int, rests: BoolArray | None) -> Lookahead:
         graph, cut = self.graph, []
 
         def nothing(positions: LongArray) -> FloatArray:
@@ -161,14 +180,14 @@ class PublicStates:
             return np.zeros((len(positions), len(graph.players)))
 
         worlds = Range(*state)
-        bare = subgraph(graph, worlds, steps, nothing, most=self.max_histories, rests=self._rests)
+        bare = subgraph(graph, worlds, steps, nothing, most=self.max_histories, rests=rests)
         tree = GameTree.unroll(_gated(bare, len(state.position)), self.max_histories)
         form = SequenceForm.of(tree)
         gates, starts = _gates(tree, form, state, len(graph.tokens), len(bare.tokens))
         leaves, exits = self._leaves(tree, form, cut[0])
         return Lookahead(tree, form, gates, starts, leaves, exits)
 
-    def _leaves(self, tree: GameTree, form: SequenceForm, cut: LongArray) -> tuple[Leaves, dict[int, tuple[int, int]]]:
+    def _leaves(self, tree: GameTree, form: SequenceForm, cut: LongArray) -> tuple[Leaves, dict[int, Exit]]:
         n = len(self.graph.players)
         content, known, held, reach = _ends(tree, form, len(self.graph.payoffs), len(cut))
         rows, first, inverse = np.unique(
@@ -178,14 +197,14 @@ class PublicStates:
         known, position = rows[:, :n], rows[:, n]
         child = _components(known)
         place, state, scale = np.zeros_like(known), [], []
-        exits: dict[int, tuple[int, int]] = {}
+        exits: dict[int, Exit] = {}
         leads = []
         for j in range(int(child.max(initial=-1)) + 1):
             rows_of = np.flatnonzero(child == j)
             lead = []
             for p in range(n):
                 states, at, place[rows_of, p] = np.unique(known[rows_of, p], return_index=True, return_inverse=True)
-                exits |= {known_state: (j, i) for i, known_state in enumerate(states.tolist())}
+                exits |= {known_state: Exit(j, p, i) for i, known_state in enumerate(states.tolist())}
                 lead.append(held[first[rows_of[at]], p])
             leads.append(lead)
             scale.append(chance[rows_of].sum())
@@ -200,6 +219,23 @@ class PublicStates:
             position, chance, sequence, child, place, np.array(state, dtype=np.int64), np.array(scale), padded
         )
         return found, exits
+
+
+def _unclear(ahead: Lookahead) -> LongArray:
+    """The positions at the horizon where somebody may still think, or come to know, that play is before it."""
+    parent, exits = ahead.tree.states.parent, ahead.exits
+    wrong = {state for state in ahead.tree.infoset_state.tolist() if state in exits}
+    for state in {*ahead.tree.infoset_state.tolist(), *exits}:
+        above = parent[state]
+        while above >= 0 and above not in wrong:
+            if above in exits:
+                wrong.add(above)
+            above = parent[above]
+    leaves = ahead.leaves
+    unclear = np.zeros(len(leaves.position), dtype=np.bool_)
+    for child, player, place in [exits[state] for state in wrong]:
+        unclear |= (leaves.child == child) & (leaves.place[:, player] == place)
+    return np.unique(leaves.position[unclear])
 
 
 def _gated(graph: GameGraph, worlds: int) -> GameGraph:

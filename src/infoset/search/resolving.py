@@ -9,6 +9,7 @@ iteration, since it depends on what everybody would come there with.
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from math import inf
 from typing import NamedTuple, Protocol
 
@@ -32,6 +33,7 @@ AVERAGING = 2.0
 CHUNK = 25
 ITERATIONS = 200
 RESOLVING = "resolving"
+MAX_KEPT = 10_000  # solved public states, the least lately used go first
 NEVER = 1e-9  # how likely a place is where nobody comes, so that its strategy is averaged all the same
 
 
@@ -115,6 +117,10 @@ class Resolving:
         np.add.at(self.extra, leaves.sequence, worth)
         return worth
 
+    @property
+    def iteration(self) -> int:
+        return self.solver.iteration
+
     def current(self) -> FloatArray:
         """Realisation weights (S,) of the next iteration."""
         return self.solver.current()
@@ -193,7 +199,7 @@ class ContinualResolving:
     def __init__(self, ranges: Ranges, states: PublicStates, values: LeafValues, iterations: int = ITERATIONS) -> None:
         check_range("iterations", iterations, 1, 2**31)
         self.ranges, self.states, self.values, self.iterations = ranges, states, values, iterations
-        self.found: dict[tuple[int, tuple[int, ...]], Solved] = {}
+        self.found: OrderedDict[tuple[int, tuple[int, ...]], Resolving] = OrderedDict()
         self.until = inf
 
     def allow(self, seconds: float) -> None:
@@ -208,34 +214,44 @@ class ContinualResolving:
             path.append(states.token[state])
             state = states.parent[state]
         way: tuple[int, ...] = ()
-        solved = self._solved(player, way)
-        at = int(solved.ahead.starts[player][0])
-        for token in reversed(path):
-            at = solved.ahead.tree.states.find(at, token)
-            if at in solved.ahead.exits:
-                child, place = solved.ahead.exits[at]
-                way = (*way, child)
-                solved = self._solved(player, way)
-                at = int(solved.ahead.starts[player][place])
-        return _row(solved, player, at)
+        work = self._resolved(player, way)
+        at = int(work.ahead.starts[player][0])
+        for token in [None, *reversed(path)]:  # who sees nothing may be at the horizon before the first
+            at = at if token is None else work.ahead.tree.states.find(at, token)
+            while at in work.ahead.exits:
+                way = (*way, work.ahead.exits[at].child)
+                place, work = work.ahead.exits[at].place, self._resolved(player, way)
+                at = int(work.ahead.starts[player][place])
+        return _row(work.solved(), player, at)
 
-    def _solved(self, player: int, way: tuple[int, ...]) -> Solved:
-        """By the leaves that were passed."""
+    def _resolved(self, player: int, way: tuple[int, ...]) -> Resolving:
+        """By the leaves that were passed; what the clock cut short goes on."""
         key = player, way
         if key not in self.found:
-            if way:
-                above = self._solved(player, way[:-1])
-                number = int(above.ahead.leaves.state[way[-1]])
-                root = gadget(above, way[-1], player)
-            else:
-                number, root = 0, start(len(self.ranges.graph.players))
-            work = Resolving(self.states.ahead(number), root, self.values)
-            for _ in range(0, self.iterations, CHUNK):
-                work.step(min(CHUNK, self.iterations))
-                if time.monotonic() > self.until:
-                    break
-            self.found[key] = work.solved()
-        return self.found[key]
+            self.found[key] = self._begun(player, way)
+        self.found.move_to_end(key)
+        while len(self.found) > MAX_KEPT:
+            self.found.popitem(last=False)
+        work = self.found[key]
+        if work.iteration < self.iterations:
+            self._step(work)
+            for below in [k for k in self.found if k[0] == player and len(k[1]) > len(way) and k[1][: len(way)] == way]:
+                del self.found[below]  # they held to what is no longer promised
+        return work
+
+    def _begun(self, player: int, way: tuple[int, ...]) -> Resolving:
+        if not way:
+            return Resolving(self.states.ahead(0), start(len(self.ranges.graph.players)), self.values)
+        above = self._resolved(player, way[:-1]).solved()
+        number = int(above.ahead.leaves.state[way[-1]])
+        return Resolving(self.states.ahead(number), gadget(above, way[-1], player), self.values)
+
+    def _step(self, work: Resolving) -> None:
+        """One chunk of iterations at least."""
+        while work.iteration < self.iterations:
+            work.step(min(CHUNK, self.iterations - work.iteration))
+            if time.monotonic() > self.until:
+                break
 
 
 def start(players: int) -> Root:
@@ -246,7 +262,8 @@ def start(players: int) -> Root:
 def gadget(above: Solved, child: int, player: int) -> Root:
     """With what ``player`` comes to a leaf, and what the others were promised there.
 
-    With more than two players, all come with their ranges: nothing that is promised could be held to.
+    With more than two players, all come with their ranges: nothing that is promised could be held to.  Where payoffs do
+    not sum to a constant, the gadget is a rule of thumb.
     """
     leaves, n = above.ahead.leaves, len(above.ahead.gates)
     ranges = leaf_ranges(leaves, above.plan)[child]

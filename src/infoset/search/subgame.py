@@ -16,6 +16,7 @@ import numpy as np
 
 from infoset.base import Action, Game, InformationState, JointMove, Observation, Observed, State
 from infoset.search.beliefs import ExactBelief, Model, World, uniform
+from infoset.search.clock import ENDLESS, Clock
 
 Leaf = Callable[[State], tuple[float, ...]]
 """What a state at the horizon is worth to each player."""
@@ -32,6 +33,8 @@ class Subgame:
     worlds: tuple[World, ...]
     depth: int | None = None
     leaf: Leaf | None = field(default=None, repr=False)
+    clock: Clock = field(default=ENDLESS, repr=False)
+    """Looked at in every step."""
     told: bool = False
     """Whether everybody is told which world it is: then each is solved by itself, as nobody ever could."""
     number: dict[InformationState, int] = field(default_factory=dict, repr=False)
@@ -106,6 +109,7 @@ class _Later(NamedTuple):
     def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
         play: Any = getattr(self.state, "play_unchecked", self.state.play)
         step = play(moves, nature)
+        self.subgame.clock()
         seen = tuple([step.observation(p) for p in range(len(self.subgame.players))])
         return Observed(_Later(self.subgame, step.state, None if self.left is None else self.left - 1), seen)
 
@@ -118,20 +122,23 @@ class _Later(NamedTuple):
 class PlayoutLeaf:
     """The mean payoff of random play from a state on; asked again about a state it says the same."""
 
-    def __init__(self, seed: int, playouts: int = 4) -> None:
-        self.seed, self.playouts = seed, playouts
+    def __init__(self, seed: int, playouts: int = 4, clock: Clock = ENDLESS) -> None:
+        self.seed, self.playouts, self.clock = seed, playouts, clock
         self.known: dict[State, tuple[float, ...]] = {}
 
     def __call__(self, state: State) -> tuple[float, ...]:
         if state not in self.known:
             rng = np.random.default_rng([self.seed, len(self.known)])
-            returns = [play_out(state, rng) for _ in range(self.playouts)]
+            returns = [play_out(state, rng, self.clock) for _ in range(self.playouts)]
             self.known[state] = tuple(np.mean(returns, axis=0).tolist())
         return self.known[state]
 
 
-def play_out(state: State, rng: np.random.Generator) -> tuple[float, ...]:
-    """The payoffs of one random play; of the state reached where it does not end."""
+def play_out(state: State, rng: np.random.Generator, clock: Clock = ENDLESS) -> tuple[float, ...]:
+    """The payoffs of one random play; of the state reached where it does not end.
+
+    Raises ``BudgetError`` when the clock runs out.
+    """
     players = len(state.returns())
     for _ in range(MAX_PLAYOUT):
         if state.terminal:
@@ -140,6 +147,7 @@ def play_out(state: State, rng: np.random.Generator) -> tuple[float, ...]:
         moves = [menu[int(rng.random() * len(menu))] if menu else None for menu in menus]
         play: Any = getattr(state, "play_unchecked", state.play)
         state = play(moves, state.draw(moves, rng)).state
+        clock()
     return state.returns()
 
 
@@ -148,13 +156,13 @@ def order_two_root(
     player: int,
     worlds: Sequence[World],
     model: Model = uniform,
-    check: Callable[[int], object] = lambda worlds: None,
+    clock: Clock = ENDLESS,
 ) -> list[World]:
     """Also all worlds that some other player, in one of ``worlds``, holds possible, weighted alike.
 
     A world of another's information set weighs what it does in that player's belief, scaled so that those which also
-    belong to one's own set weigh what they do in one's own.  ``check`` is told how many there are, and may raise.
-    Raises ``BudgetError`` where they are too many.
+    belong to one's own set weigh what they do in one's own.
+    Raises ``BudgetError`` where they are too many, or the clock runs out.
     """
     found = {(world.state, world.known): world.weight for world in worlds}
     own = dict(found)
@@ -164,8 +172,7 @@ def order_two_root(
             if other == player or (other, world.known[other]) in asked:
                 continue
             asked.add((other, world.known[other]))
-            check(len(found))
-            theirs = _belief_of(game, other, world.known[other], model)
+            theirs = _belief_of(game, other, world.known[other], model, clock)
             here = theirs.get((world.state, world.known), 0.0)
             if here > 0.0:
                 scale = own[world.state, world.known] / here
@@ -175,9 +182,9 @@ def order_two_root(
 
 
 def _belief_of(
-    game: Game, player: int, known: InformationState, model: Model
+    game: Game, player: int, known: InformationState, model: Model, clock: Clock
 ) -> dict[tuple[State, tuple[InformationState, ...]], float]:
-    belief = ExactBelief(game, player, model, MAX_THEIRS)
+    belief = ExactBelief(game, player, model, MAX_THEIRS, clock)
     for token in known[len(belief.target) :]:
         belief.observe(token)
     return belief.weight

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from infoset.base import Action, FloatArray, Game, Observation
 from infoset.errors import BudgetError
 from infoset.names import check_choice, information_key, move_words
 from infoset.search.beliefs import CachedSampler, ExactBelief, World, merged, own_token, start_world
+from infoset.search.clock import Clock
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
 from infoset.solvers.cfr import pcfr_plus
 from infoset.statistics import draw
@@ -18,7 +18,7 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 
-MARGIN = 0.7  # of the clock; deeper subgames are begun only before half of that
+MARGIN = 0.6  # of the clock; deeper subgames are begun only before half of that
 EDGES_A_SECOND = 15_000  # what is enumerated, unrolled and solved for a while in about a second
 ITERATIONS = 25
 MOST_ITERATIONS = 1_000
@@ -44,11 +44,12 @@ class SubgameAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng = game, player, rng
-        self.leaf = PlayoutLeaf(int(rng.integers(2**31)))
+        self.clock = Clock()
+        self.leaf = PlayoutLeaf(int(rng.integers(2**31)), clock=self.clock)
         self.first = start_world(game).known[player]
         self.tokens = list(self.first)
         self.waits = len(self.tokens)
-        self.belief: ExactBelief | CachedSampler = ExactBelief(game, player, max_worlds=MAX_EXACT)
+        self.belief: ExactBelief | CachedSampler = ExactBelief(game, player, max_worlds=MAX_EXACT, clock=self.clock)
         self.lost = False
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
@@ -57,6 +58,7 @@ class SubgameAgent:
             self.waits -= 1
         elif token is not None:
             self.tokens.append(token)
+            self.clock.until = time.monotonic() + MARGIN * self.seconds_per_move
             try:
                 self.belief.observe(token)
             except BudgetError:
@@ -64,7 +66,7 @@ class SubgameAgent:
 
     def _sample(self) -> None:
         """From now on draw worlds instead of keeping them all."""
-        self.belief = CachedSampler(self.game, self.player, self.rng)
+        self.belief = CachedSampler(self.game, self.player, self.rng, clock=self.clock)
         for token in self.tokens[len(self.first) :]:
             self.belief.observe(token)
 
@@ -81,17 +83,23 @@ class SubgameAgent:
 
     def _search(self, legal: tuple[Action, ...], now: float, until: float) -> list[float] | None:
         """The deepest subgame solved before the clock ran out; ``None`` where there is none."""
-        worlds = merged(self.belief.worlds(self.worlds))
+        self.clock.until = now + (until - now) / 4
+        try:
+            worlds = merged(self.belief.worlds(self.worlds))
+        except BudgetError:
+            return None
         if not worlds:
             if not self.lost:
                 self.faults.append(f"no history explains {information_key(tuple(self.tokens))!r}")
             self.lost = True
             return None
-        roots = self._roots(worlds, _clock((now + until) / 2))
+        self.clock.until = (now + until) / 2
+        roots = self._roots(worlds)
         found, depth, edges = None, 1, int(EDGES_A_SECOND * (until - now))
-        while time.monotonic() < (now + until) / 2:
+        while (began := time.monotonic()) < until if found is None else began < (now + until) / 2:
+            self.clock.until = until if found is not None or len(roots) == 1 else (began + until) / 2
             try:
-                found, whole = self._solve(legal, roots, depth, edges, until)
+                found, whole = self._solve(legal, roots, depth, edges, self.clock.until)
             except BudgetError:
                 if found is not None or len(roots) == 1:
                     break
@@ -102,11 +110,11 @@ class SubgameAgent:
             depth += 1
         return found
 
-    def _roots(self, worlds: list[World], check: Callable[[int], None]) -> list[World]:
+    def _roots(self, worlds: list[World]) -> list[World]:
         if self.root != ORDER_TWO:
             return worlds
         try:
-            return order_two_root(self.game, self.player, worlds, check=check)
+            return order_two_root(self.game, self.player, worlds, clock=self.clock)
         except BudgetError:
             return worlds
 
@@ -115,8 +123,8 @@ class SubgameAgent:
     ) -> tuple[list[float], bool]:
         """The average profile's chances at the own information set, and whether the horizon was never met."""
         before = len(self.leaf.known)
-        subgame = Subgame(self.game, tuple(worlds), depth, self.leaf, told=self.root == PER_WORLD)
-        form = SequenceForm.of(GameTree.of(subgame, edges, _clock(until)))
+        subgame = Subgame(self.game, tuple(worlds), depth, self.leaf, self.clock, self.root == PER_WORLD)
+        form = SequenceForm.of(GameTree.of(subgame, edges, self.clock))
         solver = pcfr_plus().solver(form)
         solver.step(ITERATIONS)
         while solver.iteration < MOST_ITERATIONS and time.monotonic() < until:
@@ -137,13 +145,3 @@ class SubgameAgent:
             for word, chance in zip(form.actions[at], strategy[first : first + size].tolist(), strict=True):
                 chances[word] += chance * subgame.worlds[k].weight / total
         return list(chances.values())
-
-
-def _clock(until: float) -> Callable[[int], None]:
-    """A check that raises ``BudgetError`` from the moment ``until`` on."""
-
-    def check(_: int) -> None:
-        if time.monotonic() > until:
-            raise BudgetError("the clock ran out")
-
-    return check

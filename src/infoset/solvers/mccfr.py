@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,12 +46,13 @@ from infoset.tree.walk import (
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 """The chances of the moves of a menu, by the player's number, the tokens that it has met, and the menu's number."""
 
-POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST = range(6)  # where an iteration is
+POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST, LEFT = range(7)  # where an iteration is
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
 CHUNK_SECONDS = 0.2
 WIDE = 20_000  # positions that a traversal of the first iteration meets, beyond which not all moves are tried
 CLEARLY = 3.0  # times the greatest regret above zero: as far below it a move is clearly bad
+LOOK = 1_000_000  # positions met between two looks at the clock, where one iteration takes longer
 RARE = 0.002  # chances below are what is left of the first iterations; .02 would cost half a point in a hundred
 EXPLORE = 0.1  # then; in small games 1 is best
 
@@ -109,7 +111,7 @@ def choose(weights, size, stream):
 
 
 @kernel
-def _follow(walk, table, position, move, views):
+def follow_edge(walk, table, position, move, views):
     """Take an edge: everybody learns what they see of it, unless all is over."""
     e = walk.position[position, FIRST] + move
     below, group = walk.edge[e, CHILD], walk.group
@@ -209,7 +211,7 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
 
 
 @kernel
-def _add(table, row, group, view, content, size, weight, strategy):
+def add_to_average(table, row, group, view, content, size, weight, strategy):
     """Add a strategy to the average."""
     place = group.first_entry[content]
     for k in range(size):
@@ -227,14 +229,16 @@ def _has_room(table, room):
 def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
     """One traversal for ``learner``: updates its regrets and the average of the player after it; whether it is over.
 
-    Where the table is full it stops, and goes on where it was with the next call.
+    Where the table is full, or so many positions were met as are left, it stops, and goes on where it was with the
+    next call.
     """
     position, depth, group, n = at[POSITION], at[DEPTH], walk.group, len(views)
     if at[MET] == 0:
         for p in range(len(views)):
             views[p] = view_of(p, 0)
-    while _has_room(table, room):
+    while at[LEFT] > 0 and _has_room(table, room):
         at[MET] += 1
+        at[LEFT] -= 1
         mover, move = walk.position[position, PLAYER], 0
         first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
         size = walk.position[position, MOVES]
@@ -254,20 +258,20 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
                 depth = _enter(walk, table, frames, depth, position, row, learner, views, at[PRUNE], stream)
                 move = frames.move[depth - 1]
                 if n == 1:
-                    _add(table, row, group, view, content, size, iteration, frames.strategy[depth - 1])
+                    add_to_average(table, row, group, view, content, size, iteration, frames.strategy[depth - 1])
             else:
                 match_regrets(table, row, group, view, content, size, strategy)
                 if mover == (learner + 1) % n and not at[PRUNE]:
-                    _add(table, row, group, view, content, size, iteration, strategy)
+                    add_to_average(table, row, group, view, content, size, iteration, strategy)
                 move = choose(strategy, size, stream)
-        position = _follow(walk, table, position, move, views)
+        position = follow_edge(walk, table, position, move, views)
     at[POSITION], at[DEPTH] = position, depth
     return False
 
 
 @kernel
 def _iterate(walk, table, frames, at, learners, explore, begin, count, room, views, strategy, stream):
-    """Up to ``count`` iterations from number ``begin`` on; fewer where the table is full, in the midst of one."""
+    """Up to ``count`` iterations from number ``begin`` on; fewer where ``_external`` stops, in the midst of one."""
     for t in range(begin, begin + count):
         weight = np.float64(t + 1)
         while at[TURN_OF] < len(learners):
@@ -307,22 +311,29 @@ class Mccfr:
         depth, moves = walk.depth, walk.most_moves
         self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
         self.frames = Frames.empty(depth + 1, n, moves)
-        self.at = np.zeros(6, dtype=np.int64)
+        self.at = np.zeros(7, dtype=np.int64)
         self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
 
-    def step(self, iterations: int) -> None:
-        """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up."""
+    def step(self, iterations: int, until: float = inf) -> None:
+        """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up.
+
+        From the moment ``until`` on it stops, if need be in the midst of one, and goes on there the next time.
+        """
         done = 0
         while done < iterations:
             explore = 1.0 if self.explore is None else self.explore
             count = 1 if self.model or self.explore is None else iterations - done
+            self.at[LEFT] = LOOK
             found = _iterate(
                 self.walk, self.table, self.frames, self.at, self.learners, explore, self.iteration + done, count,
                 self.room, *self.scratch, self.stream,
             )  # fmt: skip
             done += found
-            if found < count:
+            if found < count and self.at[LEFT] > 0:
                 self.table = self._grown()
+            elif found < count:
+                if time.monotonic() > until:
+                    break
             elif self.model:
                 self._ask()
             if self.explore is None and done:  # the first iteration decides, however the others are grouped
@@ -348,7 +359,7 @@ class Mccfr:
         end, chunk = time.monotonic() + seconds, 1
         while (began := time.monotonic()) < end:
             try:
-                self.step(chunk)
+                self.step(chunk, end)
             except BudgetError:
                 break
             spent = time.monotonic() - began

@@ -1,0 +1,167 @@
+"""Outcome sampling (Lanctot et al. 2009) with baselines (Schmid et al. 2019): one play an iteration and player.
+
+Where external sampling tries every move of the player who learns, here one is drawn, so that an iteration costs no more
+than a play.  What the others would have been worth is guessed by baselines, running means of what was found before; the
+move that was drawn corrects its own.  Whatever the baselines say, values stay unbiased; good ones take most of the
+variance away.  Iteration t weighs t, as in ``mccfr``.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.errors import CheckpointError, ParameterError
+from infoset.interning import longer
+from infoset.jit import kernel
+from infoset.solvers.infoset_table import add_row
+from infoset.solvers.mccfr import Mccfr, add_to_average, choose, follow_edge, match_regrets
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
+
+EXPLORATION = 0.6  # of the moves of the player who learns, the share drawn uniformly
+BASELINE = "table.baseline"  # grows with the table
+STEP = 0.1  # of the way that a baseline goes to what was found
+
+
+class Play(NamedTuple):
+    """The decisions of one play."""
+
+    position: IntArray  # (D,)
+    move: IntArray  # (D,)
+    row: IntArray  # (D,)
+    known: LongArray  # (D,) the view of the player who moves
+    chance: FloatArray  # (D,) with which the move was drawn
+    reach: FloatArray  # (D,) with which the learner's moves before it were drawn
+    strategy: FloatArray  # (D, A)
+    value: FloatArray  # (A,)
+
+    @classmethod
+    def empty(cls, depth: int, moves: int) -> Play:
+        flat = np.zeros(depth, dtype=np.int32)
+        return cls(
+            flat, flat.copy(), flat.copy(), np.zeros(depth, np.int64), np.zeros(depth), np.zeros(depth),
+            np.zeros((depth, moves)), np.zeros(moves),
+        )  # fmt: skip
+
+
+@kernel
+def _play(walk, table, play, learner, exploration, weight, views, drawn, stream):
+    """Play to an end; returns how many decisions there were and what the end pays the learner."""
+    position, depth, reach, n, group = 0, 0, 1.0, len(views), walk.group
+    for p in range(n):
+        views[p] = view_of(p, 0)
+    while walk.position[position, PLAYER] != TERMINAL:
+        mover, move = walk.position[position, PLAYER], 0
+        first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
+        size = walk.position[position, MOVES]
+        if mover == CHANCE:
+            move = choose(walk.probability[first : first + size], size, stream)
+        elif size > 1:
+            view, strategy = views[mover], play.strategy[depth]
+            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
+            match_regrets(table, row, group, view, content, size, strategy)
+            if mover == (learner + 1) % n:
+                add_to_average(table, row, group, view, content, size, weight / reach, strategy)
+            for k in range(size):
+                drawn[k] = strategy[k]
+                if mover == learner:
+                    drawn[k] = exploration / size + (1.0 - exploration) * strategy[k]
+            move = choose(drawn, size, stream)
+            play.position[depth], play.move[depth], play.row[depth] = position, move, row
+            play.known[depth], play.chance[depth], play.reach[depth] = view, drawn[move], reach
+            if mover == learner:
+                reach *= drawn[move]
+            depth += 1
+        position = follow_edge(walk, table, position, move, views)
+    return depth, walk.payoffs[walk.position[position, CONTENT], learner]
+
+
+@kernel
+def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
+    """From the end back: the learner's regrets, and the baselines of everybody's moves."""
+    group = walk.group
+    for back in range(depth):
+        d = depth - 1 - back
+        content, element, row = walk.position[play.position[d], CONTENT], element_of(play.known[d]), play.row[d]
+        place = group.first_entry[content]
+        size, mean = group.first_entry[content + 1] - place, 0.0
+        for k in range(size):
+            entry = row + group.entry[element, place + k]
+            found = baseline[learner, entry]
+            if k == play.move[d]:
+                away = value - found
+                found += away / play.chance[d]
+                baseline[learner, entry] += step * away
+            play.value[k] = found
+            mean += play.strategy[d, k] * found
+        if walk.position[play.position[d], PLAYER] == learner:
+            for k in range(size):
+                table.regret[row + group.entry[element, place + k]] += weight / play.reach[d] * (play.value[k] - mean)
+        value = mean
+
+
+@kernel
+def _iterate(walk, table, baseline, play, begin, count, room, exploration, step, views, drawn, stream):
+    """Up to ``count`` iterations from number ``begin`` on; fewer where the table may be full."""
+    for t in range(begin, begin + count):
+        weight = np.float64(t + 1)
+        if len(table.parent) - table.filled[0] < room[0] or len(table.regret) - table.filled[1] < room[1]:
+            return t - begin
+        for learner in range(len(views)):
+            depth, value = _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
+            _learn(walk, table, baseline, play, depth, learner, weight, step, value)
+    return count
+
+
+class OutcomeMccfr(Mccfr):
+    """Outcome sampling at work on a game.  The same seed gives the same run, however its iterations are grouped.
+
+    ``exploration``: the share of uniform draws among the moves of the player who learns, from more than 0 to 1.
+    ``step``: how far, from 0 to 1, a baseline goes to what was found; 0 is plain outcome sampling.
+    """
+
+    def __init__(
+        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, exploration: float = EXPLORATION,
+        step: float = STEP,
+    ) -> None:  # fmt: skip
+        super().__init__(walk, seed, max_bytes)
+        if walk.num_players < 2:
+            raise ParameterError("outcome sampling averages the strategy of the next player: it needs two at least")
+        if not 0.0 < exploration <= 1.0:
+            raise ParameterError(f"exploration={exploration}; allowed: from more than 0 to 1")
+        if not 0.0 <= step <= 1.0:
+            raise ParameterError(f"step={step}; allowed: 0 to 1")
+        self.exploration, self.rate = exploration, step
+        self.room = self.room * walk.num_players  # a whole iteration
+        self.baseline = np.zeros((walk.num_players, 0))
+        self.play = Play.empty(walk.depth + 1, walk.most_moves)
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        """So many iterations more, each with one play a player.  Raises ``BudgetError`` when memory is used up."""
+        done = 0
+        while done < iterations:
+            found = _iterate(
+                self.walk, self.table, self.baseline, self.play, self.iteration + done, iterations - done, self.room,
+                self.exploration, self.rate, *self.scratch, self.stream,
+            )  # fmt: skip
+            done += int(found)
+            if done < iterations:
+                self.table = self._grown()
+                entries = len(self.table.regret)
+                self.baseline = np.stack([longer(row, entries)[:entries] for row in self.baseline])
+        self.iteration += done
+
+    def save(self) -> dict[str, Any]:
+        """All that the iterations to come depend on, as arrays by name."""
+        return super().save() | {BASELINE: self.baseline}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        super().restore(saved)
+        if saved[BASELINE].shape != (self.walk.num_players, len(self.table.regret)):
+            raise CheckpointError(f"the checkpoint does not fit: {BASELINE} has another shape")
+        self.baseline = saved[BASELINE]
