@@ -43,6 +43,8 @@ METHODS = ("auto", "tree", "public", "sampling", RESOLVING, *KNOWN_ROOTS)
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 SECONDS_AN_EDGE = 1e-5  # to value all positions
+SECONDS_A_SET = 2e-6  # to make a policy of what was sampled
+SLICE = 1.0  # seconds of sampling between two looks at how many sets there are
 CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
 
 
@@ -158,7 +160,10 @@ class _Planner:
                 return attempts[name](graph)
             except (BudgetError, GameRuleError) as error:
                 reasons.append(str(error))
-        return self._positions(graph, "; ".join(reasons))
+        try:
+            return self._positions(graph, "; ".join(reasons))
+        except GameRuleError:  # positions that can come back have no values
+            return self._subgame("; ".join(reasons))
 
     def _left(self) -> float:
         return self.began + self.clock - time.monotonic()
@@ -206,7 +211,10 @@ class _Planner:
         else:
             walk = Walk.of(graph, find_symmetry(graph))
             solver = Mccfr(walk, self.parameters.seed)
-        solver.run(self.parameters.iterations or None, self._left())
+        if self.parameters.iterations:
+            solver.step(self.parameters.iterations)
+        while not self.parameters.iterations and (left := self._left() - SECONDS_A_SET * solver.table.num_infosets) > 0:
+            solver.run(None, min(left, SLICE))
         if not solver.iteration:
             raise BudgetError("no time is left for one iteration of sampling")
         aim = f", answering {self.parameters.exploit}," if self.model else ""

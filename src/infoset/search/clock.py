@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 
 from infoset.errors import BudgetError
@@ -20,3 +23,15 @@ class Clock:
 
 
 ENDLESS = Clock()
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Without garbage collections, which take most of a second where a game's rules are millions of objects."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

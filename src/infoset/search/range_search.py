@@ -17,6 +17,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, LongArray, Observation, Token
 from infoset.errors import BudgetError
 from infoset.names import check_choice, check_range
+from infoset.search.clock import uninterrupted
 from infoset.search.followers import Follower
 from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
 from infoset.search.subgame_agent import MARGIN, ORDER_TWO, PER_WORLD, ROOTS
@@ -210,6 +211,7 @@ class RangeSearch(Follower):
         self.before, self.last = self.state, (own_move, observation)
         self.state = NO_TOKEN if token == NO_TOKEN else ranges.behind(self.state, token)
 
+    @uninterrupted()
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
         return super().act(legal, deadline)

@@ -10,7 +10,7 @@ from infoset.base import Action, FloatArray, Game, Observation
 from infoset.errors import BudgetError
 from infoset.names import check_choice, information_key, move_words
 from infoset.search.beliefs import CachedSampler, ExactBelief, World, merged, own_token, start_world
-from infoset.search.clock import Clock
+from infoset.search.clock import Clock, uninterrupted
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
 from infoset.solvers.cfr import pcfr_plus
 from infoset.statistics import draw
@@ -70,6 +70,7 @@ class SubgameAgent:
         for token in self.tokens[len(self.first) :]:
             self.belief.observe(token)
 
+    @uninterrupted()
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:
             return legal[0]
