@@ -177,16 +177,30 @@ class NaiveSampler:
         self.target = (*self.target, token)
 
     def worlds(self, count: int) -> list[World]:
-        """As many as ``MAX_DRAWS`` plays give."""
+        """As many as ``MAX_DRAWS`` plays give, or as the clock allows."""
+        return [world._replace(weight=1 / count) for world in self._drawn(count)]
+
+    def _drawn(self, count: int) -> list[World]:
+        """Raises ``BudgetError`` where the clock runs out before there is one."""
         found: list[World] = []
         for _ in range(MAX_DRAWS):
-            if len(found) == count:
+            if len(found) == count or self._dead():
                 break
             self.draws += 1
-            world = self._play()
+            try:
+                self.clock()
+                world = self._play()
+            except BudgetError:
+                if found:
+                    break
+                raise
             if world is not None:
-                found.append(world._replace(weight=1 / count))
+                found.append(world)
         return found
+
+    def _dead(self) -> bool:
+        """Whether it is known that there are no worlds."""
+        return False
 
     def _play(self) -> World | None:
         world = self.first
@@ -253,6 +267,9 @@ class CachedSampler(NaiveSampler):
             assert node.children is not None
             node = node.nodes.setdefault(k, _Node(node.children[k]))
 
+    def _dead(self) -> bool:
+        return self.root.children is not None and sum(self.root.alive) <= ALIVE
+
     def _open(self, node: _Node) -> bool:
         """Work out the children; whether one of them is alive."""
         if node.children is None:
@@ -273,14 +290,7 @@ class CachedSampler(NaiveSampler):
                 break
 
     def worlds(self, count: int) -> list[World]:
-        """As many as ``MAX_DRAWS`` plays give; weights sum to one."""
-        found: list[World] = []
-        for _ in range(MAX_DRAWS):
-            if len(found) == count or (self.root.children is not None and sum(self.root.alive) <= ALIVE):
-                break
-            self.draws += 1
-            world = self._play()
-            if world is not None:
-                found.append(world)
+        """As many as ``MAX_DRAWS`` plays give, or as the clock allows; weights sum to one."""
+        found = self._drawn(count)
         total = sum(world.weight for world in found)
         return [world._replace(weight=world.weight / total) for world in found]
