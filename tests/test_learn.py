@@ -35,7 +35,7 @@ from infoset.tree.sequence_form import SequenceForm
 
 GAMES = ["gdl:scissors_double", "kuhn_poker", "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:monty_hall"]
 SMALL = Training(games=4, worlds=5, iterations=20, hidden=16, batch=16)
-PUBLIC = PublicTraining(Horizon(1), games=2, iterations=10, hidden=16, batch=16)
+PUBLIC = PublicTraining(horizon=Horizon(1), games=2, iterations=10, hidden=16, batch=16)
 CONFIGS = [TrainingConfig("kuhn_poker", SMALL), PublicTrainingConfig("kuhn_poker(players=3)", PUBLIC)]
 
 
@@ -258,7 +258,7 @@ def exploitability(work: PublicPlay, iterations: int = 200) -> float:
 
 def test_it_learns_what_public_states_are_worth() -> None:
     """Kuhn poker one step at a time: what is known of every hand's worth makes play nearly an equilibrium."""
-    work = PublicTrainingConfig("kuhn_poker", PublicTraining(Horizon(1), games=8, hidden=64)).learner()
+    work = PublicTrainingConfig("kuhn_poker", PublicTraining(horizon=Horizon(1), games=8, hidden=64)).learner()
     before = exploitability(work)
     for _ in range(20):
         point = work.step()
@@ -273,7 +273,7 @@ def test_it_learns_what_public_states_are_worth() -> None:
     [("leduc_poker", Horizon(nature=True), 80), ("liars_dice(dice_sides=4)", Horizon(2), 60)],
 )
 def test_search_with_a_net_and_no_table_is_hard_to_exploit(game, horizon, epochs) -> None:
-    work = PublicTrainingConfig(game, PublicTraining(horizon)).learner()
+    work = PublicTrainingConfig(game, PublicTraining(horizon=horizon)).learner()
     for _ in range(epochs):
         work.step()
     assert exploitability(work) < 0.05
@@ -281,7 +281,7 @@ def test_search_with_a_net_and_no_table_is_hard_to_exploit(game, horizon, epochs
 
 def test_a_network_of_other_public_states_is_refused(tmp_path) -> None:
     near, far = (
-        PublicTrainingConfig("leduc_poker", PublicTraining(horizon)).encoding(load("leduc_poker"))
+        PublicTrainingConfig("leduc_poker", PublicTraining(horizon=horizon)).encoding(load("leduc_poker"))
         for horizon in (Horizon(2), Horizon(nature=True))
     )
     path = save_net(PublicPlay(far, PUBLIC).finished, far, tmp_path / "net.safetensors")

@@ -387,7 +387,8 @@ def test_deadline_is_kept() -> None:
         deadline = monotonic() + 1e-3
         assert table.move(seed, deadline) in range(6)
         late.append(monotonic() - deadline)
-    assert np.median(late) < 0.1  # the whole budget takes minutes; other processes may hold up some
+    assert min(late) <= 0.0  # other processes may hold up some
+    assert np.median(late) < 5e-3
     assert table.move(0, monotonic() - 1.0) in range(6)  # too late already
 
 

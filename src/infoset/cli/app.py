@@ -218,7 +218,6 @@ def train(
     json_: AsJson = False,
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""
-    from infoset.cli import learning
     from infoset.cli.progress import LearningProgress, announce_compiling
     from infoset.errors import CheckpointError, ParameterError
 
@@ -234,6 +233,8 @@ def train(
     if resume and given:
         raise CheckpointError(f"--{next(iter(given))} belongs to the beginning of a training; not to --resume")
     announce_compiling()
+    from infoset.cli import learning  # brings torch
+
     name = None if game is None else _absolute(game)
     with LearningProgress(seconds) as progress:
         if resume:
@@ -280,7 +281,7 @@ def evaluate(
     from infoset.tree.sequence_form import SequenceForm
 
     if saved is None:
-        from infoset.cli.learning import ask_everywhere
+        from infoset.cli.induced import ask_everywhere
 
         form, plan = ask_everywhere(policy, loaded_game, max_histories)
     else:

@@ -1,26 +1,18 @@
-"""What the verb ``train`` does, and how an agent that searches is evaluated."""
+"""What the verb ``train`` does."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from infoset.base import FloatArray, Game
-from infoset.cli.progress import AskingProgress, LearningProgress
-from infoset.errors import CheckpointError, ParameterError, UnsupportedGameError
+from infoset.cli.progress import LearningProgress
+from infoset.errors import CheckpointError, ParameterError
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
 from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig, TrainingFolder, train
-from infoset.match.agents import Delegating, load_agent
 from infoset.names import check_choice
 from infoset.search.public_states import Horizon
-from infoset.search.range_search import RangeSearch, induced_policy
-from infoset.tree.game_tree import GameTree
-from infoset.tree.sequence_form import SequenceForm
 
 METHODS = ("self-play", "resolving")
 
@@ -36,7 +28,7 @@ def config_of(game: str, given: dict[str, Any]) -> AnyConfig:
         raise ParameterError(f"--{min(unknown)} is no option of --method {method}")
     if method == METHODS[0]:
         return TrainingConfig(game, Training(**given))
-    return PublicTrainingConfig(game, PublicTraining(Horizon(**ahead), **given))
+    return PublicTrainingConfig(game, PublicTraining(horizon=Horizon(**ahead), **given))
 
 
 def begin(
@@ -58,22 +50,3 @@ def resume(
         raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
     train(folder, config.learner(progress.exploring), saved, seconds, epochs, progress.advance)
     return folder, config
-
-
-def ask_everywhere(name: str, game: Game, max_histories: int | None) -> tuple[SequenceForm, FloatArray]:
-    """What an agent that searches would play at every information set of a game, as realisation weights (S,)."""
-    agent = load_agent(name)
-    agent.begin(game, 0, np.random.default_rng(0), None)
-    inner = agent.inner if isinstance(agent, Delegating) else agent
-    if not isinstance(inner, RangeSearch):
-        raise UnsupportedGameError(
-            f"{name} cannot be asked at every information set of {game.name}; agents that can: "
-            "'trained:DIR' and 'search(method=…)' with a method that searches at every move"
-        )
-    graph = inner.solver.ranges.graph
-    tree = GameTree.unroll(graph, max_histories)
-    form = SequenceForm.of(tree)
-    with AskingProgress(form.num_infosets) as progress:
-        began = time.monotonic()
-        plan = induced_policy(inner.solver, tree, form, lambda asked: progress.advance(asked, time.monotonic() - began))
-    return form, plan

@@ -24,8 +24,8 @@ from infoset.learn.net import filled, load_weights
 from infoset.search.public_states import Leaves, PublicStates
 
 LAYERS = 3
-SAME = 1e-9
-MOST_BYTES = 1 << 28
+SAME = 1e-9  # numbers no further apart are taken for equal
+MOST_BYTES = 1 << 28  # of ``joint``
 
 
 class PublicEncoding:
@@ -59,8 +59,7 @@ class PublicEncoding:
         """Of the game and its public states."""
         digest = hashlib.sha256(self.encoding.fingerprint.encode())
         for state in self.states.states:
-            for part in (*state[:2], state.chance.round(12)):
-                digest.update(np.ascontiguousarray(part).tobytes())
+            digest.update(state.key)
         return digest.hexdigest()[:32]
 
     @cached_property
@@ -78,8 +77,7 @@ class PublicEncoding:
         return joint
 
     def likely(self, rows: LongArray | IntArray, ranges: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-        """(K, 2, W) how likely everybody's places are, nature's part and the other's range considered, if payoffs sum
-        to a constant."""
+        """(K, 2, W) how likely everybody's places are by nature's part and both ranges; ``None`` without ``joint``."""
         if self.joint is None:
             return None
         joint = self.joint[rows] * ranges[:, 0, :, None] * ranges[:, 1, None, :]

@@ -13,11 +13,41 @@ import torch
 from torch import nn
 
 from infoset.base import LongArray
-from infoset.errors import CheckpointError, shorten
+from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.learn.replay_buffer import ReplayBuffer
+from infoset.names import check_range
 from infoset.tree.graph import GameGraph
 
+MOST_HIDDEN = 8192  # units of a layer
+
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of a parameter
+
+
+@dataclass(frozen=True)
+class LearningParameters:
+    """What every training is told."""
+
+    games: int = 32
+    """Between two looks at the clock: an epoch."""
+    iterations: int = 100
+    """Of PCFR+ in each subgame."""
+    hidden: int = 128
+    """Units of a layer."""
+    batch: int = 256
+    """States in a mini-batch."""
+    rate: float = 1e-3
+    """Of learning (Adam)."""
+    buffer: int = 200_000
+    """States kept to learn from."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("games", "iterations", "batch", "buffer"):
+            check_range(name, getattr(self, name), 1, 2**31)
+        check_range("hidden", self.hidden, 1, MOST_HIDDEN)
+        if not 0.0 < self.rate <= 1.0:
+            raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
+        check_range("seed", self.seed, 0, 2**31)
 
 
 @dataclass(frozen=True)

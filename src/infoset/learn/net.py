@@ -18,12 +18,11 @@ from infoset.base import FloatArray
 from infoset.errors import PolicyError, shorten
 from infoset.files import replace_file
 from infoset.learn.encoding import Encoding
-from infoset.learn.learner import States
+from infoset.learn.learner import MOST_HIDDEN, States
 
 SCHEMA = 1
 BATCH = 65_536  # states evaluated at once
 HEADER = "infoset"
-MOST_HIDDEN = 8192  # units of a layer
 
 N = TypeVar("N", bound=nn.Module)
 

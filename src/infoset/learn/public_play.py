@@ -16,12 +16,9 @@ from torch import nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from infoset.base import FloatArray
-from infoset.errors import ParameterError
 from infoset.learn.belief_net import NetValues, PublicEncoding, belief_net
-from infoset.learn.learner import Epoch, Learner, device, one_thread, part_of
-from infoset.learn.net import MOST_HIDDEN
+from infoset.learn.learner import Epoch, Learner, LearningParameters, device, one_thread, part_of
 from infoset.learn.replay_buffer import ReplayBuffer
-from infoset.names import check_range
 from infoset.search.public_states import Horizon, PublicState
 from infoset.search.resolving import Resolving, Root, leaf_ranges, start
 
@@ -35,32 +32,14 @@ MOST_BYTES = 1 << 30  # of the buffer
 
 
 @dataclass(frozen=True)
-class PublicTraining:
-    """How to learn."""
+class PublicTraining(LearningParameters):
+    """How to learn; of the buffer's public states fewer are kept where they take more than a gigabyte."""
 
     horizon: Horizon = field(default_factory=Horizon)
     """Where the look ahead from a public state ends."""
     games: int = 16
-    """Between two looks at the clock: an epoch."""
-    iterations: int = 100
-    """Of PCFR+ in each public state."""
     hidden: int = 256
-    """Units of a layer."""
     batch: int = 512
-    """Public states in a mini-batch."""
-    rate: float = 1e-3
-    """Of learning (Adam)."""
-    buffer: int = 200_000
-    """Public states kept to learn from; fewer where they take more than a gigabyte."""
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("games", "iterations", "hidden", "batch", "buffer"):
-            check_range(name, getattr(self, name), 1, 2**31)
-        check_range("hidden", self.hidden, 1, MOST_HIDDEN)
-        if not 0.0 < self.rate <= 1.0:
-            raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
-        check_range("seed", self.seed, 0, 2**31)
 
 
 class PublicPlay(Learner):
@@ -72,7 +51,7 @@ class PublicPlay(Learner):
         self.training = training or PublicTraining()
         torch.manual_seed(self.training.seed)
         each = (encoding.players, encoding.places)
-        capacity = min(self.training.buffer, MOST_BYTES // (12 * each[0] * each[1]))
+        capacity = min(self.training.buffer, MOST_BYTES // (3 * 4 * each[0] * each[1]))
         buffer = ReplayBuffer(capacity, range=each, value=each, weight=each)
         super().__init__(encoding, belief_net(encoding, self.training.hidden), self.training.rate, buffer)
         self.slow = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]

@@ -18,10 +18,9 @@ import torch
 from torch import nn
 
 from infoset.base import FloatArray, LongArray
-from infoset.errors import ParameterError
 from infoset.learn.encoding import Encoding
-from infoset.learn.learner import Epoch, Learner, device
-from infoset.learn.net import MOST_HIDDEN, StateNet, evaluate_states
+from infoset.learn.learner import Epoch, Learner, LearningParameters, device
+from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
@@ -32,35 +31,18 @@ MINIBATCHES = 20  # after every move, the paper's
 
 
 @dataclass(frozen=True)
-class Training:
-    """How to learn."""
+class Training(LearningParameters):
+    """How to learn; the games of an epoch are played side by side."""
 
-    games: int = 32
-    """Played side by side between two looks at the clock: an epoch."""
     worlds: int = 30
     """Drawn for each player at each move."""
     histories: int = 150_000
     """Of the subgames of all worlds of a move together."""
-    iterations: int = 100
-    """Of PCFR+ in each."""
-    hidden: int = 128
-    """Units of a layer."""
-    batch: int = 256
-    """States in a mini-batch."""
-    rate: float = 1e-3
-    """Of learning (Adam)."""
-    buffer: int = 200_000
-    """States kept to learn from."""
-    seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("games", "worlds", "histories", "iterations", "hidden", "batch", "buffer"):
+        super().__post_init__()
+        for name in ("worlds", "histories"):
             check_range(name, getattr(self, name), 1, 2**31)
-        if self.hidden > MOST_HIDDEN:
-            raise ParameterError(f"hidden={self.hidden}; allowed: 1 to {MOST_HIDDEN:,}")
-        if not 0.0 < self.rate <= 1.0:
-            raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
-        check_range("seed", self.seed, 0, 2**31)
 
 
 class _Game(NamedTuple):

@@ -72,7 +72,7 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
 
     def learner(self, progress: Callable[[int], None] | None = None) -> PublicPlay:
         """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
-        small = PublicTraining(Horizon(1), games=1, iterations=2)
+        small = PublicTraining(horizon=Horizon(1), games=1, iterations=2)
         PublicPlay(PublicTrainingConfig("kuhn_poker", small).encoding(load("kuhn_poker")), small).step()
         return PublicPlay(self.encoding(load(self.game), progress), self.training)
 

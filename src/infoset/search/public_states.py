@@ -53,6 +53,11 @@ class PublicState(NamedTuple):
     chance: FloatArray  # (K,) nature's part of their probabilities, sums to one
 
     @property
+    def key(self) -> bytes:
+        """The same for public states from which the same worlds lead on."""
+        return b"".join([np.ascontiguousarray(part).tobytes() for part in (*self[:2], self.chance.round(12))])
+
+    @property
     def places(self) -> list[int]:
         """How many information states each player has."""
         return [int(k) + 1 for k in self.place.max(axis=0)]
@@ -95,6 +100,11 @@ class Lookahead:
     exits: dict[int, Exit]  # where information states of the tree lie at the horizon
 
     @cached_property
+    def infosets(self) -> dict[int, int]:
+        """The form's information sets by their information states in the tree."""
+        return _infosets(self.tree, self.form)
+
+    @cached_property
     def follow(self) -> tuple[LongArray, ...]:
         """For each player (places,) the sequence of following."""
         return tuple(self.form.arrays.first[gates].astype(np.int64) + FOLLOW for gates in self.gates)
@@ -135,11 +145,10 @@ class PublicStates:
 
     def number(self, state: PublicState) -> int:
         """Of a public state, a new one where it was not met before."""
-        key = b"".join([np.ascontiguousarray(part).tobytes() for part in (*state[:2], state.chance.round(12))])
-        if key not in self._numbers:
-            self._numbers[key] = len(self.states)
+        number = self._numbers.setdefault(state.key, len(self.states))
+        if number == len(self.states):
             self.states.append(state)
-        return self._numbers[key]
+        return number
 
     def _look(self, state: PublicState) -> Lookahead:
         """As far as the horizon; further where somebody could not tell whether it was reached."""
@@ -266,11 +275,15 @@ def _gated(graph: GameGraph, worlds: int) -> GameGraph:
     )
 
 
+def _infosets(tree: GameTree, form: SequenceForm) -> dict[int, int]:
+    return {state: k for k, state in enumerate(tree.infoset_state[form.tree_infoset].tolist())}
+
+
 def _gates(
     tree: GameTree, form: SequenceForm, state: PublicState, labels: int, follow: int
 ) -> tuple[tuple[LongArray, ...], tuple[LongArray, ...]]:
     """The gates' information sets in the form, and the information states behind them, by player and place."""
-    number = {int(tree.infoset_state[at]): k for k, at in enumerate(form.tree_infoset.tolist())}
+    number = _infosets(tree, form)
     gates, starts = [], []
     for player, places in enumerate(state.places):
         told = [tree.states.find(player, labels + place) for place in range(places)]

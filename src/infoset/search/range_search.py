@@ -237,12 +237,8 @@ def induced_policy(
     strategy = np.ones(form.num_sequences)
     for k, at in enumerate(form.tree_infoset.tolist()):
         player, state = int(tree.infoset_player[at]), int(tree.infoset_state[at])
-        path = []
-        while tree.states.parent[state] >= 0:
-            path.append(tree.states.token[state])
-            state = tree.states.parent[state]
-        found = player
-        for token in reversed(path):
+        found, path = tree.states.path(state)
+        for token in path:
             found = solver.ranges.behind(found, token)
         first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
         row = solver.row(player, found)

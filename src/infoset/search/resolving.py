@@ -208,21 +208,19 @@ class ContinualResolving:
 
     def row(self, player: int, state: int) -> list[float]:
         """The player's chances at an information state of ``ranges``; none where it leads nowhere."""
-        path = []
-        states = self.ranges.states
-        while states.parent[state] >= 0:
-            path.append(states.token[state])
-            state = states.parent[state]
         way: tuple[int, ...] = ()
         work = self._resolved(player, way)
         at = int(work.ahead.starts[player][0])
-        for token in [None, *reversed(path)]:  # who sees nothing may be at the horizon before the first
+        for token in [
+            None,
+            *self.ranges.states.path(state)[1],
+        ]:  # who sees nothing may be at the horizon before the first
             at = at if token is None else work.ahead.tree.states.find(at, token)
             while at in work.ahead.exits:
                 way = (*way, work.ahead.exits[at].child)
                 place, work = work.ahead.exits[at].place, self._resolved(player, way)
                 at = int(work.ahead.starts[player][place])
-        return _row(work.solved(), player, at)
+        return _row(work.solved(), at)
 
     def _resolved(self, player: int, way: tuple[int, ...]) -> Resolving:
         """By the leaves that were passed; what the clock cut short goes on."""
@@ -281,12 +279,12 @@ def gadget(above: Solved, child: int, player: int) -> Root:
     return Root(tuple(chosen), promised)
 
 
-def _row(solved: Solved, player: int, at: int) -> list[float]:
-    """The chances at an information state of a solved tree."""
-    tree, form = solved.ahead.tree, solved.ahead.form
-    for k in form.player_infosets(player):
-        if tree.infoset_state[form.tree_infoset[k]] == at:
-            first = int(form.arrays.first[k])
-            row: list[float] = solved.strategy[first : first + int(form.arrays.size[k])].tolist()
-            return row
-    return []
+def _row(solved: Solved, at: int) -> list[float]:
+    """The chances at an information state of a solved tree; none where there is no choice."""
+    k = solved.ahead.infosets.get(at)
+    if k is None:
+        return []
+    arrays = solved.ahead.form.arrays
+    first = int(arrays.first[k])
+    row: list[float] = solved.strategy[first : first + int(arrays.size[k])].tolist()
+    return row

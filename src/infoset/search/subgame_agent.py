@@ -100,7 +100,7 @@ class SubgameAgent:
         while (began := time.monotonic()) < until if found is None else began < (now + until) / 2:
             self.clock.until = until if found is not None or len(roots) == 1 else (began + until) / 2
             try:
-                found, whole = self._solve(legal, roots, depth, edges, self.clock.until)
+                found, whole = self._solve(legal, roots, depth, edges)
             except BudgetError:
                 if found is not None or len(roots) == 1:
                     break
@@ -120,7 +120,7 @@ class SubgameAgent:
             return worlds
 
     def _solve(
-        self, legal: tuple[Action, ...], worlds: list[World], depth: int, edges: int, until: float
+        self, legal: tuple[Action, ...], worlds: list[World], depth: int, edges: int
     ) -> tuple[list[float], bool]:
         """The average profile's chances at the own information set, and whether the horizon was never met."""
         before = len(self.leaf.known)
@@ -128,7 +128,7 @@ class SubgameAgent:
         form = SequenceForm.of(GameTree.of(subgame, edges, self.clock))
         solver = pcfr_plus().solver(form)
         solver.step(ITERATIONS)
-        while solver.iteration < MOST_ITERATIONS and time.monotonic() < until:
+        while solver.iteration < MOST_ITERATIONS and time.monotonic() < self.clock.until:
             solver.step(ITERATIONS)
         return self._played(legal, subgame, form, solver.average()), len(self.leaf.known) == before
 

@@ -170,6 +170,14 @@ class InformationStates:
                 self.token.append(key % base)
         return found
 
+    def path(self, state: int) -> tuple[int, list[int]]:
+        """Whose state it is, and the tokens by which that player came to it, what it sees of the start left out."""
+        tokens = []
+        while self.parent[state] >= 0:
+            tokens.append(self.token[state])
+            state = self.parent[state]
+        return state, tokens[::-1]
+
     def find(self, state: int, token: int) -> int:
         """The state behind one token, -1 where none was met."""
         return self._number.get(state * len(self.tokens) + token, -1)

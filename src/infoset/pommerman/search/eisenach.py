@@ -70,7 +70,7 @@ MOVES = LAY + 1
 MAX_DEPTH = 12
 RECENT = 16  # decisions that are remembered
 CHUNK = 1000  # simulated steps between two looks at the clock, less than half a millisecond
-MARGIN = 0.3e-3  # seconds before the deadline in which no chunk begins
+MARGIN = 1e-3  # seconds before the deadline in which no chunk begins: one may take .7 ms on a slow machine
 
 (
     DISCOUNT, HORIZON, NEAR, CLOSE, DUEL_PLIES, OWN_DEATH, MATE_DEATH, ENEMY_DEATH, ALL_DEAD, WOOD_GAIN,
