@@ -9,11 +9,12 @@ from infoset.search.range_search import Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges, common_root, whole
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
+from infoset.solvers.cfr import pcfr_plus
 from infoset.solvers.metrics import evaluate
 from infoset.solvers.solve import solve
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
-from infoset.tree.plans import realisation, uniform
+from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 from test_ranges import state_of
 
@@ -78,6 +79,39 @@ def test_scissors_that_count_double() -> None:
     legal = load("gdl:scissors_double").start().state.legal(0)
     chances = dict(zip(legal, solver.row(0, 0), strict=True))
     assert chances == pytest.approx({"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.01)
+
+
+@pytest.mark.parametrize(("steps", "positions"), [(1, 2), (2, 3), (100, 3)])
+def test_it_looks_as_far_ahead_as_it_is_told(steps, positions) -> None:
+    """Kuhn poker with a king, beside which jack and queen are one position: after a step pass or bet, then pass and
+    bet too."""
+    ranges, met = Ranges(explore(load("kuhn_poker"))), set()
+
+    def values(asked):
+        met.update(asked.tolist())
+        return np.zeros((len(asked), 2))
+
+    assert SubgameSolver(ranges, values, "own", Effort(steps=steps)).row(0, state_of(ranges, 0, ((None, "K"),)))
+    assert len(met) == positions
+
+
+def test_stopping_at_random_is_the_plain_mean_of_what_is_played() -> None:
+    """By hand: the current profiles of the same solver on the same subgame, one by one."""
+    ranges = Ranges(explore(load("gdl:scissors_double")))
+    values = random_values(ranges.graph).__getitem__
+    tree = GameTree.unroll(subgraph(ranges.graph, ranges.asked(0, 0), 1, values))
+    form = SequenceForm.of(tree)
+    work, profiles = pcfr_plus().solver(form), []
+    for _ in range(40):
+        work.step(1)
+        profiles.append(behaviour(form, work.current()))
+    mine = form.player_infosets(0)[0]
+    first = int(form.arrays.first[mine])
+    expected = np.mean(profiles, axis=0)[first : first + 3]
+    found = SubgameSolver(ranges, values, "own", Effort(iterations=40, stopping="random")).row(0, 0)
+    assert found == pytest.approx(expected.tolist())
+    assert found != pytest.approx(SubgameSolver(ranges, values, "own", Effort(iterations=40)).row(0, 0), abs=1e-3)
+    assert found == pytest.approx([0.4, 0.4, 0.2], abs=0.1)
 
 
 def test_informed_values_are_those_of_open_play() -> None:

@@ -13,7 +13,7 @@ from infoset.names import build, check_choice, parse_name
 
 if TYPE_CHECKING:
     from infoset.runs import RunConfig, SamplingFolder
-    from infoset.solvers.mccfr import Mccfr
+    from infoset.solvers.pooled_mccfr import PooledMccfr
     from infoset.tree.walk import Walk
 
 MCCFR = "mccfr"
@@ -34,12 +34,14 @@ def solve_by_sampling(
 ) -> dict[str, Any]:  # fmt: skip
     """Sample, save the policy, and say exactly how good it is.
 
-    ``mccfr(explore=1)``: try all moves always; ``mccfr(sampling=outcome)``: one play an iteration.
+    ``mccfr(explore=1)``: try all moves always; ``mccfr(sampling=outcome)``: one play an iteration; ``mccfr(runs=4)``:
+    so many independent runs, a thread each.
     """
     announce_compiling()
     from infoset.runs import RunConfig, SamplingFolder
     from infoset.solvers.mccfr import Mccfr
     from infoset.solvers.outcome_sampling import EXPLORATION, OutcomeMccfr
+    from infoset.solvers.pooled_mccfr import RUNS, PooledMccfr
     from infoset.tree.graph import explore as explore_game
     from infoset.tree.symmetry import find_symmetry
     from infoset.tree.walk import Walk
@@ -62,11 +64,15 @@ def solve_by_sampling(
         graph = explore_game(load(config.game), progress=progress.exploring)
         walk = Walk.of(graph, find_symmetry(graph))
 
-        def make(explore: float | None = None, sampling: str = EXTERNAL) -> Mccfr:
+        def make(explore: float | None = None, sampling: str = EXTERNAL, runs: int = RUNS) -> PooledMccfr:
             check_choice("sampling", sampling, (EXTERNAL, OUTCOME))
-            if sampling == EXTERNAL:
-                return Mccfr(walk, config.seed, explore=explore)
-            return OutcomeMccfr(walk, config.seed, exploration=EXPLORATION if explore is None else explore)
+
+            def one(seed: int) -> Mccfr:
+                if sampling == EXTERNAL:
+                    return Mccfr(walk, seed, explore=explore)
+                return OutcomeMccfr(walk, seed, exploration=EXPLORATION if explore is None else explore)
+
+            return PooledMccfr(one, config.seed, runs)
 
         work, first = [build("method", parse_name(config.method), {MCCFR: make}) for _ in range(2)]
         first.step(1)  # loads the compiled code, or compiles it, before the clock runs
@@ -79,7 +85,7 @@ def solve_by_sampling(
 
 
 def _sample(
-    work: Mccfr, folder: SamplingFolder, iterations: int | None, seconds: float | None, before: float,
+    work: PooledMccfr, folder: SamplingFolder, iterations: int | None, seconds: float | None, before: float,
     progress: SamplingProgress,
 ) -> float:  # fmt: skip
     """Until the clock or the count ends it, or an interruption; returns the seconds spent in all."""
@@ -96,7 +102,7 @@ def _sample(
             left = None if iterations is None else min(iterations - work.iteration, _chunk(work, spent))
             work.run(left, min(CHUNK_SECONDS, seconds - spent) if seconds is not None else CHUNK_SECONDS)
             spent = before + time.monotonic() - began
-            progress.advance(work.iteration, work.table.num_infosets, spent)
+            progress.advance(work.iteration, work.num_infosets, spent)
             if time.monotonic() - noted > CHECKPOINT_SECONDS:
                 folder.save_checkpoint(work, spent)
                 noted = time.monotonic()
@@ -104,15 +110,16 @@ def _sample(
     return spent
 
 
-def _chunk(work: Mccfr, spent: float) -> int:
+def _chunk(work: PooledMccfr, spent: float) -> int:
     """Iterations of about a second."""
     return max(1, int(work.iteration / spent)) if spent > 0 else 1
 
 
 def _evaluated(
-    walk: Walk, work: Mccfr, folder: SamplingFolder, config: RunConfig, spent: float, progress: SamplingProgress
+    walk: Walk, work: PooledMccfr, folder: SamplingFolder, config: RunConfig, spent: float, progress: SamplingProgress
 ) -> dict[str, Any]:
     from infoset.solvers.belief_response import evaluate_policy
+    from infoset.solvers.infoset_policy import NO_ROW
     from infoset.solvers.mccfr import RARE
     from infoset.solvers.sampled_policy import SampledPolicy
 
@@ -121,7 +128,7 @@ def _evaluated(
     path = SampledPolicy.of(config.game, walk, policy, about).save(folder.path / "policy.npz")
     body = {
         "game": config.game, "method": config.method, "iterations": work.iteration, "seconds": spent,
-        "infosets": work.table.num_infosets, "bytes": work.table.nbytes, "symmetries": walk.group.order,
+        "infosets": int((policy.row != NO_ROW).sum()), "bytes": work.nbytes, "symmetries": walk.group.order,
         "policy": str(path), "folder": str(folder.path),
     }  # fmt: skip
     try:

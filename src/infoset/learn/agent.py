@@ -14,10 +14,10 @@ from infoset.learn.net import evaluate_states, load_net
 from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, encoding_of
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_choice, check_range
-from infoset.search.range_search import Effort, RangeSearch, SubgameSolver
+from infoset.search.range_search import AVERAGE, STOPPING, Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
-from infoset.search.subgame_agent import PER_WORLD, ROOTS
+from infoset.search.subgame_agent import MOST_STEPS, PER_WORLD, ROOTS
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ class Trained:
     resolved with."""
     worlds: int = 60
     """Drawn at each move."""
+    steps: int = 0
+    """That a subgame looks ahead at most; 0: as deep as the effort allows.  A network of public states was trained for
+    the steps that it looks ahead."""
+    stopping: str = AVERAGE
+    """Or ``random``: each subgame's profile after a random number of iterations."""
     seconds_per_move: float = 1.0
     """To search, where the match has no clock for moves."""
     seed: int = 0
@@ -41,6 +46,8 @@ class Trained:
             raise ParameterError("trained: path is missing; name the folder: trained(path=runs/my-training)")
         check_choice("method", self.method or PER_WORLD, ROOTS)
         check_range("worlds", self.worlds, 1, 100_000)
+        check_range("steps", self.steps, 0, MOST_STEPS)
+        check_choice("stopping", self.stopping, STOPPING)
         check_range("seed", self.seed, 0, 2**31)
 
 
@@ -68,8 +75,9 @@ class TrainedAgent(Delegating):
         p, path = self.parameters, Path(self.parameters.path)
         config = TrainingFolder.read_config(path) if path.is_dir() else None
         if isinstance(config, PublicTrainingConfig):
-            if p.method:
-                raise UnsupportedGameError(f"{self.name}: a network of public states has no method {p.method}")
+            for name in ("method", "steps"):
+                if value := getattr(p, name):
+                    raise UnsupportedGameError(f"{self.name}: a network of public states has no {name} {value}")
             return RangeSearch(self._resolving(game, config), p.seconds_per_move)
         return RangeSearch(self._searching(game, path / NET if config else path), p.seconds_per_move)
 
@@ -80,7 +88,8 @@ class TrainedAgent(Delegating):
         def worth(positions: LongArray) -> FloatArray:
             return values[encoding.row[positions]]
 
-        return SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method or PER_WORLD, Effort(sets=p.worlds))
+        effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
+        return SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method or PER_WORLD, effort)
 
     def _resolving(self, game: Game, config: PublicTrainingConfig) -> ContinualResolving:
         encoding = config.encoding(game)

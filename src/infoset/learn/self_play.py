@@ -19,7 +19,7 @@ from torch import nn
 
 from infoset.base import FloatArray, LongArray
 from infoset.learn.encoding import Encoding
-from infoset.learn.learner import Epoch, Learner, LearningParameters, device
+from infoset.learn.learner import Epoch, Learner, LearningParameters, device, one_thread
 from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.learn.worlds import SolvedWorlds
@@ -34,6 +34,7 @@ MINIBATCHES = 20  # after every move, the paper's
 class Training(LearningParameters):
     """How to learn; the games of an epoch are played side by side."""
 
+    games: int = 128
     worlds: int = 30
     """Drawn for each player at each move."""
     histories: int = 150_000
@@ -67,6 +68,7 @@ class SelfPlay(Learner):
             ReplayBuffer(self.training.buffer, value=(len(moves),), **fields),
         )  # fmt: skip
 
+    @one_thread()
     def step(self) -> Epoch:
         began = time.monotonic()
         self.rng = np.random.default_rng([self.training.seed, self.iteration])

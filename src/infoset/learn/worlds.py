@@ -8,14 +8,13 @@ from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.learn.encoding import Encoding
 from infoset.search.ranges import Range
+from infoset.search.subgame_agent import MOST_STEPS
 from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm, first_sequences
-
-MOST_DEPTH = 100
 
 
 class SolvedWorlds:
@@ -58,7 +57,7 @@ class SolvedWorlds:
 
 def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
     graph, found = encoding.graph, None
-    for depth in range(1, MOST_DEPTH):
+    for depth in range(1, MOST_STEPS + 1):
         try:
             cut = subgraph(graph, worlds, depth, values, told=True, most=max(histories, 1) if found else 10**8)
             tree = GameTree.unroll(cut, histories if found else None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from infoset.policy import TabularPolicy
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
 from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.range_search import KNOWN_ROOTS, Effort, RangeSearch, SubgameSolver
+from infoset.search.range_search import AVERAGE, KNOWN_ROOTS, STOPPING, Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
 from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
 from infoset.search.state_values import informed_values, random_values
-from infoset.search.subgame_agent import ORDER_TWO, ROOTS, SubgameAgent
+from infoset.search.subgame_agent import MOST_STEPS, ORDER_TWO, ROOTS, SubgameAgent
 from infoset.search.subgraph import Values
 from infoset.solvers.mccfr import RARE, Mccfr
+from infoset.solvers.pooled_mccfr import PooledMccfr
 from infoset.solvers.public_subgames import solve_public
 from infoset.solvers.solve import solve
 from infoset.tree.game_tree import GameTree
@@ -40,6 +41,7 @@ from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
 
 METHODS = ("auto", "tree", "public", "sampling", RESOLVING, *KNOWN_ROOTS)
+AHEAD = 2  # steps, in resolving
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 SECONDS_AN_EDGE = 1e-5  # to value all positions
@@ -72,10 +74,13 @@ class Search:
     consistent: bool = False
     """Where the positions are known: the others are held to have played what the search finds for them, instead of
     anything with equal chances; that takes a search for each of their earlier decisions."""
-    steps: int = 2
-    """How far ``resolving`` looks ahead."""
+    steps: int = 0
+    """How far to look ahead: ``resolving`` always, two steps by default; other subgames at most, and by default as deep
+    as the effort allows."""
+    stopping: str = AVERAGE
+    """Of subgames where the positions are known; or ``random``: the profile after a random number of iterations."""
     nature: bool = False
-    """Whether it also ends where nature is about to answer, as betting rounds do."""
+    """Whether ``resolving`` also ends where nature is about to answer, as betting rounds do."""
     seed: int = 0
     """Of sampling before the game."""
 
@@ -84,7 +89,8 @@ class Search:
         check_range("iterations", self.iterations, 0, 2**31)
         check_range("max_histories", self.max_histories, 1, 2**31)
         check_range("worlds", self.worlds, 1, 100_000)
-        check_range("steps", self.steps, 1, 2**31)
+        check_range("steps", self.steps, 0, MOST_STEPS)
+        check_choice("stopping", self.stopping, STOPPING)
         check_range("seed", self.seed, 0, 2**31)
 
 
@@ -125,8 +131,8 @@ def warm_up() -> None:
     solve_public(graph)
     SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).row(0, 0)
     random_values(graph)
-    solver = Mccfr(Walk.of(graph, find_symmetry(graph)))
-    solver.step(1)
+    solver = PooledMccfr(partial(Mccfr, Walk.of(graph, find_symmetry(graph))))
+    solver.step(2)
     solver.policy()
 
 
@@ -207,13 +213,15 @@ class _Planner:
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
         if self.model:  # which need not be as symmetric as the game
             walk = Walk.of(graph)
-            solver = Mccfr(walk, self.parameters.seed, model=by_number(self.model, graph), player=self.player)
+            solver: Mccfr | PooledMccfr = Mccfr(
+                walk, self.parameters.seed, model=by_number(self.model, graph), player=self.player
+            )
         else:
             walk = Walk.of(graph, find_symmetry(graph))
-            solver = Mccfr(walk, self.parameters.seed)
+            solver = PooledMccfr(partial(Mccfr, walk), self.parameters.seed)
         if self.parameters.iterations:
             solver.step(self.parameters.iterations)
-        while not self.parameters.iterations and (left := self._left() - SECONDS_A_SET * solver.table.num_infosets) > 0:
+        while not self.parameters.iterations and (left := self._left() - SECONDS_A_SET * solver.num_infosets) > 0:
             solver.run(None, min(left, SLICE))
         if not solver.iteration:
             raise BudgetError("no time is left for one iteration of sampling")
@@ -221,13 +229,13 @@ class _Planner:
         equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
         return InfosetFollower(graph, walk, solver.policy(RARE)), (
             f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
-            f"iterations of external sampling{aim} met {solver.table.num_infosets:,} information sets"
+            f"iterations of external sampling{aim} met {solver.num_infosets:,} information sets"
         )
 
     def _resolving(self, graph: GameGraph) -> tuple[Agent, str]:
         """Resolve at every public state, as asked."""
         p = self.parameters
-        states = PublicStates(graph, Horizon(p.steps, p.nature), p.max_histories)
+        states = PublicStates(graph, Horizon(p.steps or AHEAD, p.nature), p.max_histories)
         states.explore(self._until(MARGIN))
         solver = ContinualResolving(Ranges(graph), states, PositionValues(self._worth(graph)))
         return RangeSearch(
@@ -248,7 +256,8 @@ class _Planner:
         root = p.method if p.method in KNOWN_ROOTS else ORDER_TWO
         if self.oracle:
             return self._subgame(why)  # which refuses
-        effort, ranges = Effort(sets=p.worlds), Ranges(graph, seed=p.seed)
+        effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
+        ranges = Ranges(graph, seed=p.seed)
         solver = SubgameSolver(ranges, self._worth(graph), root, effort, p.consistent)
         plan = f"{root}: searched move by move on {len(graph.player):,} positions, {why}"
         return RangeSearch(solver, p.seconds_per_move), plan
@@ -258,4 +267,5 @@ class _Planner:
         if self.oracle:  # the two modes are never mixed
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
         root = p.method if p.method in ROOTS else ORDER_TWO
-        return SubgameAgent(p.worlds, p.seconds_per_move, root), f"{root}: searched move by move, because {why}"
+        steps = p.steps or MOST_STEPS
+        return SubgameAgent(p.worlds, p.seconds_per_move, root, steps), f"{root}: searched move by move, because {why}"

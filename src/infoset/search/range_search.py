@@ -20,7 +20,7 @@ from infoset.names import check_choice, check_range
 from infoset.search.clock import uninterrupted
 from infoset.search.followers import Follower
 from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
-from infoset.search.subgame_agent import MARGIN, ORDER_TWO, PER_WORLD, ROOTS
+from infoset.search.subgame_agent import MARGIN, MOST_STEPS, ORDER_TWO, PER_WORLD, ROOTS
 from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
@@ -29,7 +29,9 @@ from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
 CHUNK = 25  # iterations between two looks at the clock
-MOST_DEPTH = 100
+AVERAGE, RANDOM = STOPPING = ("average", "random")
+"""What is played of the iterations that solve a subgame: their average; or the profile of one drawn at random, as the
+search of ReBeL does (Brown et al. 2020), which is their plain mean to anybody who has not seen the draw."""
 COMMON = "common"
 """A root of all worlds that common knowledge allows, where they fit."""
 KNOWN_ROOTS = (*ROOTS, COMMON)
@@ -48,12 +50,17 @@ class Effort:
     others: int = 3
     """Further worlds in each of those: deep is better than wide."""
     iterations: int = 300
+    steps: int = MOST_STEPS
+    """That a subgame looks ahead."""
+    stopping: str = AVERAGE
 
     def __post_init__(self) -> None:
         check_range("histories", self.histories, 1, 2**31)
         check_range("sets", self.sets, 1, 1_000_000)
         check_range("others", self.others, 0, 1_000_000)
         check_range("iterations", self.iterations, 1, 2**31)
+        check_range("steps", self.steps, 1, MOST_STEPS)
+        check_choice("stopping", self.stopping, STOPPING)
 
 
 class RowSolver(Protocol):
@@ -143,7 +150,7 @@ class SubgameSolver:
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
         found, told, most = None, self.root == PER_WORLD, self.most
-        for depth in range(1, MOST_DEPTH):
+        for depth in range(1, self.effort.steps + 1):
             if found is not None and time.monotonic() > self.until:
                 break
             try:
@@ -158,12 +165,14 @@ class SubgameSolver:
 
     def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float]:
         form = SequenceForm.of(tree)
-        solver = pcfr_plus().solver(form)
-        for _ in range(0, self.effort.iterations, CHUNK):
-            solver.step(CHUNK)
-            if time.monotonic() > self.until:
-                break
-        return _played(tree, form, behaviour(form, solver.average()), worlds, player, state)
+        solver, mean = pcfr_plus().solver(form), np.zeros(form.num_sequences)
+        chunk = CHUNK if self.effort.stopping == AVERAGE else 1
+        while solver.iteration < self.effort.iterations and (not solver.iteration or time.monotonic() < self.until):
+            solver.step(chunk)
+            if self.effort.stopping == RANDOM:
+                mean += (behaviour(form, solver.current()) - mean) / solver.iteration
+        strategy = behaviour(form, solver.average()) if self.effort.stopping == AVERAGE else mean
+        return _played(tree, form, strategy, worlds, player, state)
 
 
 def _played(

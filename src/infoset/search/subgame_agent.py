@@ -22,6 +22,7 @@ MARGIN = 0.6  # of the clock; deeper subgames are begun only before half of that
 EDGES_A_SECOND = 15_000  # what is enumerated, unrolled and solved for a while in about a second
 ITERATIONS = 25
 MOST_ITERATIONS = 1_000
+MOST_STEPS = 100
 MAX_EXACT = 2_000  # worlds up to which the belief is kept whole
 
 
@@ -33,12 +34,15 @@ in each world by itself, the policies averaged (Partridge & Thielscher 2022, 3.3
 class SubgameAgent:
     """Worlds from its belief, exact while they are few; subgames that grow deeper while the clock runs; PCFR+.
 
-    ``root`` is one of ``ROOTS``.  ``faults`` lists what it could not explain: then it plays at random among its moves.
+    ``root`` is one of ``ROOTS``; it looks so many ``steps`` ahead at most.  ``faults`` lists what it could not explain:
+    then it plays at random among its moves.
     """
 
-    def __init__(self, worlds: int = 40, seconds_per_move: float = 1.0, root: str = ORDER_TWO) -> None:
+    def __init__(
+        self, worlds: int = 40, seconds_per_move: float = 1.0, root: str = ORDER_TWO, steps: int = MOST_STEPS
+    ) -> None:
         check_choice("root", root, ROOTS)
-        self.worlds, self.seconds_per_move, self.root = worlds, seconds_per_move, root
+        self.worlds, self.seconds_per_move, self.root, self.steps = worlds, seconds_per_move, root, steps
         self.name = root
         self.faults: list[str] = []
 
@@ -106,7 +110,7 @@ class SubgameAgent:
                     break
                 roots = roots[: (len(roots) + 1) // 2]  # the likeliest of its own come first
                 continue
-            if whole:
+            if whole or depth == self.steps:
                 break
             depth += 1
         return found

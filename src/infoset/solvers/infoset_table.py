@@ -7,6 +7,7 @@ game's symmetries make equal only one is kept (``tree.walk``).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,31 @@ class InfosetTable(NamedTuple):
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self)
+
+
+def pooled(tables: Sequence[InfosetTable], group: Group) -> InfosetTable:
+    """All states of several tables with the sum of their averages; without regrets."""
+    players = int((tables[0].parent[: tables[0].filled[STATES]] < 0).sum())
+    total = InfosetTable.empty(players, group)
+    for table in tables:
+        states, entries = table.filled.tolist()
+        total = total.with_room(states, entries)
+        add_averages(total, table, group, np.zeros(states, dtype=np.int32))
+    return total
+
+
+@kernel
+def add_averages(total, table, group, number):
+    """Add one table's averages to another's, which has room for its states; ``number`` is scratch, one a state."""
+    for k in range(len(number)):
+        parent = table.parent[k]
+        number[k] = k if parent < 0 else add_state(total, group, number[parent], table.token[k])
+        first, menu = table.row[k], table.menu[k]
+        if first != NO_ROW:
+            size = group.first_entry[menu + 1] - group.first_entry[menu]
+            row = add_row(total, number[k], menu, size)
+            for m in range(size):
+                total.average[row + m] += table.average[first + m]
 
 
 @kernel

@@ -314,6 +314,15 @@ class Mccfr:
         self.at = np.zeros(7, dtype=np.int64)
         self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
 
+    @property
+    def num_infosets(self) -> int:
+        return self.table.num_infosets
+
+    @property
+    def nbytes(self) -> int:
+        """Of the table, which is all that grows."""
+        return self.table.nbytes
+
     def step(self, iterations: int, until: float = inf) -> None:
         """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up.
 

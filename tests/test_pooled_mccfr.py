@@ -1,0 +1,110 @@
+"""Several runs of sampling side by side: what their mean is worth, and that a seed still means one run."""
+
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.errors import CheckpointError, ParameterError
+from infoset.solvers.belief_response import evaluate_policy
+from infoset.solvers.infoset_table import STATES, path_to, pooled
+from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.outcome_sampling import OutcomeMccfr
+from infoset.solvers.pooled_mccfr import PooledMccfr
+from infoset.tree.graph import explore
+from infoset.tree.symmetry import find_symmetry
+from infoset.tree.walk import Walk
+
+
+def walk_of(name: str, symmetric: bool = False) -> Walk:
+    graph = explore(load(name))
+    return Walk.of(graph, find_symmetry(graph) if symmetric else None)
+
+
+def exploitability(walk: Walk, work: Mccfr | PooledMccfr) -> float:
+    return evaluate_policy(walk, work.policy()).exploitability
+
+
+def averages(table, group) -> Counter:
+    """By player, tokens and move."""
+    found = Counter()
+    for state in np.flatnonzero(table.row[: table.filled[STATES]] >= 0).tolist():
+        player, tokens = path_to(table, state)
+        row, menu = int(table.row[state]), int(table.menu[state])
+        for k in range(int(group.first_entry[menu + 1] - group.first_entry[menu])):
+            found[player, *tokens, -1, k] += float(table.average[row + k])
+    return found
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker(players=3)", "gdl:scissors_double"])
+def test_averages_are_added_state_by_state(name) -> None:
+    walk = walk_of(name, symmetric=True)
+    work = PooledMccfr(partial(Mccfr, walk), 5, runs=3)
+    work.step(20)  # so few that the runs have not met the same states
+    expected: Counter = Counter()
+    for run in work.runs:
+        expected.update(averages(run.table, walk.group))
+    found = averages(pooled([run.table for run in work.runs], walk.group), walk.group)
+    assert found == pytest.approx(expected)
+
+
+def test_two_runs_are_no_worse_than_their_mean_and_as_good_as_one_of_twice_the_iterations() -> None:
+    """The first always holds for two players whose payoffs sum to a constant: exploitability is convex in plans."""
+    walk = walk_of("leduc_poker")
+    both = PooledMccfr(partial(Mccfr, walk), 1)
+    both.step(10_000)
+    twice = [Mccfr(walk, seed) for seed in range(3)]
+    for run in twice:
+        run.step(10_000)
+    mean = np.mean([exploitability(walk, run) for run in both.runs])
+    assert exploitability(walk, both) < 0.85 * mean
+    assert exploitability(walk, both) < 1.25 * np.mean([exploitability(walk, run) for run in twice])
+
+
+def test_symmetric_states_are_pooled_too() -> None:
+    walk = walk_of("gdl:scissors_double", symmetric=True)
+    work = PooledMccfr(partial(Mccfr, walk), 2)
+    work.step(20_000)
+    assert exploitability(walk, work) < 1.0
+
+
+@pytest.mark.parametrize("kind", [Mccfr, OutcomeMccfr])
+def test_a_seed_means_one_run_however_it_is_cut_or_saved(kind) -> None:
+    walk = walk_of("leduc_poker")
+    one, other, third = (PooledMccfr(partial(kind, walk), seed, runs=3) for seed in (3, 3, 4))
+    one.step(1_000)
+    third.step(1_000)
+    for part in (1, 98, 401):
+        other.step(part)
+    resumed = PooledMccfr(partial(kind, walk), 3, runs=3)
+    resumed.restore({name: np.array(array) for name, array in other.save().items()})
+    resumed.step(500)
+    assert one.iteration == resumed.iteration == 1_000
+    np.testing.assert_array_equal(one.policy().behaviour, resumed.policy().behaviour)
+    assert not np.array_equal(one.policy().behaviour, third.policy().behaviour)
+
+
+def test_the_runs_differ() -> None:
+    walk = walk_of("leduc_poker")
+    work = PooledMccfr(partial(Mccfr, walk), 3)
+    work.step(100)
+    first, second = (run.table.regret[:50] for run in work.runs)
+    assert not np.array_equal(first, second)
+
+
+def test_a_clock_ends_all_runs() -> None:
+    work = PooledMccfr(partial(Mccfr, walk_of("leduc_poker")), 3)
+    work.run(None, 0.05)
+    assert all(run.iteration > 0 for run in work.runs)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    walk = walk_of("kuhn_poker")
+    two, three = (PooledMccfr(partial(Mccfr, walk), runs=runs) for runs in (2, 3))
+    for one, other in ((two, three), (three, two)):
+        with pytest.raises(CheckpointError, match=r"it does not hold [23] runs"):
+            one.restore(other.save())
+    with pytest.raises(ParameterError, match="runs=0"):
+        PooledMccfr(partial(Mccfr, walk), runs=0)
