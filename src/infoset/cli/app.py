@@ -207,7 +207,9 @@ def train(
         str | None, typer.Option(help="self-play (of states, the default) or resolving (of public states).")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (32, 16).")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (128, 16).")] = None,
+    parts: Annotated[int | None, typer.Option(min=1, help="In which they are played, for so many workers (2).")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games; changes no result.")] = 1,
     worlds: Annotated[int | None, typer.Option(min=1, help="self-play: drawn at each move (30).")] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="resolving: look so many steps ahead (1000).")] = None,
     nature: Annotated[
@@ -226,8 +228,8 @@ def train(
     if not resume and game is None:
         raise ParameterError("no GAME given; 'infoset games' lists the names")
     asked = {
-        "method": method, "seed": seed, "games": games, "worlds": worlds, "steps": steps, "nature": nature,
-        "hidden": hidden, "rate": rate,
+        "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
+        "nature": nature, "hidden": hidden, "rate": rate,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if resume and given:
@@ -239,10 +241,10 @@ def train(
     with LearningProgress(seconds) as progress:
         if resume:
             assert out is not None
-            folder, config = learning.resume(out, name, seconds, epochs, progress)
+            folder, config = learning.resume(out, name, seconds, epochs, workers, progress)
         else:
             assert name is not None
-            folder, config = learning.begin(learning.config_of(name, given), out, seconds, epochs, progress)
+            folder, config = learning.begin(learning.config_of(name, given), out, seconds, epochs, workers, progress)
     points = folder.points()
     if json_:
         _print_json({"folder": str(folder.path), "last": asdict(points[-1]) if points else None})

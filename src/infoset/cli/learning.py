@@ -11,6 +11,7 @@ from infoset.errors import CheckpointError, ParameterError
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
 from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig, TrainingFolder, train
+from infoset.learn.workers import shared
 from infoset.names import check_choice
 from infoset.search.public_states import Horizon
 
@@ -32,21 +33,24 @@ def config_of(game: str, given: dict[str, Any]) -> AnyConfig:
 
 
 def begin(
-    config: AnyConfig, out: Path | None, seconds: float, epochs: int | None, progress: LearningProgress
+    config: AnyConfig, out: Path | None, seconds: float, epochs: int | None, workers: int, progress: LearningProgress
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training from its beginning; the folder is made when the game is known to fit."""
     work = config.learner(progress.exploring)
     folder = TrainingFolder.create(out, config)
-    train(folder, work, None, seconds, epochs, progress.advance)
+    with shared(work, config, workers):
+        train(folder, work, None, seconds, epochs, progress.advance)
     return folder, config
 
 
 def resume(
-    out: Path, game: str | None, seconds: float, epochs: int | None, progress: LearningProgress
+    out: Path, game: str | None, seconds: float, epochs: int | None, workers: int, progress: LearningProgress
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training that goes on."""
     folder, config, saved = TrainingFolder.open(out)
     if game not in (None, config.game):
         raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
-    train(folder, config.learner(progress.exploring), saved, seconds, epochs, progress.advance)
+    work = config.learner(progress.exploring)
+    with shared(work, config, workers):
+        train(folder, work, saved, seconds, epochs, progress.advance)
     return folder, config

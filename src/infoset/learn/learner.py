@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
@@ -29,6 +30,8 @@ class LearningParameters:
 
     games: int = 32
     """Between two looks at the clock: an epoch."""
+    parts: int = 2
+    """In which the games of an epoch are played: so many processes can share them."""
     iterations: int = 100
     """Of PCFR+ in each subgame."""
     hidden: int = 128
@@ -42,7 +45,7 @@ class LearningParameters:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("games", "iterations", "batch", "buffer"):
+        for name in ("games", "parts", "iterations", "batch", "buffer"):
             check_range(name, getattr(self, name), 1, 2**31)
         check_range("hidden", self.hidden, 1, MOST_HIDDEN)
         if not 0.0 < self.rate <= 1.0:
@@ -78,14 +81,67 @@ class States(Protocol):
         """How many there are."""
 
 
+class Samples(NamedTuple):
+    """What goes into the buffer at once."""
+
+    rows: LongArray  # (K,) states
+    fields: dict[str, npt.NDArray[Any]]  # (K, …) each
+
+
+class Played(NamedTuple):
+    """What the games of a part left to learn from, in order; and what the start is held to be worth, in payoffs."""
+
+    samples: list[Samples]
+    start: tuple[float, ...]
+
+
+class Games(ABC):
+    """Plays the games of an epoch.
+
+    A part of them depends on the network, the seed and its number alone, so that any process can play it.
+    """
+
+    def __init__(self, net: nn.Module, training: LearningParameters) -> None:
+        self.net, self.training = net, training
+
+    def play(self, iteration: int, parts: list[int]) -> list[Played]:
+        """Some parts of epoch ``iteration``, with the network as it is now."""
+        training, found = self.training, []
+        self.prepare()
+        for part in parts:
+            rng = np.random.default_rng([training.seed, iteration, 1 + part])
+            found.append(
+                self.play_part(training.games // training.parts + (part < training.games % training.parts), rng)
+            )
+        return found
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """What all parts need of the network."""
+
+    @abstractmethod
+    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+        """So many games."""
+
+
+Play = Callable[[Games, int, list[int]], list[Played]]
+"""Plays parts of an epoch: ``Games.play``, or that of ``Workers``."""
+
+
 class Learner(ABC):
     """A training at work; ``step`` plays and learns one epoch.  The same seed gives the same run, resumed or not."""
 
-    def __init__(self, encoding: States, net: nn.Module, rate: float, buffer: ReplayBuffer) -> None:
+    def __init__(self, encoding: States, player: Games, net: nn.Module, buffer: ReplayBuffer) -> None:
         self.encoding: Any = encoding
-        self.net, self.buffer = net.to(device()), buffer
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=rate)
+        self.player, self.net, self.buffer = player, net, buffer
+        self.play: Play = Games.play
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=player.training.rate)
         self.iteration = self.games = 0
+
+    def played(self) -> list[Played]:
+        """The games of the next epoch; draws to come are the epoch's own."""
+        self.rng = np.random.default_rng([self.player.training.seed, self.iteration])
+        return self.play(self.player, self.iteration, list(range(self.player.training.parts)))
 
     @abstractmethod
     def step(self) -> Epoch:
@@ -96,8 +152,8 @@ class Learner(ABC):
 
     @property
     def finished(self) -> nn.Module:
-        """The network to keep."""
-        return self.net
+        """The network to keep, with which games are played."""
+        return self.player.net
 
     def descend(self, loss: torch.Tensor, places: LongArray) -> None:
         """One step against the gradient of what was lost on the samples at ``places``."""
@@ -109,7 +165,7 @@ class Learner(ABC):
 
     def save(self) -> dict[str, Any]:
         """All that the epochs to come depend on, as arrays by name."""
-        arrays = {f"net.{name}": tensor.cpu().numpy().copy() for name, tensor in self.net.state_dict().items()}
+        arrays: dict[str, Any] = {f"net.{name}": array for name, array in weights_of(self.net).items()}
         for k, state in self.optimizer.state_dict()["state"].items():
             arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
         arrays |= {f"buffer.{name}": array.copy() for name, array in self.buffer.save().items()}
@@ -169,6 +225,11 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+def weights_of(net: nn.Module) -> dict[str, npt.NDArray[Any]]:
+    """Copies of a network's tensors by name."""
+    return {name: tensor.cpu().numpy().copy() for name, tensor in net.state_dict().items()}
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, torch.Tensor]:

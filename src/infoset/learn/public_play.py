@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import torch
@@ -17,7 +18,17 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from infoset.base import FloatArray
 from infoset.learn.belief_net import NetValues, PublicEncoding, belief_net
-from infoset.learn.learner import Epoch, Learner, LearningParameters, device, one_thread, part_of
+from infoset.learn.learner import (
+    Epoch,
+    Games,
+    Learner,
+    LearningParameters,
+    Played,
+    Samples,
+    device,
+    one_thread,
+    part_of,
+)  # fmt: skip
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.search.public_states import Horizon, PublicState
 from infoset.search.resolving import Resolving, Root, leaf_ranges, start
@@ -28,6 +39,7 @@ DECAY = 0.995  # of the average of the network's weights, over mini-batches
 AS_PLAYED = 0.4  # of the ranges
 POWERS = (1.0, 2.0, 4.0)  # of exponential numbers: even and peaked ranges
 NOBODY = 1e-9
+FIELDS = ("range", "value", "weight")  # of a sample
 MOST_BYTES = 1 << 30  # of the buffer
 
 
@@ -42,39 +54,24 @@ class PublicTraining(LearningParameters):
     batch: int = 512
 
 
-class PublicPlay(Learner):
-    """The training at work; searches ask a slow average of the network's weights."""
+class PublicGames(Games):
+    """Games from public state to public state, each solved with the network's values behind the horizon."""
 
-    encoding: PublicEncoding
+    training: PublicTraining
 
-    def __init__(self, encoding: PublicEncoding, training: PublicTraining | None = None) -> None:
-        self.training = training or PublicTraining()
-        torch.manual_seed(self.training.seed)
-        each = (encoding.players, encoding.places)
-        capacity = min(self.training.buffer, MOST_BYTES // (3 * 4 * each[0] * each[1]))
-        buffer = ReplayBuffer(capacity, range=each, value=each, weight=each)
-        super().__init__(encoding, belief_net(encoding, self.training.hidden), self.training.rate, buffer)
-        self.slow = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]
+    def __init__(self, encoding: PublicEncoding, net: nn.Module, training: PublicTraining) -> None:
+        super().__init__(net, training)
+        self.encoding = encoding
 
-    @property
-    def finished(self) -> nn.Module:
-        return self.slow.module
+    def prepare(self) -> None:
+        self.values = NetValues(self.net, self.encoding)
 
-    @one_thread()
-    def step(self) -> Epoch:
-        began, training = time.monotonic(), self.training
-        self.rng = np.random.default_rng([training.seed, self.iteration])
-        self.values = NetValues(self.slow.module, self.encoding)
-        starts = [self._play() for _ in range(training.games)]
-        for group in self.optimizer.param_groups:
-            group["lr"] = training.rate / (1 + self.iteration / SLOWER) ** 0.5
-        losses = [self._learn() for _ in range(MINIBATCHES)]
-        self.iteration += 1
-        self.games += training.games
-        return Epoch(
-            self.iteration, time.monotonic() - began, self.games, self.buffer.added, float(np.mean(losses)),
-            tuple(np.mean(starts, axis=0).tolist()),
-        )  # fmt: skip
+    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+        samples: list[Samples] = []
+        self.rng, self.samples = rng, samples
+        starts = [self._play() for _ in range(games)]
+        worth = np.mean(starts, axis=0) if starts else np.zeros(self.encoding.players)
+        return Played(self.samples, tuple(worth.tolist()))
 
     def _play(self) -> list[float]:
         """One game; returns what the start is worth to everybody."""
@@ -110,7 +107,8 @@ class PublicPlay(Learner):
             sample[0, 0, p, : len(mine)] = mine
             sample[1, 0, p, : len(mine)][there] = (payoff - encoding.middle) / encoding.half
             sample[2, 0, p, : len(mine)][there] = likely[there] / likely.max()
-        self.buffer.add(np.array([number]), range=sample[0], value=sample[1], weight=sample[2])
+        fields = {name: part.astype(np.float32) for name, part in zip(FIELDS, sample, strict=True)}
+        self.samples.append(Samples(np.array([number]), fields))
 
     def _changed(self, ranges: FloatArray) -> FloatArray:
         """As it is, or mixed with a random one, or that alone."""
@@ -121,6 +119,38 @@ class PublicPlay(Learner):
         drawn /= drawn.sum()
         share = share if kind < (1 + AS_PLAYED) / 2 else 1.0
         return np.asarray((1 - share) * ranges + share * drawn)
+
+
+class PublicPlay(Learner):
+    """The training at work; searches ask a slow average of the network's weights."""
+
+    encoding: PublicEncoding
+
+    def __init__(self, encoding: PublicEncoding, training: PublicTraining | None = None) -> None:
+        self.training = training or PublicTraining()
+        torch.manual_seed(self.training.seed)
+        each = (encoding.players, encoding.places)
+        capacity = min(self.training.buffer, MOST_BYTES // (3 * 4 * each[0] * each[1]))
+        buffer = ReplayBuffer(capacity, **dict.fromkeys(FIELDS, each))
+        net = belief_net(encoding, self.training.hidden).to(device())
+        self.slow = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]
+        super().__init__(encoding, PublicGames(encoding, self.slow.module, self.training), net, buffer)
+
+    @one_thread()
+    def step(self) -> Epoch:
+        began, training = time.monotonic(), self.training
+        played = self.played()
+        for samples in chain.from_iterable(part.samples for part in played):
+            self.buffer.add(samples.rows, **samples.fields)
+        for group in self.optimizer.param_groups:
+            group["lr"] = training.rate / (1 + self.iteration / SLOWER) ** 0.5
+        losses = [self._learn() for _ in range(MINIBATCHES)]
+        self.iteration += 1
+        self.games += training.games
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.buffer.added, float(np.mean(losses)),
+            played[0].start,
+        )  # fmt: skip
 
     def _learn(self) -> float:
         """One mini-batch: squared error of the values, weighted by how likely nature and the others are there."""

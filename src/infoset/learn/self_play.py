@@ -9,8 +9,8 @@ towards what the network would play.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch import nn
 
 from infoset.base import FloatArray, LongArray
 from infoset.learn.encoding import Encoding
-from infoset.learn.learner import Epoch, Learner, LearningParameters, device, one_thread
+from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.learn.worlds import SolvedWorlds
@@ -53,50 +53,38 @@ class _Game(NamedTuple):
     known: tuple[int, ...]
 
 
-class SelfPlay(Learner):
-    """The paper's training at work."""
+class WorldGames(Games):
+    """Games in which every world is solved by itself."""
 
     net: StateNet
+    training: Training
 
-    def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
-        self.training = training or Training()
-        torch.manual_seed(self.training.seed)
-        moves = [len(moves) for moves in encoding.moves]
-        fields = {policy(player): (count,) for player, count in enumerate(moves)}
-        super().__init__(
-            encoding, StateNet(encoding.num_facts, moves, self.training.hidden), self.training.rate,
-            ReplayBuffer(self.training.buffer, value=(len(moves),), **fields),
-        )  # fmt: skip
+    def __init__(self, encoding: Encoding, net: StateNet, training: Training) -> None:
+        super().__init__(net, training)
+        self.encoding = encoding
 
-    @one_thread()
-    def step(self) -> Epoch:
-        began = time.monotonic()
-        self.rng = np.random.default_rng([self.training.seed, self.iteration])
+    def prepare(self) -> None:
         self.values, policies = evaluate_states(self.net, self.encoding)
-        start = self.values[self.encoding.row[0]]
-        chances = self.encoding.edge_chances(policies)
-        self.ranges = Ranges(self.encoding.graph, self._lean(chances), seed=self.training.seed)
-        losses, running = [], [_Game(0, tuple(range(len(policies))))] * self.training.games
-        running = self._past_nature(running)
-        while running:
-            running = self._move(running)
-            losses += [self._learn() for _ in range(MINIBATCHES)]
-        self.iteration += 1
-        self.games += self.training.games
-        value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
-        return Epoch(
-            self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss,
-            tuple(start.tolist()), policy_loss,
-        )  # fmt: skip
+        self.chances = self.encoding.edge_chances(policies)
 
-    def _lean(self, chances: FloatArray) -> Callable[[LongArray, LongArray], FloatArray]:
+    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+        self.ranges = Ranges(
+            self.encoding.graph, self._lean, seed=self.training.seed
+        )  # they know what was asked before
+        self.rng = rng
+        found: list[Samples] = []
+        running = self._past_nature([_Game(0, tuple(range(len(self.encoding.moves))))] * games)
+        while running:
+            running = self._move(running, found)
+        return Played(found, tuple(self.values[self.encoding.row[0]].tolist()))
+
+    def _lean(self, edges: LongArray, known: LongArray) -> FloatArray:
         """The training sampler's chances: in proportion to f(s, a) + 1 / moves."""
         graph = self.encoding.graph
-        sizes = graph.num_edges[graph.source]
-        return lambda edges, known: (chances[edges] + 1.0 / sizes[edges]) / 2
+        return (self.chances[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
 
-    def _move(self, running: list[_Game]) -> list[_Game]:
-        """All games one step further; their states are kept to learn from."""
+    def _move(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
+        """All games one step further; what their states are worth is noted."""
         encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
         held = {}
         for g, game in enumerate(running):
@@ -110,7 +98,10 @@ class SelfPlay(Learner):
             encoding, positions, self._worth, self.training.histories, self.training.iterations
         )  # fmt: skip
         policies = {policy(p): found for p, found in enumerate(solved.policies)}
-        self.buffer.add(encoding.row[positions], value=encoding.normalised(solved.values), **policies)
+        fields = {"value": encoding.normalised(solved.values), **policies}
+        samples.append(
+            Samples(encoding.row[positions], {name: array.astype(np.float32) for name, array in fields.items()})
+        )
         chances = {
             (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
             for (g, p), found in held.items()
@@ -158,6 +149,37 @@ class SelfPlay(Learner):
         return tuple(
             [k if token == NO_TOKEN else self.ranges.behind(k, token) for k, token in zip(known, tokens, strict=True)]
         )
+
+
+class SelfPlay(Learner):
+    """The paper's training at work."""
+
+    net: StateNet
+
+    def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
+        self.training = training or Training()
+        torch.manual_seed(self.training.seed)
+        moves = [len(moves) for moves in encoding.moves]
+        fields = {policy(player): (count,) for player, count in enumerate(moves)}
+        buffer = ReplayBuffer(self.training.buffer, value=(len(moves),), **fields)
+        net = StateNet(encoding.num_facts, moves, self.training.hidden).to(device())
+        super().__init__(encoding, WorldGames(encoding, net, self.training), net, buffer)
+
+    @one_thread()
+    def step(self) -> Epoch:
+        began, losses = time.monotonic(), []
+        played = self.played()
+        for side_by_side in zip_longest(*[part.samples for part in played]):
+            for samples in filter(None, side_by_side):
+                self.buffer.add(samples.rows, **samples.fields)
+            losses += [self._learn() for _ in range(MINIBATCHES)]
+        self.iteration += 1
+        self.games += self.training.games
+        value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss,
+            played[0].start, policy_loss,
+        )  # fmt: skip
 
     def _learn(self) -> tuple[float, float]:
         """One mini-batch: squared error of the values, cross-entropy of the policies."""
