@@ -6,10 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace as replace_fields
+from multiprocessing import active_children
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 pytest.importorskip("torch")
 
@@ -20,6 +23,7 @@ from infoset.learn.net import evaluate_states, load_net, save_net
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.train import PublicTrainingConfig, TrainingConfig, TrainingFolder, encoding_of, train
+from infoset.learn.workers import Workers, shared
 from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
@@ -104,6 +108,65 @@ def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> No
     assert len(curves[0]) == 4
     assert nets[0] == nets[1]
     assert (tmp_path / "whole" / "curve.png").exists()
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_processes_that_play_change_nothing(config) -> None:
+    """Three parts for two processes: what is learnt comes in the same order."""
+    config = replace(config, training=replace_fields(config.training, parts=3, games=7))
+    curves = []
+    for workers in (1, 2):
+        work = config.learner()
+        with shared(work, config, workers):
+            points = [work.step() for _ in range(2)]
+        curves.append([(p.games, p.states, p.value_loss, p.policy_loss, p.start_values) for p in points])
+    assert curves[0] == curves[1]
+
+
+def test_fewer_games_than_parts_is_no_trouble() -> None:
+    point = SelfPlay(
+        encoding_of(load("kuhn_poker")), Training(games=1, parts=3, worlds=2, iterations=5, batch=4)
+    ).step()
+    assert point.games == 1
+    assert point.states > 0
+
+
+def test_a_process_that_ends_is_told_in_a_line() -> None:
+    config = TrainingConfig("kuhn_poker", SMALL)
+    work = config.learner()
+    with Workers(config, 2) as workers:
+        for process in active_children():
+            process.kill()
+        work.play = workers.play
+        with pytest.raises(CheckpointError, match="a process that played games ended"):
+            work.step()
+
+
+def test_processes_end_with_the_one_that_started_them() -> None:
+    """Also where that is killed."""
+    script = (
+        "import multiprocessing, time; from infoset.learn.train import TrainingConfig\n"
+        "from infoset.learn.self_play import Training; from infoset.learn.workers import Workers\n"
+        "workers = Workers(TrainingConfig('kuhn_poker', Training()), 2)\n"
+        "print(*[process.pid for process in multiprocessing.active_children()], flush=True); time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as main:
+        assert main.stdout
+        pids = [int(word) for word in main.stdout.readline().split()]
+        main.kill()
+    assert len(pids) == 2
+    until = time.monotonic() + 30
+    while any(map(is_running, pids)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(map(is_running, pids))
+
+
+def is_running(pid: int) -> bool:
+    """Nobody waits for orphans here, so that one that has ended may still be listed, as a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_an_interrupted_epoch_is_played_again(tmp_path) -> None:
