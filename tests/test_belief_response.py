@@ -1,10 +1,16 @@
 """Exact figures by beliefs: those of the sequence form, on games small enough for both."""
 
+import signal
+from functools import partial
+
 import numpy as np
 import pytest
 
 from infoset import GameTree, SequenceForm, evaluate, load
-from infoset.solvers.belief_response import BeliefResponse, Entries, evaluate_policy
+from infoset.cli import sampling
+from infoset.errors import CheckpointError
+from infoset.runs import RunConfig, SamplingFolder
+from infoset.solvers.belief_response import BeliefResponse, Entries, PolicyEvaluation, evaluate_policy
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.mccfr import Mccfr
@@ -73,3 +79,67 @@ def test_it_can_be_cut_into_steps_and_needs_little_room_at_first() -> None:
         shares.append(response.share)
     assert response.values[0] == pytest.approx(expected.best_response_values[0])
     assert shares[-1] > 0.5 > shares[0]
+
+
+@pytest.mark.parametrize("lines", [1, 7, 1000])
+def test_an_evaluation_that_was_cut_goes_on_elsewhere(lines, monkeypatch) -> None:
+    monkeypatch.setattr("infoset.solvers.belief_response.FIRST_ROOM", 4)  # it has to grow now and then
+    walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
+    solver = Mccfr(walk, 1)
+    solver.step(200)
+    policy = solver.policy()
+    expected, work = evaluate_policy(walk, policy), PolicyEvaluation(walk, policy)
+    for _ in range(60):
+        work.step(lines)
+        other = PolicyEvaluation(walk, policy)
+        other.restore(work.save())
+        assert other.share == work.share
+        work = other
+    while not work.step():
+        pass
+    assert work.result == expected
+
+
+def test_an_evaluation_of_another_policy_is_refused() -> None:
+    walk = Walk.of(GameTree.of(load("kuhn_poker")).graph)
+    solver = Mccfr(walk, 1)
+    solver.step(10)
+    work = PolicyEvaluation(walk, solver.policy())
+    work.step(1)
+    saved = work.save()
+    with pytest.raises(CheckpointError, match="does not fit"):
+        PolicyEvaluation(walk, solver.policy()).restore({**saved, "0.line.value": np.zeros(3)})
+    solver.step(10)
+    with pytest.raises(CheckpointError, match="of another policy"):
+        PolicyEvaluation(walk, solver.policy()).restore(saved)
+
+
+class Interrupting:
+    """A progress bar during which Ctrl-C is pressed once."""
+
+    def __init__(self) -> None:
+        self.shares: list[float] = []
+
+    def evaluating(self, share: float) -> None:
+        self.shares.append(share)
+        if len(self.shares) == 30:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path) -> None:
+    walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
+    solver = Mccfr(walk, 1)
+    solver.step(100)
+    policy, progress, ends = solver.policy(), Interrupting(), []
+    folder = SamplingFolder.create(tmp_path / "run", RunConfig("leduc_poker", "mccfr"))
+    for _ in range(2):
+        work = PolicyEvaluation(walk, policy)
+        work.step = partial(work.step, 20)
+        ends.append(sampling._evaluate(work, folder, progress))
+    assert ends == [False, True]
+    whole, steps = PolicyEvaluation(walk, policy), 0
+    while not whole.step(20):
+        steps += 1
+    assert len(progress.shares) == steps > 60  # it did not begin anew
+    assert work.result == evaluate_policy(walk, policy)
+    assert folder.load_evaluation() is None

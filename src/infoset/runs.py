@@ -45,7 +45,7 @@ P = TypeVar("P", bound=Any)
 
 
 class Saving(Protocol):
-    """Work that can be cut short: its arrays by name, with ``iteration`` among them."""
+    """Work that can be cut short: its arrays by name; in a checkpoint with ``iteration`` among them."""
 
     def save(self) -> dict[str, Any]: ...
 
@@ -189,9 +189,28 @@ class RunFolder(Folder[RunConfig, Point]):
 
 
 class SamplingFolder(Folder[RunConfig, Any]):
-    """A run of sampling: no points, a policy that is numbered."""
+    """A run of sampling: no points, a policy that is numbered, an exact evaluation that may be half done."""
 
     config_type, point_type = RunConfig, dict
+
+    @property
+    def _evaluation(self) -> Path:
+        return self.path / "evaluation.npz"
+
+    def save_evaluation(self, evaluation: Saving) -> None:
+        """Keep how far it is; the file is replaced whole."""
+        arrays = evaluation.save()
+        replace_file(self._evaluation, lambda file: np.savez(file, **arrays))
+
+    def load_evaluation(self) -> dict[str, Any] | None:
+        """What was kept; ``None`` where there is nothing that can be read."""
+        try:
+            return read_arrays(self._evaluation)
+        except BROKEN_ARCHIVE:
+            return None
+
+    def forget_evaluation(self) -> None:
+        self._evaluation.unlink(missing_ok=True)
 
 
 def _claim_fresh(config: Any) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from infoset.names import build, check_choice, parse_name
 
 if TYPE_CHECKING:
     from infoset.runs import RunConfig, SamplingFolder
+    from infoset.solvers.belief_response import PolicyEvaluation
     from infoset.solvers.pooled_mccfr import PooledMccfr
     from infoset.tree.walk import Walk
 
@@ -118,7 +120,7 @@ def _chunk(work: PooledMccfr, spent: float) -> int:
 def _evaluated(
     walk: Walk, work: PooledMccfr, folder: SamplingFolder, config: RunConfig, spent: float, progress: SamplingProgress
 ) -> dict[str, Any]:
-    from infoset.solvers.belief_response import evaluate_policy
+    from infoset.solvers.belief_response import PolicyEvaluation
     from infoset.solvers.infoset_policy import NO_ROW
     from infoset.solvers.mccfr import RARE
     from infoset.solvers.sampled_policy import SampledPolicy
@@ -131,13 +133,33 @@ def _evaluated(
         "infosets": int((policy.row != NO_ROW).sum()), "bytes": work.nbytes, "symmetries": walk.group.order,
         "policy": str(path), "folder": str(folder.path),
     }  # fmt: skip
-    try:
-        found = evaluate_policy(walk, policy, progress.evaluating)
-    except KeyboardInterrupt:  # the policy is saved
+    evaluation = PolicyEvaluation(walk, policy)
+    if not _evaluate(evaluation, folder, progress):
         return body
+    found = evaluation.result
     return body | {
         "values": found.values, "exploitability": found.exploitability, "nash_conv": found.nash_conv,
     }  # fmt: skip
+
+
+def _evaluate(evaluation: PolicyEvaluation, folder: SamplingFolder, progress: SamplingProgress) -> bool:
+    """Go on with what an earlier call left of the same evaluation; whether nothing interrupted it before its end."""
+    from infoset.solvers.solve import interrupts
+
+    if saved := folder.load_evaluation():
+        with suppress(CheckpointError):  # of another policy, after more sampling
+            evaluation.restore(saved)
+    noted = time.monotonic()
+    with interrupts() as stop:
+        while not evaluation.step():
+            progress.evaluating(evaluation.share)
+            if stop.is_set() or time.monotonic() - noted > CHECKPOINT_SECONDS:
+                folder.save_evaluation(evaluation)
+                noted = time.monotonic()
+            if stop.is_set():
+                return False
+    folder.forget_evaluation()
+    return True
 
 
 def sampling_text(body: dict[str, Any]) -> str:
@@ -154,4 +176,6 @@ def sampling_text(body: dict[str, Any]) -> str:
             f"exploitability   {body['exploitability']:.4g}, exactly",
             f"nash_conv        {body['nash_conv']:.4g}",
         ]
+    else:
+        lines.append("not evaluated    --resume goes on with it")
     return "\n".join([*lines, f"run folder       {body['folder']}"])

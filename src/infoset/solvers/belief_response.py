@@ -7,13 +7,16 @@ a symmetry of the game makes equal is followed once.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray, LongArray
+from infoset.errors import CheckpointError, shorten
 from infoset.interning import longer
 from infoset.jit import inline_kernel, kernel
 from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind, follow
@@ -364,6 +367,31 @@ class BeliefResponse:
         self.done = ended == 2
         return self.done
 
+    def save(self) -> dict[str, Any]:
+        """All that the steps to come depend on, as arrays by name."""
+        depth = int(self.line.depth[0])
+        used = int(self.line.last[:depth].max(initial=1))  # at the beginning there is one entry
+        arrays = {f"entries.{name}": array[:used].copy() for name, array in self.entries._asdict().items()}
+        arrays |= {f"line.{name}": array.copy() for name, array in self.line._asdict().items()}
+        state = np.array([len(self.entries.position), len(self.spare.position), self.opened, self.done])
+        return arrays | {"state": state}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        try:
+            room, spare, opened, done = saved["state"].tolist()
+            n = self.entries.views.shape[1]
+            entries, line = Entries.empty(room, n), Line.empty(len(self.line.begin))
+            for name, array in entries._asdict().items():
+                mine = saved[f"entries.{name}"]
+                array[: len(mine)] = mine
+            for name, array in line._asdict().items():
+                array[:] = saved[f"line.{name}"]
+        except (KeyError, ValueError, TypeError) as error:
+            raise CheckpointError(f"the evaluation does not fit: {shorten(str(error), 200)}") from None
+        self.entries, self.line, self.opened, self.done = entries, line, bool(opened), bool(done)
+        self.work, self.spare = Entries.empty(spare, n), Entries.empty(spare, n)
+
     def _grow(self, needed: bool) -> None:
         if needed:
             self.entries, self.work, self.spare = self.entries.twice(), self.work.twice(), self.spare.twice()
@@ -397,18 +425,62 @@ class BeliefResponse:
         return 1.0 if self.done else done
 
 
+class PolicyEvaluation:
+    """Everybody's best responses to one profile at work, in steps, a thread a player; saved, they go on elsewhere."""
+
+    def __init__(self, walk: Walk, policy: InfosetPolicy) -> None:
+        self.policy = policy
+        self.responses = [BeliefResponse(walk, policy, player) for player in range(walk.num_players)]
+
+    def step(self, lines: int = LINES_A_CALL) -> bool:
+        """So many information states more of everybody; whether those were the last."""
+        left = [response for response in self.responses if not response.done]
+        with ThreadPoolExecutor(max(len(left), 1)) as pool:
+            return all([*pool.map(lambda response: response.step(lines), left)])
+
+    @property
+    def share(self) -> float:
+        """Roughly how much is done, from 0 to 1."""
+        return sum(response.share for response in self.responses) / len(self.responses)
+
+    @property
+    def result(self) -> Evaluation:
+        """When all is done."""
+        best, values = zip(*[response.values for response in self.responses], strict=True)
+        gains = [max(b - v, 0.0) for b, v in zip(best, values, strict=True)]
+        return Evaluation(sum(gains), sum(gains) / len(gains), max(gains), tuple(values), tuple(best))
+
+    def save(self) -> dict[str, Any]:
+        """All that the steps to come depend on, as arrays by name."""
+        arrays = {f"{k}.{name}": array for k, r in enumerate(self.responses) for name, array in r.save().items()}
+        return arrays | {"policy": self._mark()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """As it was when ``save`` was called.
+
+        Raises ``CheckpointError`` for arrays that do not fit, or of another profile.
+        """
+        if not np.array_equal(saved.get("policy", ()), self._mark()):
+            raise CheckpointError("the evaluation does not fit: it was of another policy")
+        for k, response in enumerate(self.responses):
+            prefix = f"{k}."
+            response.restore({name[len(prefix) :]: v for name, v in saved.items() if name.startswith(prefix)})
+
+    def _mark(self) -> npt.NDArray[np.uint8]:
+        """Of the profile."""
+        digest = hashlib.sha256()
+        for array in self.policy:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return np.frombuffer(digest.digest(), dtype=np.uint8)
+
+
 def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float], None] | None = None) -> Evaluation:
     """Exact figures of a profile that was made on ``walk``, player by player in threads, without its histories.
 
     Time grows with the histories that differ for some player.  ``progress`` is told the share that is done.
     """
-    n = walk.num_players
-    responses = [BeliefResponse(walk, policy, player) for player in range(n)]
-    with ThreadPoolExecutor(n) as pool:
-        while not all(response.done for response in responses):
-            list(pool.map(BeliefResponse.step, [r for r in responses if not r.done]))
-            if progress:
-                progress(sum(r.share for r in responses) / n)
-    best, values = zip(*[response.values for response in responses], strict=True)
-    gains = [max(b - v, 0.0) for b, v in zip(best, values, strict=True)]
-    return Evaluation(sum(gains), sum(gains) / n, max(gains), tuple(values), tuple(best))
+    work = PolicyEvaluation(walk, policy)
+    while not work.step():
+        if progress:
+            progress(work.share)
+    return work.result
