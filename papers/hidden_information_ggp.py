@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, fields
-from functools import lru_cache, partial
+from functools import partial
 from itertools import product, repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,15 +28,16 @@ import msgspec
 import numpy as np
 
 from infoset import load
-from infoset.base import Action, FloatArray, State
+from infoset.base import FloatArray, State
 from infoset.files import replace_file
+from infoset.gdl.game import GdlGame
 from infoset.learn.learner import Epoch
 from infoset.learn.net import save_net
 from infoset.learn.self_play import Training
 from infoset.learn.train import TrainingConfig, TrainingFolder, train
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
-from infoset.search.agent import SearchAgent
+from infoset.search.agent import SearchAgent, warm_up
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges
@@ -352,16 +353,7 @@ def stopping_line(name: str) -> str:
     return f"| {name} | {' | '.join(f'{value:.4f}' for value in found)} |"
 
 
-Moves = tuple["Action | None", ...]
-Successors = Callable[[State, Moves], list[tuple[float, State]]]
-
-
-def successors(state: State, moves: Moves) -> list[tuple[float, State]]:
-    """What a joint move leads to, by the rules."""
-    return [(chance, state.play(moves, answer).state) for answer, chance in state.chance(moves) or ((None, 1.0),)]
-
-
-def cfr(after: Successors, state: State, steps: int, regrets: dict[tuple[State, int], FloatArray]) -> FloatArray:
+def cfr(state: State, steps: int, regrets: dict[tuple[State, int], FloatArray]) -> FloatArray:
     """One iteration in a world that everybody knows, as the paper searches; what it is worth to everybody."""
     if state.terminal or not steps:
         return np.array(state.returns(), dtype=float)
@@ -373,7 +365,10 @@ def cfr(after: Successors, state: State, steps: int, regrets: dict[tuple[State, 
     worth, value = [np.zeros(len(menu)) for menu in menus], np.zeros(n)
     for places in product(*map(range, map(len, menus))):
         moves = tuple(menu[k] for menu, k in zip(menus, places, strict=True))
-        behind = sum(chance * cfr(after, below, steps - 1, regrets) for chance, below in after(state, moves))
+        behind = sum(
+            chance * cfr(state.play(moves, answer).state, steps - 1, regrets)
+            for answer, chance in state.chance(moves) or ((None, 1.0),)
+        )
         chances = np.array([row[k] for row, k in zip(played, places, strict=True)])
         value += chances.prod() * behind
         for p, k in enumerate(places):
@@ -384,22 +379,24 @@ def cfr(after: Successors, state: State, steps: int, regrets: dict[tuple[State, 
 
 
 def cache_line(name: str, steps: int) -> str:
-    """Seconds of the same search by the rules, with a cache of transitions, and on positions found before."""
+    """Seconds of the same search by the rules, with their cache of transitions, and on positions found before."""
+    warm_up()
     game, graph = load(name), explore(load(name))
+    assert isinstance(game, GdlGame)
     solver = SubgameSolver(
         Ranges(graph), informed_values(graph).__getitem__, "per-world", Effort(iterations=CFR_ITERATIONS, steps=steps)
     )
-    cached = lru_cache(maxsize=None)(successors)
-    spent = []
-    for after in (successors, cached):
+    rules, cached, spent = game.rules, game.rules.transitions, []
+    cached.cache_clear()  # type: ignore[attr-defined]
+    for rules.transitions in (cached.__wrapped__, cached):  # type: ignore[attr-defined]
         began, regrets = time.monotonic(), {}
         for _ in range(CFR_ITERATIONS):
-            cfr(after, game.start().state, steps, regrets)
+            cfr(game.start().state, steps, regrets)
         spent.append(time.monotonic() - began)
     began = time.monotonic()
     assert solver.row(0, 0)
     spent.append(time.monotonic() - began)
-    info = cached.cache_info()
+    info = game.cache_info()
     return (
         f"| {name} | {steps} | {info.hits + info.misses:,} | {info.misses:,} | {spent[0]:.2f} s | {spent[1]:.2f} s | "
         f"{spent[0] / spent[1]:.1f} | {spent[2]:.3f} s |"
@@ -622,8 +619,8 @@ Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are 
 {above}
 
 A cell above sound play's is no better play: it comes from assuming a weak opponent. The exploiting players show how
-far that goes; where an answer is learnt by sampling, as in both Blind Tic-Tac-Toes, more time would take it further
-(against random x, the bounds are 82.7 and 91.2).
+far that goes; where an answer is learnt by sampling, as in both Blind Tic-Tac-Toes, more time would take it a little further
+(x against random: the bounds are 82.7 and 91.2).
 
 ## What to claim in Meier
 

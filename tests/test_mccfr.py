@@ -5,12 +5,9 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
-from infoset.search.beliefs import uniform
-from infoset.search.models import by_number
 from infoset.solvers import mccfr
 from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import ENTRIES, InfosetTable
+from infoset.solvers.infoset_table import ENTRIES
 from infoset.solvers.mccfr import Mccfr
 from infoset.tree.graph import explore as explore_game
 from infoset.tree.walk import Walk
@@ -58,19 +55,6 @@ def test_chances_that_are_left_of_the_first_iterations_can_be_dropped() -> None:
     assert ((whole > 0) & (whole < 0.02)).any()
     assert not ((without > 0) & (without < 0.02)).any()
     np.testing.assert_allclose(without[whole >= 0.02], whole[whole >= 0.02], atol=0.05)
-
-
-@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)", "gdl:scissors_double"])
-def test_against_a_model_it_finds_the_best_response(name) -> None:
-    graph = explore_game(load(name))
-    walk = Walk.of(graph)
-    nobody = InfosetTable.empty(len(graph.players), walk.group)
-    expected = evaluate_policy(walk, InfosetPolicy.of(nobody, np.zeros(0))).best_response_values
-    for player in range(len(graph.players)):
-        solver = Mccfr(walk, 1, model=by_number(uniform, graph), player=player)
-        solver.step(60_000)
-        found = evaluate_policy(walk, solver.policy()).values[player]
-        assert found == pytest.approx(expected[player], rel=0.03, abs=0.02)
 
 
 def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:

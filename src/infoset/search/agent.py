@@ -20,6 +20,7 @@ from infoset.gdl.library import load_library
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
+from infoset.search.beliefs import Model, uniform
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
 from infoset.search.public_states import Horizon, PublicStates
@@ -32,6 +33,7 @@ from infoset.search.subgraph import Values
 from infoset.solvers.mccfr import RARE, Mccfr
 from infoset.solvers.pooled_mccfr import PooledMccfr
 from infoset.solvers.public_subgames import solve_public
+from infoset.solvers.sampled_response import SampledResponse
 from infoset.solvers.solve import solve
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
@@ -134,6 +136,9 @@ def warm_up() -> None:
     solver = PooledMccfr(partial(Mccfr, Walk.of(graph, find_symmetry(graph))))
     solver.step(2)
     solver.policy()
+    response = SampledResponse(Walk.of(graph), 0)
+    response.step(1)
+    response.policy()
 
 
 class _Planner:
@@ -211,26 +216,39 @@ class _Planner:
         )
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
-        if self.model:  # which need not be as symmetric as the game
-            walk = Walk.of(graph)
-            solver: Mccfr | PooledMccfr = Mccfr(
-                walk, self.parameters.seed, model=by_number(self.model, graph), player=self.player
-            )
-        else:
+        if self.model:
+            return self._answer(graph, self.model)
+        walk = Walk.of(graph, find_symmetry(graph))
+        solver = PooledMccfr(partial(Mccfr, walk), self.parameters.seed)
+        self._sample(solver)
+        equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
+        return InfosetFollower(graph, walk, solver.policy(RARE)), (
+            f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
+            f"iterations of external sampling met {solver.num_infosets:,} information sets"
+        )
+
+    def _answer(self, graph: GameGraph, model: Model) -> tuple[Agent, str]:
+        """A best response to the model, learnt from plays."""
+        if model is uniform:
             walk = Walk.of(graph, find_symmetry(graph))
-            solver = PooledMccfr(partial(Mccfr, walk), self.parameters.seed)
+            solver = SampledResponse(walk, self.player, None, self.parameters.seed)
+        else:  # a model need not be as symmetric as the game
+            walk = Walk.of(graph)
+            solver = SampledResponse(walk, self.player, by_number(model, graph), self.parameters.seed)
+        self._sample(solver)
+        return InfosetFollower(graph, walk, solver.policy()), (
+            f"sampling: {len(graph.player):,} positions fit, their histories do not; {solver.iteration:,} plays "
+            f"against {self.parameters.exploit} met {solver.num_infosets:,} information sets"
+        )
+
+    def _sample(self, solver: PooledMccfr | SampledResponse) -> None:
+        """As often as asked, or as the clock allows."""
         if self.parameters.iterations:
             solver.step(self.parameters.iterations)
         while not self.parameters.iterations and (left := self._left() - SECONDS_A_SET * solver.num_infosets) > 0:
             solver.run(None, min(left, SLICE))
         if not solver.iteration:
             raise BudgetError("no time is left for one iteration of sampling")
-        aim = f", answering {self.parameters.exploit}," if self.model else ""
-        equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
-        return InfosetFollower(graph, walk, solver.policy(RARE)), (
-            f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
-            f"iterations of external sampling{aim} met {solver.num_infosets:,} information sets"
-        )
 
     def _resolving(self, graph: GameGraph) -> tuple[Agent, str]:
         """Resolve at every public state, as asked."""

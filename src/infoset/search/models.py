@@ -17,8 +17,8 @@ from infoset.match.agents import agent_name, load_agent
 from infoset.names import move_words
 from infoset.search.beliefs import Model, uniform
 from infoset.search.ranges import Moves
-from infoset.solvers.mccfr import NumberedModel
 from infoset.solvers.metrics import best_response
+from infoset.solvers.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree, InformationStates
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.plans import realisation

@@ -76,16 +76,6 @@ class InfosetTable(NamedTuple):
         normalise_rows(self.row[: self.filled[STATES]], self.menu, group.first_entry, self.average, least, behaviour)
         return behaviour
 
-    def greedy_behaviour(self, group: Group, players: IntArray | LongArray) -> FloatArray:
-        """(entries,) for these players the move of the greatest regret, for the others what stands for regrets."""
-        behaviour = self.regret[: self.filled[ENTRIES]].copy()
-        count = int(self.filled[STATES])
-        owner = np.zeros(count, dtype=np.int32)
-        find_owners(self.parent[:count], owner)
-        states = np.flatnonzero(np.isin(owner, players) & (self.row[:count] != NO_ROW))
-        choose_greatest(states, self.row, self.menu, group.first_entry, behaviour)
-        return behaviour
-
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self)
@@ -139,16 +129,6 @@ def find_owners(parent, owner):
     """Whose states they are; parents come before their children."""
     for k in range(len(parent)):
         owner[k] = k if parent[k] < 0 else owner[parent[k]]
-
-
-@kernel
-def choose_greatest(states, rows, menus, first_entry, behaviour):
-    """Put all weight of the rows on their greatest entry, the first of several."""
-    for state in states:
-        row, size = rows[state], first_entry[menus[state] + 1] - first_entry[menus[state]]
-        greatest = row + np.argmax(behaviour[row : row + size])
-        behaviour[row : row + size] = 0.0
-        behaviour[greatest] = 1.0
 
 
 def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:

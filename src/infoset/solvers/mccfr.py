@@ -12,7 +12,7 @@ Averages are taken where all are tried: how often a walk comes by must not depen
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
 from math import inf
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from infoset.errors import BudgetError, CheckpointError
 from infoset.jit import inline_kernel, kernel
 from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_row, add_state, path_to
+from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_row, add_state
 from infoset.solvers.updates import normalise
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import (
@@ -42,9 +42,6 @@ from infoset.tree.walk import (
     turned,
     view_of,
 )  # fmt: skip
-
-NumberedModel = Callable[[int, list[int], int], Sequence[float]]
-"""The chances of the moves of a menu, by the player's number, the tokens that it has met, and the menu's number."""
 
 POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST, LEFT = range(7)  # where an iteration is
 UNIT = 1.0 / (1 << 53)
@@ -219,7 +216,7 @@ def add_to_average(table, row, group, view, content, size, weight, strategy):
 
 
 @kernel
-def _has_room(table, room):
+def has_room(table, room):
     """Whether the table has room for what one walk from the start to an end can add."""
     states = len(table.parent) - table.filled[STATES]
     return states >= room[STATES] and len(table.regret) - table.filled[ENTRIES] >= room[ENTRIES]
@@ -236,7 +233,7 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
     if at[MET] == 0:
         for p in range(len(views)):
             views[p] = view_of(p, 0)
-    while at[LEFT] > 0 and _has_room(table, room):
+    while at[LEFT] > 0 and has_room(table, room):
         at[MET] += 1
         at[LEFT] -= 1
         mover, move = walk.position[position, PLAYER], 0
@@ -270,12 +267,12 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
 
 
 @kernel
-def _iterate(walk, table, frames, at, learners, explore, begin, count, room, views, strategy, stream):
+def _iterate(walk, table, frames, at, explore, begin, count, room, views, strategy, stream):
     """Up to ``count`` iterations from number ``begin`` on; fewer where ``_external`` stops, in the midst of one."""
     for t in range(begin, begin + count):
         weight = np.float64(t + 1)
-        while at[TURN_OF] < len(learners):
-            learner = learners[at[TURN_OF]]
+        while at[TURN_OF] < len(views):
+            learner = at[TURN_OF]
             if at[MET] == 0:
                 at[PRUNE] = uniform_number(stream) >= explore
             if not _external(walk, table, frames, at, learner, weight, room, views, strategy, stream):
@@ -286,32 +283,16 @@ def _iterate(walk, table, frames, at, learners, explore, begin, count, room, vie
     return count
 
 
-class Mccfr:
-    """Sampling at work on a game.  The same seed gives the same run, however its iterations are grouped.
+class Sampling(ABC):
+    """What samples a game into a table that grows."""
 
-    With a ``model`` only ``player`` learns: everybody else plays as the model says, of a player, the tokens that it has
-    met and its menu, all by number.  Where a state of theirs is met for the first time it is played uniformly, once.
-
-    ``explore`` is the chance, from more than 0 to 1, that a traversal tries the moves that are clearly bad; 1 is plain
-    external sampling, the default unless traversals are wide.
-    """
-
-    def __init__(
-        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None,
-        model: NumberedModel | None = None, player: int = 0,
-    ) -> None:  # fmt: skip
-        self.walk, self.seed, self.max_bytes, self.model = walk, seed, max_bytes, model
+    def __init__(self, walk: Walk, seed: int = 0, max_bytes: int | None = None) -> None:
+        self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
         self.stream = streams(seed, 1)
         self.iteration = 0
-        n = walk.num_players
-        self.learners = np.array(range(n) if model is None else [player], dtype=np.int64)
+        n, depth, moves = walk.num_players, walk.depth, walk.most_moves
         self.table = InfosetTable.empty(n, walk.group)
-        self.answered = 0  # entries whose states the model has been asked about
-        self.explore = explore
-        depth, moves = walk.depth, walk.most_moves
         self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
-        self.frames = Frames.empty(depth + 1, n, moves)
-        self.at = np.zeros(7, dtype=np.int64)
         self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
 
     @property
@@ -323,43 +304,12 @@ class Mccfr:
         """Of the table, which is all that grows."""
         return self.table.nbytes
 
+    @abstractmethod
     def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up.
+        """So many iterations more.  Raises ``BudgetError`` when memory is used up.
 
-        From the moment ``until`` on it stops, if need be in the midst of one, and goes on there the next time.
+        From the moment ``until`` on it stops, and goes on there the next time.
         """
-        done = 0
-        while done < iterations:
-            explore = 1.0 if self.explore is None else self.explore
-            count = 1 if self.model or self.explore is None else iterations - done
-            self.at[LEFT] = LOOK
-            found = _iterate(
-                self.walk, self.table, self.frames, self.at, self.learners, explore, self.iteration + done, count,
-                self.room, *self.scratch, self.stream,
-            )  # fmt: skip
-            done += found
-            if found < count and self.at[LEFT] > 0:
-                self.table = self._grown()
-            elif found < count:
-                if time.monotonic() > until:
-                    break
-            elif self.model:
-                self._ask()
-            if self.explore is None and done:  # the first iteration decides, however the others are grouped
-                self.explore = EXPLORE if self.at[WIDEST] > WIDE else 1.0
-        self.iteration += done
-
-    def _ask(self) -> None:
-        """Give the rows that were met for the first time their model's chances in place of regrets."""
-        table, first_entry = self.table, self.walk.group.first_entry
-        assert self.model
-        for state in np.flatnonzero(table.row[: table.filled[STATES]] >= self.answered).tolist():
-            player, tokens = path_to(table, state)
-            if player not in self.learners:
-                menu, row = int(table.menu[state]), int(table.row[state])
-                size = int(first_entry[menu + 1] - first_entry[menu])
-                table.regret[row : row + size] = self.model(player, tokens, menu)
-        self.answered = int(table.filled[ENTRIES])
 
     def run(self, iterations: int | None, seconds: float) -> None:
         """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""
@@ -377,8 +327,57 @@ class Mccfr:
             chunk = max(1, min(chunk, int(chunk * (end - time.monotonic()) / max(spent, 1e-9))))
         return None
 
+    def _grown(self) -> InfosetTable:
+        states, entries = self.room.tolist()
+        grown = self.table.with_room(states, entries)
+        if self.max_bytes is not None and grown.nbytes > self.max_bytes:
+            raise BudgetError(
+                f"{self.table.num_infosets:,} information sets after {self.iteration:,} iterations "
+                f"take {grown.nbytes:,} bytes, more than max_bytes={self.max_bytes:,}"
+            )
+        return grown
+
+
+class Mccfr(Sampling):
+    """Sampling at work on a game.  The same seed gives the same run, however its iterations are grouped.
+
+    ``explore`` is the chance, from more than 0 to 1, that a traversal tries the moves that are clearly bad; 1 is plain
+    external sampling, the default unless traversals are wide.
+    """
+
+    def __init__(
+        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
+    ) -> None:  # fmt: skip
+        super().__init__(walk, seed, max_bytes)
+        self.explore = explore
+        self.frames = Frames.empty(walk.depth + 1, walk.num_players, walk.most_moves)
+        self.at = np.zeros(7, dtype=np.int64)
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up.
+
+        From the moment ``until`` on it stops, if need be in the midst of one, and goes on there the next time.
+        """
+        done = 0
+        while done < iterations:
+            explore = 1.0 if self.explore is None else self.explore
+            count = 1 if self.explore is None else iterations - done
+            self.at[LEFT] = LOOK
+            found = _iterate(
+                self.walk, self.table, self.frames, self.at, explore, self.iteration + done, count, self.room,
+                *self.scratch, self.stream,
+            )  # fmt: skip
+            done += found
+            if found < count and self.at[LEFT] > 0:
+                self.table = self._grown()
+            elif found < count and time.monotonic() > until:
+                break
+            if self.explore is None and done:  # the first iteration decides, however the others are grouped
+                self.explore = EXPLORE if self.at[WIDEST] > WIDE else 1.0
+        self.iteration += done
+
     def save(self) -> dict[str, Any]:
-        """All that the iterations to come depend on, as arrays by name; not for one that answers a model."""
+        """All that the iterations to come depend on, as arrays by name."""
         arrays = {f"table.{name}": array for name, array in self.table._asdict().items()}
         arrays |= {f"frames.{name}": array for name, array in self.frames._asdict().items()}
         arrays |= {"views": self.scratch[0], "at": self.at, "stream": self.stream}
@@ -400,18 +399,5 @@ class Mccfr:
         self.explore = None if np.isnan(explore) else explore
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
-        """The average strategies without chances below ``least``; against a model the moves of the greatest regret."""
-        group = self.walk.group
-        if self.model is None:
-            return InfosetPolicy.of(self.table, self.table.average_behaviour(group, least))
-        return InfosetPolicy.of(self.table, self.table.greedy_behaviour(group, self.learners))
-
-    def _grown(self) -> InfosetTable:
-        states, entries = self.room.tolist()
-        grown = self.table.with_room(states, entries)
-        if self.max_bytes is not None and grown.nbytes > self.max_bytes:
-            raise BudgetError(
-                f"{self.table.num_infosets:,} information sets after {self.iteration:,} iterations "
-                f"take {grown.nbytes:,} bytes, more than max_bytes={self.max_bytes:,}"
-            )
-        return grown
+        """The average strategies without chances below ``least``."""
+        return InfosetPolicy.of(self.table, self.table.average_behaviour(self.walk.group, least))

@@ -1,0 +1,177 @@
+"""A best response to declared opponents, learnt from plays, where neither histories nor beliefs can be followed.
+
+With the others fixed the game is one player's, a tree of what it comes to know: Monte Carlo tree search on information
+states (Silver & Veness 2010), by the bandits of UCT (Kocsis & Szepesvári 2006).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.jit import kernel
+from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.solvers.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
+from infoset.solvers.mccfr import Sampling, choose, follow_edge, has_room, match_regrets
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
+
+NumberedModel = Callable[[int, list[int], int], Sequence[float]]
+"""The chances of the moves of a menu, by the player's number, the tokens that it has met, and the menu's number."""
+
+EXPLORATION = 1.0  # of UCB1, in the payoffs' range
+PLAYS_A_CALL = 1_000  # after which the model is asked about what was met for the first time
+
+
+class Path(NamedTuple):
+    """The choices of one play by the player who learns."""
+
+    row: LongArray  # (D,) of its table
+    move: LongArray  # (D,) within the row
+    size: LongArray  # (D,)
+
+
+@kernel
+def _promising(table, row, size, exploration):
+    """The move to try by UCB1: ``average`` counts, ``regret`` sums what was won; one that was not tried comes first."""
+    total = 0.0
+    for k in range(row, row + size):
+        if table.average[k] == 0.0:
+            return k - row
+        total += table.average[k]
+    best, found, log = -np.inf, 0, np.log(total)
+    for k in range(row, row + size):
+        score = table.regret[k] / table.average[k] + exploration * np.sqrt(log / table.average[k])
+        if score > best:
+            best, found = score, k - row
+    return found
+
+
+@kernel
+def _play(walk, table, path, learner, exploration, views, strategy, stream):
+    """One play; returns how many choices the learner had, and what it won."""
+    position, depth, group = 0, 0, walk.group
+    for p in range(len(views)):
+        views[p] = view_of(p, 0)
+    while walk.position[position, PLAYER] != TERMINAL:
+        mover, move = walk.position[position, PLAYER], 0
+        first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
+        size = walk.position[position, MOVES]
+        if mover == CHANCE:
+            move = choose(walk.probability[first : first + size], size, stream)
+        elif size > 1:
+            view = views[mover]
+            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
+            if mover == learner:
+                chosen = _promising(table, row, size, exploration)
+                path.row[depth], path.move[depth], path.size[depth] = row, chosen, size
+                depth += 1
+                place = group.first_entry[content]
+                while group.entry[element_of(view), place + move] != chosen:
+                    move += 1
+            else:
+                match_regrets(table, row, group, view, content, size, strategy)
+                move = choose(strategy, size, stream)
+        position = follow_edge(walk, table, position, move, views)
+    return depth, walk.payoffs[walk.position[position, CONTENT], learner]
+
+
+@kernel
+def _plays(walk, table, path, learner, exploration, low, spread, count, room, views, strategy, stream):
+    """Up to ``count`` plays; fewer where the table is full."""
+    for t in range(count):
+        if not has_room(table, room):
+            return t
+        depth, payoff = _play(walk, table, path, learner, exploration, views, strategy, stream)
+        for d in range(depth):
+            k = path.row[d] + path.move[d]
+            table.average[k] += 1.0
+            table.regret[k] += (payoff - low) / spread
+    return count
+
+
+class SampledResponse(Sampling):
+    """``player`` learns to answer everybody else playing as ``model`` says, or at random where it is ``None``.
+
+    Where a state of theirs is met for the first time it is played uniformly, for some plays.  The same seed gives the
+    same run, however its plays are grouped.
+    """
+
+    def __init__(
+        self, walk: Walk, player: int, model: NumberedModel | None = None, seed: int = 0, max_bytes: int | None = None
+    ) -> None:
+        super().__init__(walk, seed, max_bytes)
+        self.player, self.model = player, model
+        self.answered = 0  # entries whose states the model has been asked about
+        depth = walk.depth + 1
+        self.path = Path(*np.zeros((3, depth), dtype=np.int64))
+        self.low = float(walk.payoffs[:, player].min())
+        self.spread = max(float(walk.payoffs[:, player].max()) - self.low, 1e-12)
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        """So many plays more, or until a moment.  Raises ``BudgetError`` when memory is used up."""
+        end = self.iteration + iterations
+        while self.iteration < end and (time.monotonic() <= until):
+            count = min(end - self.iteration, PLAYS_A_CALL - self.iteration % PLAYS_A_CALL)
+            found = int(_plays(
+                self.walk, self.table, self.path, self.player, EXPLORATION, self.low, self.spread, count, self.room,
+                *self.scratch, self.stream,
+            ))  # fmt: skip
+            self.iteration += found
+            if found < count:
+                self.table = self._grown()
+            elif self.iteration % PLAYS_A_CALL == 0:
+                self._ask()
+
+    def _ask(self) -> None:
+        """Give the rows of the others that were met for the first time their model's chances."""
+        if self.model is None:
+            return
+        table, first_entry = self.table, self.walk.group.first_entry
+        for state in np.flatnonzero(table.row[: table.filled[STATES]] >= self.answered).tolist():
+            player, tokens = path_to(table, state)
+            if player != self.player:
+                menu, row = int(table.menu[state]), int(table.row[state])
+                size = int(first_entry[menu + 1] - first_entry[menu])
+                table.regret[row : row + size] = self.model(player, tokens, menu)
+        self.answered = int(table.filled[ENTRIES])
+
+    def policy(self) -> InfosetPolicy:
+        """The player's moves that were tried most; what the model says of the others, as far as they were met."""
+        return InfosetPolicy.of(self.table, response_behaviour(self.table, self.walk.group.first_entry, self.player))
+
+
+def response_behaviour(table: InfosetTable, first_entry: IntArray | LongArray, player: int) -> FloatArray:
+    """(entries,) for ``player`` the move that was tried most, of several the best; for the others their chances."""
+    count, entries = int(table.filled[STATES]), int(table.filled[ENTRIES])
+    owner = np.zeros(count, dtype=np.int32)
+    find_owners(table.parent[:count], owner)
+    behaviour = np.zeros(entries)
+    fill_behaviour(table, owner, first_entry, player, behaviour)
+    return behaviour
+
+
+@kernel
+def fill_behaviour(table, owner, first_entry, player, behaviour):
+    """Write the rows of ``response_behaviour``."""
+    for state in range(len(owner)):
+        row = table.row[state]
+        if row == NO_ROW:
+            continue
+        size = first_entry[table.menu[state] + 1] - first_entry[table.menu[state]]
+        best, total = row, 0.0
+        for k in range(row, row + size):
+            total += table.regret[k]
+            tried, most = table.average[k], table.average[best]
+            if tried > most or (tried == most and table.regret[k] > table.regret[best]):
+                best = k
+        for k in range(row, row + size):
+            if owner[state] == player:
+                behaviour[k] = 1.0 if k == best else 0.0
+            else:
+                behaviour[k] = table.regret[k] / total if total > 0.0 else 1.0 / size

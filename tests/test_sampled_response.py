@@ -1,0 +1,78 @@
+"""Answers learnt from plays: as good as exact best responses, the same from the same seed, within clock and memory."""
+
+import time
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.errors import BudgetError
+from infoset.search.beliefs import uniform
+from infoset.search.models import by_number
+from infoset.solvers.belief_response import evaluate_policy
+from infoset.solvers.infoset_policy import InfosetPolicy
+from infoset.solvers.infoset_table import InfosetTable
+from infoset.solvers.sampled_response import SampledResponse
+from infoset.tree.graph import explore
+from infoset.tree.symmetry import find_symmetry
+from infoset.tree.walk import Walk
+
+GAMES = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)", "gdl:scissors_double", "gdl:monty_hall"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_against_random_play_it_finds_the_best_response(name, symmetric) -> None:
+    graph = explore(load(name))
+    walk = Walk.of(graph, find_symmetry(graph) if symmetric else None)
+    nobody = InfosetTable.empty(len(graph.players), walk.group)
+    expected = evaluate_policy(walk, InfosetPolicy.of(nobody, np.zeros(0))).best_response_values
+    for player in range(len(graph.players)):
+        solver = SampledResponse(walk, player)
+        solver.step(200_000)
+        found = evaluate_policy(walk, solver.policy()).values[player]
+        assert found == pytest.approx(expected[player], rel=0.04, abs=0.02)
+
+
+def test_a_model_is_asked_and_answered() -> None:
+    """Against one who always bets, or always passes, in Kuhn poker: by hand, from the six deals."""
+    graph = explore(load("kuhn_poker"))
+    walk = Walk.of(graph)
+    for move, worth in (("bet", 1 / 3), ("pass", 1.0)):
+
+        def model(player, tokens, menu, move=move):
+            return [float(word == move) for word in graph.menus[menu]]
+
+        solver = SampledResponse(walk, 0, model)
+        solver.step(30_000)
+        assert evaluate_policy(walk, solver.policy()).values[0] == pytest.approx(worth, abs=1e-9)
+
+
+def test_random_play_as_a_model_is_what_no_model_is() -> None:
+    graph = explore(load("gdl:scissors_double"))
+    walk = Walk.of(graph)
+    told, plain = SampledResponse(walk, 0, by_number(uniform, graph), seed=3), SampledResponse(walk, 0, seed=3)
+    for solver in (told, plain):
+        solver.step(5_000)
+    assert evaluate_policy(walk, told.policy()).values == evaluate_policy(walk, plain.policy()).values
+
+
+def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
+    walk = Walk.of(explore(load("leduc_poker")))
+    one, other, third = (SampledResponse(walk, 0, seed=seed) for seed in (3, 3, 4))
+    one.step(5_000)
+    for part in (1, 999, 2_500, 1_500):
+        other.step(part)
+    third.step(5_000)
+    np.testing.assert_array_equal(one.policy().behaviour, other.policy().behaviour)
+    assert one.iteration == other.iteration == 5_000
+    assert not np.array_equal(one.table.regret[:100], third.table.regret[:100])
+
+
+def test_clock_and_memory_are_kept() -> None:
+    walk = Walk.of(explore(load("leduc_poker")))
+    solver = SampledResponse(walk, 0)
+    solver.step(10**9, time.monotonic() + 0.2)
+    assert 0 < solver.iteration < 10**9
+    with pytest.raises(BudgetError, match=r"information sets after .* iterations take .* more than max_bytes=20,000"):
+        SampledResponse(walk, 0, max_bytes=20_000).step(1_000)
