@@ -28,9 +28,9 @@ import msgspec
 import numpy as np
 
 from infoset import load
-from infoset.base import FloatArray, State
+from infoset.base import FloatArray
 from infoset.files import replace_file
-from infoset.gdl.game import GdlGame
+from infoset.gdl.game import GdlGame, GdlState
 from infoset.learn.learner import Epoch
 from infoset.learn.net import save_net
 from infoset.learn.self_play import Training
@@ -142,7 +142,8 @@ class Player(NamedTuple):
 
 def players(played: Played, args: Args) -> list[Player]:
     def searching(method: str, move: float, steps: int = 0) -> str:
-        return f"search(method={method}, seconds_per_move={move}, seconds={args.answer}, steps={steps})"
+        ahead = f", steps={steps}" if steps else ""
+        return f"search(method={method}, seconds_per_move={move}, seconds={args.answer}{ahead})"
 
     def trained(method: str, steps: int = 0, stopping: str = "average") -> str:
         return with_net(folder_of(played, args), args, method, steps, stopping)
@@ -189,11 +190,14 @@ def train_net(path: Path, game: str, seed: int, args: Args) -> None:
     if not saved or saved["seconds"] < args.training:
         work = config.learner()
 
+        before = float(saved["seconds"]) if saved else 0.0
+
         def note(point: Epoch) -> None:
+            nonlocal before
             for share in SHARES:
-                kept = snapshot(path, args, share)
-                if point.seconds >= share * args.training and not kept.exists():
-                    save_net(work.finished, work.encoding, kept)
+                if before < share * args.training <= point.seconds:
+                    save_net(work.finished, work.encoding, snapshot(path, args, share))
+            before = point.seconds
 
         train(folder, work, saved, args.training, progress=note)
     folder.close()
@@ -260,9 +264,8 @@ def play_all(played: Played, args: Args) -> list[Row]:
     for player in [*players(played, args), *learning(played, args)]:
         name = re.sub(r"\W+", "-", player.title).strip("-")
         kept = args.kept / f"{played.game.removeprefix('gdl:')}-{name}.json"
-        if kept.exists():
-            found = msgspec.json.decode(kept.read_bytes(), type=list[Row])
-        else:
+        found = msgspec.json.decode(kept.read_bytes(), type=list[Row]) if kept.exists() else []
+        if not found or found[0].player != player:
             found = play(played, player, args)
             replace_file(kept, lambda file, found=found: file.write(msgspec.json.encode(found)))  # type: ignore[misc]
         rows += found
@@ -298,6 +301,14 @@ def train_seed(seed: int, args: Args) -> Path:
     path = folder_of(GAMES[-1], args, seed)
     train_net(path, GAMES[-1].game, seed, args)
     return path
+
+
+def games_of(path: Path) -> int:
+    """Played in a training."""
+    folder, _, _ = TrainingFolder.open(path)
+    games = folder.points()[-1].games
+    folder.close()
+    return games
 
 
 class Duel(NamedTuple):
@@ -353,22 +364,20 @@ def stopping_line(name: str) -> str:
     return f"| {name} | {' | '.join(f'{value:.4f}' for value in found)} |"
 
 
-def cfr(state: State, steps: int, regrets: dict[tuple[State, int], FloatArray]) -> FloatArray:
+def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatArray]) -> FloatArray:
     """One iteration in a world that everybody knows, as the paper searches; what it is worth to everybody."""
     if state.terminal or not steps:
         return np.array(state.returns(), dtype=float)
     n = len(state.returns())
-    menus = [state.legal(player) or (None,) for player in range(n)]
+    menus = [state.legal(player) for player in range(n)]
     mine = [regrets.setdefault((state, p), np.zeros(len(menu))) for p, menu in enumerate(menus)]
     positive = [np.maximum(regret, 0.0) for regret in mine]
     played = [p / p.sum() if p.sum() > 0 else np.full(len(p), 1 / len(p)) for p in positive]
     worth, value = [np.zeros(len(menu)) for menu in menus], np.zeros(n)
     for places in product(*map(range, map(len, menus))):
         moves = tuple(menu[k] for menu, k in zip(menus, places, strict=True))
-        behind = sum(
-            chance * cfr(state.play(moves, answer).state, steps - 1, regrets)
-            for answer, chance in state.chance(moves) or ((None, 1.0),)
-        )
+        after = state.rules.transitions(state.key, moves)
+        behind = sum(o.probability * cfr(o.step.state, steps - 1, regrets) for o in after)
         chances = np.array([row[k] for row, k in zip(played, places, strict=True)])
         value += chances.prod() * behind
         for p, k in enumerate(places):
@@ -387,12 +396,16 @@ def cache_line(name: str, steps: int) -> str:
         Ranges(graph), informed_values(graph).__getitem__, "per-world", Effort(iterations=CFR_ITERATIONS, steps=steps)
     )
     rules, cached, spent = game.rules, game.rules.transitions, []
+    cfr(game.start().state, steps, {})  # what the rules keep of moves and ends is there in both
     cached.cache_clear()  # type: ignore[attr-defined]
-    for rules.transitions in (cached.__wrapped__, cached):  # type: ignore[attr-defined]
-        began, regrets = time.monotonic(), {}
-        for _ in range(CFR_ITERATIONS):
-            cfr(game.start().state, steps, regrets)
-        spent.append(time.monotonic() - began)
+    try:
+        for rules.transitions in (cached.__wrapped__, cached):  # type: ignore[attr-defined]
+            began, regrets = time.monotonic(), {}
+            for _ in range(CFR_ITERATIONS):
+                cfr(game.start().state, steps, regrets)
+            spent.append(time.monotonic() - began)
+    finally:
+        rules.transitions = cached
     began = time.monotonic()
     assert solver.row(0, 0)
     spent.append(time.monotonic() - began)
@@ -584,7 +597,8 @@ def main() -> None:
     page = PAGE_TEXT.format(
         seconds=args.seconds, answer=args.answer, move=args.move, training=args.training,
         above="\n".join(above) or "None.", sections="\n".join(sections), seeds="\n".join(lines),
-        searched=args.searched, stopped="\n".join(stopped), cached="\n".join(cached), iterations=CFR_ITERATIONS,
+        searched=args.searched, learnt=" and ".join(f"{games_of(path):,}" for path in paths),
+        stopped="\n".join(stopped), cached="\n".join(cached), iterations=CFR_ITERATIONS,
     )  # fmt: skip
     (args.out / f"{PAGE}.md").write_text(page, encoding="utf-8")
 
@@ -618,9 +632,12 @@ Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are 
 
 {above}
 
+Scores against a fixed opponent say little about how good a player is: while the net learns, they go up and down by ten
+points and more (the pictures below), most of all o's in the biased game.
+
 A cell above sound play's is no better play: it comes from assuming a weak opponent. The exploiting players show how
-far that goes; where an answer is learnt by sampling, as in both Blind Tic-Tac-Toes, more time would take it a little further
-(x against random: the bounds are 82.7 and 91.2).
+far that goes; where an answer is learnt from plays, as in both Blind Tic-Tac-Toes, it comes near the bound (82.7 and
+91.2 for x against random).
 
 ## What to claim in Meier
 
@@ -630,7 +647,7 @@ far that goes; where an answer is learnt by sampling, as in both Blind Tic-Tac-T
 ## Two trainings of the biased game against each other
 
 The paper's Table 3: x of one seed against o of another, and x as it was half-way. Ours are two trainings of
-{training:g} s; {searched:,} games a line.
+{training:g} s ({learnt} games against themselves); {searched:,} games a line.
 
 | x | o | published | x scores |
 |---|---|---|---|
@@ -646,6 +663,8 @@ information set, open cards behind the horizon.
 | game | per world, average | per world, random | order-2, average | order-2, random |
 |---|---|---|---|---|
 {stopped}
+
+It gains next to nothing: what these searches lose they lose by their roots, which fuse strategies or tell secrets.
 
 ## What a cache of transitions gains
 

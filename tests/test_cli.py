@@ -201,6 +201,8 @@ def test_sampling_solves_saves_resumes_and_is_evaluated(tmp_path: Path) -> None:
     body = json.loads(done.stdout)
     assert (body["iterations"], body["infosets"]) == (2000, 12)
     assert body["exploitability"] < 0.1
+    same = json.loads(run("solve", "--resume", "--out", str(folder), "--json").stdout)  # to its own limits
+    assert (same["iterations"], same["exploitability"]) == (2000, body["exploitability"])
     again = run("solve", "--resume", "--method", "mccfr", "--iterations", "20000", "--out", str(folder), "--json")
     assert json.loads(again.stdout)["exploitability"] < body["exploitability"]
     wrong = run("solve", "kuhn_poker", "--method", "mccfr(explor=1)", "--out", str(tmp_path / "other"))

@@ -1,5 +1,8 @@
 """Several runs of sampling side by side: what their mean is worth, and that a seed still means one run."""
 
+import signal
+import threading
+import time
 from collections import Counter
 from functools import partial
 
@@ -7,12 +10,12 @@ import numpy as np
 import pytest
 
 from infoset import load
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import BudgetError, CheckpointError, ParameterError
 from infoset.solvers.belief_response import evaluate_policy
 from infoset.solvers.infoset_table import STATES, path_to, pooled
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.outcome_sampling import OutcomeMccfr
-from infoset.solvers.pooled_mccfr import PooledMccfr
+from infoset.solvers.pooled_mccfr import PooledMccfr, levelled
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
@@ -96,7 +99,39 @@ def test_the_runs_differ() -> None:
 
 def test_a_clock_ends_all_runs() -> None:
     work = PooledMccfr(partial(Mccfr, walk_of("leduc_poker")), 3)
-    work.run(None, 0.05)
+    work.step(2)  # compiled
+    began = time.monotonic()
+    work.run(None, 0.2)
+    assert all(run.iteration > 1 for run in work.runs)
+    work.step(10**9, time.monotonic() + 0.2)
+    assert time.monotonic() - began < 20  # a billion iterations take hours
+    assert work.iteration < 10**9
+
+
+@pytest.mark.parametrize(
+    ("counts", "more", "ends"),
+    [([0, 0], 1, [1, 0]), ([1, 0], 1, [1, 1]), ([1000, 100], 10, [1000, 110]), ([5, 3, 9], 8, [8, 8, 9]),
+     ([5, 3, 9], 7, [8, 7, 9]), ([4, 4], 0, [4, 4]), ([5, 3, 9], 13, [10, 10, 10]), ([0], 7, [7])],
+)  # fmt: skip
+def test_who_is_furthest_behind_goes_on(counts, more, ends) -> None:
+    assert levelled(counts, more) == ends
+
+
+def test_an_interruption_is_heard() -> None:
+    """Ctrl-C ends the call long before its iterations are done."""
+    work = PooledMccfr(partial(Mccfr, walk_of("leduc_poker")), 3)
+    work.step(2)
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work.step(10**9)
+    assert 2 < work.iteration < 10**9
+
+
+def test_memory_that_is_used_up_loses_no_count() -> None:
+    work = PooledMccfr(lambda seed: Mccfr(walk_of("leduc_poker"), seed, max_bytes=60_000), 3)
+    with pytest.raises(BudgetError, match=r"information sets after [1-9]"):
+        work.step(1_000)
     assert all(run.iteration > 0 for run in work.runs)
 
 

@@ -11,7 +11,7 @@ from infoset.search.beliefs import uniform
 from infoset.search.models import by_number
 from infoset.solvers.belief_response import evaluate_policy
 from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import InfosetTable
+from infoset.solvers.infoset_table import ENTRIES, InfosetTable
 from infoset.solvers.sampled_response import SampledResponse
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
@@ -67,6 +67,27 @@ def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
     np.testing.assert_array_equal(one.policy().behaviour, other.policy().behaviour)
     assert one.iteration == other.iteration == 5_000
     assert not np.array_equal(one.table.regret[:100], third.table.regret[:100])
+
+
+def test_a_slow_model_is_asked_no_longer_than_the_clock_allows() -> None:
+    """What is left is asked before the next play, so that the run stays the same."""
+    graph = explore(load("leduc_poker"))
+    walk, asked = Walk.of(graph), []
+
+    def slow(player, tokens, menu):
+        asked.append(tokens)
+        time.sleep(0.002)
+        return uniform(player, (), graph.menus[menu])
+
+    cut, whole = SampledResponse(walk, 0, slow), SampledResponse(walk, 0, slow)
+    cut.step(1)  # compiled
+    cut.step(5_000, time.monotonic() + 0.05)
+    met = int((cut.table.regret[: cut.table.filled[ENTRIES]] > 0).sum())
+    assert cut.iteration == 1_000
+    assert 0 < len(asked) < met
+    cut.step(4_000)
+    whole.step(5_000)
+    np.testing.assert_array_equal(cut.policy().behaviour, whole.policy().behaviour)
 
 
 def test_clock_and_memory_are_kept() -> None:

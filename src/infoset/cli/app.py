@@ -99,7 +99,7 @@ def solve(
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
     from infoset.cli import sampling, teams
 
-    if sampling.is_sampling(method) and (resume or game is not None):
+    if sampling.is_sampling(method, out if resume else None) and (resume or game is not None):
         body = sampling.solve_by_sampling(game and _absolute(game), method, iterations, seconds, seed, out, resume)
         if json_:
             _print_json(body)

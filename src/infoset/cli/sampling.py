@@ -25,8 +25,12 @@ CHECKPOINT_SECONDS = 60.0  # its arrays can be hundreds of megabytes
 DEFAULT_SECONDS = 60.0
 
 
-def is_sampling(method: str | None) -> bool:
-    """Whether a method is the one here."""
+def is_sampling(method: str | None, resumed: Path | None = None) -> bool:
+    """Whether a method is the one here, or, where none is given, that of the run in a folder."""
+    if method is None and resumed is not None:
+        from infoset.runs import RunFolder
+
+        method = RunFolder.read_config(resumed).method
     return method is not None and parse_name(method).word == MCCFR
 
 
@@ -61,6 +65,8 @@ def solve_by_sampling(
     else:
         assert game is not None
         config = RunConfig(game, method or MCCFR, seed=seed, iterations=iterations, seconds=seconds)
+    if seconds is None and iterations is None:
+        seconds, iterations = config.seconds, config.iterations
     seconds = DEFAULT_SECONDS if seconds is None and iterations is None else seconds
     with SamplingProgress(seconds or 0.0) as progress:
         graph = explore_game(load(config.game), progress=progress.exploring)
@@ -177,5 +183,5 @@ def sampling_text(body: dict[str, Any]) -> str:
             f"nash_conv        {body['nash_conv']:.4g}",
         ]
     else:
-        lines.append("not evaluated    --resume goes on with it")
+        lines.append(f"not evaluated    'infoset solve --resume --out {body['folder']}' goes on with it")
     return "\n".join([*lines, f"run folder       {body['folder']}"])

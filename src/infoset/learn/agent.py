@@ -75,8 +75,8 @@ class TrainedAgent(Delegating):
         p, path = self.parameters, Path(self.parameters.path)
         config = TrainingFolder.read_config(path) if path.is_dir() else None
         if isinstance(config, PublicTrainingConfig):
-            for name in ("method", "steps"):
-                if value := getattr(p, name):
+            for name, plain in (("method", ""), ("steps", 0), ("stopping", AVERAGE)):
+                if (value := getattr(p, name)) != plain:
                     raise UnsupportedGameError(f"{self.name}: a network of public states has no {name} {value}")
             return RangeSearch(self._resolving(game, config), p.seconds_per_move)
         return RangeSearch(self._searching(game, path / NET if config else path), p.seconds_per_move)

@@ -20,6 +20,7 @@ from infoset.names import check_range
 from infoset.tree.graph import GameGraph
 
 MOST_HIDDEN = 8192  # units of a layer
+MOST_PARTS = 256
 
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of a parameter
 
@@ -45,8 +46,9 @@ class LearningParameters:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("games", "parts", "iterations", "batch", "buffer"):
+        for name in ("games", "iterations", "batch", "buffer"):
             check_range(name, getattr(self, name), 1, 2**31)
+        check_range("parts", self.parts, 1, MOST_PARTS)
         check_range("hidden", self.hidden, 1, MOST_HIDDEN)
         if not 0.0 < self.rate <= 1.0:
             raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")

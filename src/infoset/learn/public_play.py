@@ -70,8 +70,7 @@ class PublicGames(Games):
         samples: list[Samples] = []
         self.rng, self.samples = rng, samples
         starts = [self._play() for _ in range(games)]
-        worth = np.mean(starts, axis=0) if starts else np.zeros(self.encoding.players)
-        return Played(self.samples, tuple(worth.tolist()))
+        return Played(self.samples, tuple(np.mean(starts, axis=0).tolist()) if starts else ())
 
     def _play(self) -> list[float]:
         """One game; returns what the start is worth to everybody."""
@@ -149,7 +148,7 @@ class PublicPlay(Learner):
         self.games += training.games
         return Epoch(
             self.iteration, time.monotonic() - began, self.games, self.buffer.added, float(np.mean(losses)),
-            played[0].start,
+            tuple(np.mean([part.start for part in played if part.start], axis=0).tolist()),
         )  # fmt: skip
 
     def _learn(self) -> float:

@@ -36,8 +36,12 @@ class Workers:
     def __init__(self, config: Config, count: int) -> None:
         self.count = count
         self.pool = ProcessPoolExecutor(count, get_context("spawn"), _begin, (config,))
-        for ready in [self.pool.submit(os.getpid) for _ in range(count)]:  # before a clock runs
-            ready.result()
+        try:
+            for ready in [self.pool.submit(os.getpid) for _ in range(count)]:  # before a clock runs
+                ready.result()
+        except BrokenProcessPool:
+            self.pool.shutdown()
+            raise CheckpointError("a process that was to play games ended before it could; try fewer workers") from None
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +66,8 @@ class Workers:
 
 @contextmanager
 def shared(work: Learner, config: Config, workers: int) -> Iterator[None]:
-    """Where there are several ``workers`` they play the games of ``work``."""
+    """Where there are several ``workers`` they play the games of ``work``, no more of them than its parts."""
+    workers = min(workers, work.player.training.parts)
     if workers == 1:
         yield
         return

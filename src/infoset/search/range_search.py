@@ -168,7 +168,7 @@ class SubgameSolver:
         solver, mean = pcfr_plus().solver(form), np.zeros(form.num_sequences)
         chunk = CHUNK if self.effort.stopping == AVERAGE else 1
         while solver.iteration < self.effort.iterations and (not solver.iteration or time.monotonic() < self.until):
-            solver.step(chunk)
+            solver.step(min(chunk, self.effort.iterations - solver.iteration))
             if self.effort.stopping == RANDOM:
                 mean += (behaviour(form, solver.current()) - mean) / solver.iteration
         strategy = behaviour(form, solver.average()) if self.effort.stopping == AVERAGE else mean

@@ -358,23 +358,22 @@ class Mccfr(Sampling):
 
         From the moment ``until`` on it stops, if need be in the midst of one, and goes on there the next time.
         """
-        done = 0
-        while done < iterations:
+        end = self.iteration + iterations
+        while self.iteration < end:
             explore = 1.0 if self.explore is None else self.explore
-            count = 1 if self.explore is None else iterations - done
+            count = 1 if self.explore is None else end - self.iteration
             self.at[LEFT] = LOOK
             found = _iterate(
-                self.walk, self.table, self.frames, self.at, explore, self.iteration + done, count, self.room,
-                *self.scratch, self.stream,
+                self.walk, self.table, self.frames, self.at, explore, self.iteration, count, self.room, *self.scratch,
+                self.stream,
             )  # fmt: skip
-            done += found
+            self.iteration += int(found)
             if found < count and self.at[LEFT] > 0:
                 self.table = self._grown()
             elif found < count and time.monotonic() > until:
                 break
-            if self.explore is None and done:  # the first iteration decides, however the others are grouped
+            if self.explore is None and self.iteration:  # the first decides, however the others are grouped
                 self.explore = EXPLORE if self.at[WIDEST] > WIDE else 1.0
-        self.iteration += done
 
     def save(self) -> dict[str, Any]:
         """All that the iterations to come depend on, as arrays by name."""

@@ -142,18 +142,17 @@ class OutcomeMccfr(Mccfr):
 
     def step(self, iterations: int, until: float = inf) -> None:
         """So many iterations more, each with one play a player.  Raises ``BudgetError`` when memory is used up."""
-        done = 0
-        while done < iterations:
+        end = self.iteration + iterations
+        while self.iteration < end:
             found = _iterate(
-                self.walk, self.table, self.baseline, self.play, self.iteration + done, iterations - done, self.room,
+                self.walk, self.table, self.baseline, self.play, self.iteration, end - self.iteration, self.room,
                 self.exploration, self.rate, *self.scratch, self.stream,
             )  # fmt: skip
-            done += int(found)
-            if done < iterations:
+            self.iteration += int(found)
+            if self.iteration < end:
                 self.table = self._grown()
                 entries = len(self.table.regret)
                 self.baseline = np.stack([longer(row, entries)[:entries] for row in self.baseline])
-        self.iteration += done
 
     def save(self) -> dict[str, Any]:
         """All that the iterations to come depend on, as arrays by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
@@ -18,6 +19,24 @@ from infoset.solvers.mccfr import Mccfr
 RUNS = 2
 """By default, on any machine, so that a seed means the same run on all."""
 MOST_RUNS = 256
+SLICE = 0.5  # seconds
+
+
+def levelled(counts: list[int], more: int) -> list[int]:
+    """Counts with so many more, each given to the least, the first of several."""
+    low, high = min(counts), max(counts) + more
+    while low < high:  # the highest level that is reached by all that are below it
+        middle = (low + high + 1) // 2
+        if sum(max(middle - count, 0) for count in counts) <= more:
+            low = middle
+        else:
+            high = middle - 1
+    ends, left = [max(count, low) for count in counts], more
+    left -= sum(ends) - sum(counts)
+    for k, end in enumerate(ends):
+        if end == low and left:
+            ends[k], left = end + 1, left - 1
+    return ends
 
 
 class PooledMccfr:
@@ -48,10 +67,17 @@ class PooledMccfr:
         return sum(run.nbytes for run in self.runs)
 
     def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, dealt out in turn.  Raises ``BudgetError`` when memory is used up."""
-        end, count = self.iteration + iterations, len(self.runs)
-        shares = [max(-(-(end - k) // count) - run.iteration, 0) for k, run in enumerate(self.runs)]
-        self._each(lambda run, share: run.step(share, until), shares)
+        """So many iterations more, each for the run that is furthest behind.
+
+        Raises ``BudgetError`` when memory is used up; the moment ``until`` ends it.
+        """
+        ends = levelled([run.iteration for run in self.runs], iterations)
+        while any(run.iteration < end for run, end in zip(self.runs, ends, strict=True)):
+            now = time.monotonic()
+            if now > until:
+                break
+            slice_end = min(until, now + SLICE)  # between two of them an interruption is heard
+            self._each(lambda run, end, at=slice_end: run.step(end - run.iteration, at), ends)  # type: ignore[misc]
 
     def run(self, iterations: int | None, seconds: float) -> None:
         """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""

@@ -116,7 +116,9 @@ class SampledResponse(Sampling):
     def step(self, iterations: int, until: float = inf) -> None:
         """So many plays more, or until a moment.  Raises ``BudgetError`` when memory is used up."""
         end = self.iteration + iterations
-        while self.iteration < end and (time.monotonic() <= until):
+        while self.iteration < end and time.monotonic() <= until:
+            if self.iteration % PLAYS_A_CALL == 0 and not self._ask(until):
+                break
             count = min(end - self.iteration, PLAYS_A_CALL - self.iteration % PLAYS_A_CALL)
             found = int(_plays(
                 self.walk, self.table, self.path, self.player, EXPLORATION, self.low, self.spread, count, self.room,
@@ -125,21 +127,23 @@ class SampledResponse(Sampling):
             self.iteration += found
             if found < count:
                 self.table = self._grown()
-            elif self.iteration % PLAYS_A_CALL == 0:
-                self._ask()
 
-    def _ask(self) -> None:
-        """Give the rows of the others that were met for the first time their model's chances."""
+    def _ask(self, until: float) -> bool:
+        """Give rows of the others that were met for the first time their model's chances; whether time allowed all."""
         if self.model is None:
-            return
+            return True
         table, first_entry = self.table, self.walk.group.first_entry
-        for state in np.flatnonzero(table.row[: table.filled[STATES]] >= self.answered).tolist():
+        new = np.flatnonzero(table.row[: table.filled[STATES]] >= self.answered)
+        for state in new[np.argsort(table.row[new])].tolist():
+            if time.monotonic() > until:
+                return False
             player, tokens = path_to(table, state)
+            menu, row = int(table.menu[state]), int(table.row[state])
+            size = int(first_entry[menu + 1] - first_entry[menu])
             if player != self.player:
-                menu, row = int(table.menu[state]), int(table.row[state])
-                size = int(first_entry[menu + 1] - first_entry[menu])
                 table.regret[row : row + size] = self.model(player, tokens, menu)
-        self.answered = int(table.filled[ENTRIES])
+            self.answered = row + size
+        return True
 
     def policy(self) -> InfosetPolicy:
         """The player's moves that were tried most; what the model says of the others, as far as they were met."""
