@@ -46,7 +46,7 @@ def test_a_model_that_cannot_be_answered_exactly_is_refused(method) -> None:
 def test_sampling_answers_a_model() -> None:
     agent = searching(method="sampling", exploit="random", iterations=20_000)
     agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
-    assert "answering random" in agent.plan
+    assert "20,000 plays against random" in agent.plan
     series = play_series("kuhn_poker", [agent, "random"], games=3000, seed=1)
     assert series.agents[0].mean == pytest.approx(0.5, abs=0.1)  # the best response: 1/2
     assert not any(series.agents[0].faults.values())
