@@ -4,6 +4,7 @@
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
+# make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling papers papers-long clean
+.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -66,6 +67,9 @@ bench-pommerman: $(VENV)/demo
 
 bench-search: $(VENV)/demo
 	$(BIN)/python benchmarks/search_agents.py
+
+bench-training: $(VENV)/test
+	$(BIN)/python benchmarks/training.py
 
 bench-sampling: $(VENV)/demo
 	$(BIN)/python benchmarks/sampling.py

@@ -25,9 +25,12 @@ from infoset.jit import kernel
 from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
 from infoset.search.beliefs import CachedSampler, ExactBelief, NaiveSampler, World, own_token, start_world
+from infoset.solvers.belief_response import evaluate_policy
 from infoset.solvers.cfr import pcfr_plus
 from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
-from infoset.solvers.mccfr import Mccfr, choose, uniform_number
+from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.pooled_mccfr import PooledMccfr
+from infoset.solvers.sampling import choose, uniform_number
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import no_symmetry
 from infoset.tree.walk import Walk
@@ -246,6 +249,24 @@ def cfr(args: Args) -> str:
     )
 
 
+POOLED = 20_000  # iterations of a run
+SEEDS = 4
+
+
+def pooled() -> list[str]:
+    """Exploitability on Leduc poker of independent runs whose averages are added, and of one that is longer."""
+    walk = Walk.of(explore(load("leduc_poker")))
+    lines = []
+    for runs, each in ((1, POOLED), (2, POOLED), (1, 2 * POOLED), (4, POOLED), (1, 4 * POOLED)):
+        found = []
+        for seed in range(SEEDS):
+            work = PooledMccfr(partial(Mccfr, walk), seed, runs)
+            work.step(runs * each)
+            found.append(evaluate_policy(walk, work.policy()).exploitability)
+        lines.append(f"| {runs} | {each:,} | {np.mean(found):.3f} ({min(found):.3f} to {max(found):.3f}) |")
+    return lines
+
+
 ASKED = (("gdl:monty_hall", 0), ("leduc_poker", 1), ("liars_dice", 1), ("gdl:blind_tic_tac_toe", 0))
 """Whose beliefs are drawn from."""
 SAMPLERS: dict[str, Callable[[Game, int, np.random.Generator], NaiveSampler]] = {
@@ -318,7 +339,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     print("| what | median (range) | target | |\n|---|---|---|---|")
     print(cfr(args))
     print(mccfr(args))
-    print("\n| game | worlds | sampler | samples | a second | total variation from the exact belief | by chance alone |")
+    print("\n| runs | iterations each | exploitability on Leduc poker, mean (range) of 4 seeds |\n|---|---|---|")
+    print("\n".join(pooled()))
+    print(
+        "\n| game | worlds | sampler | samples | a second | total variation from the exact belief | by chance alone |"
+    )
     print("|---|---|---|---|---|---|---|")
     print("\n".join(samplers(args)))
 

@@ -135,15 +135,15 @@ class Learner(ABC):
 
     def __init__(self, encoding: States, player: Games, net: nn.Module, buffer: ReplayBuffer) -> None:
         self.encoding: Any = encoding
-        self.player, self.net, self.buffer = player, net, buffer
+        self.player, self.net, self.buffer, self.training = player, net, buffer, player.training
         self.play: Play = Games.play
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=player.training.rate)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=self.training.rate)
         self.iteration = self.games = 0
 
     def played(self) -> list[Played]:
         """The games of the next epoch; draws to come are the epoch's own."""
-        self.rng = np.random.default_rng([self.player.training.seed, self.iteration])
-        return self.play(self.player, self.iteration, list(range(self.player.training.parts)))
+        self.rng = np.random.default_rng([self.training.seed, self.iteration])
+        return self.play(self.player, self.iteration, list(range(self.training.parts)))
 
     @abstractmethod
     def step(self) -> Epoch:

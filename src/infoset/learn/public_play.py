@@ -124,16 +124,17 @@ class PublicPlay(Learner):
     """The training at work; searches ask a slow average of the network's weights."""
 
     encoding: PublicEncoding
+    training: PublicTraining
 
     def __init__(self, encoding: PublicEncoding, training: PublicTraining | None = None) -> None:
-        self.training = training or PublicTraining()
-        torch.manual_seed(self.training.seed)
+        training = training or PublicTraining()
+        torch.manual_seed(training.seed)
         each = (encoding.players, encoding.places)
-        capacity = min(self.training.buffer, MOST_BYTES // (3 * 4 * each[0] * each[1]))
+        capacity = min(training.buffer, MOST_BYTES // (3 * 4 * each[0] * each[1]))
         buffer = ReplayBuffer(capacity, **dict.fromkeys(FIELDS, each))
-        net = belief_net(encoding, self.training.hidden).to(device())
+        net = belief_net(encoding, training.hidden).to(device())
         self.slow = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]
-        super().__init__(encoding, PublicGames(encoding, self.slow.module, self.training), net, buffer)
+        super().__init__(encoding, PublicGames(encoding, self.slow.module, training), net, buffer)
 
     @one_thread()
     def step(self) -> Epoch:

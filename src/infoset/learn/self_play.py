@@ -155,15 +155,16 @@ class SelfPlay(Learner):
     """The paper's training at work."""
 
     net: StateNet
+    training: Training
 
     def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
-        self.training = training or Training()
-        torch.manual_seed(self.training.seed)
+        training = training or Training()
+        torch.manual_seed(training.seed)
         moves = [len(moves) for moves in encoding.moves]
         fields = {policy(player): (count,) for player, count in enumerate(moves)}
-        buffer = ReplayBuffer(self.training.buffer, value=(len(moves),), **fields)
-        net = StateNet(encoding.num_facts, moves, self.training.hidden).to(device())
-        super().__init__(encoding, WorldGames(encoding, net, self.training), net, buffer)
+        buffer = ReplayBuffer(training.buffer, value=(len(moves),), **fields)
+        net = StateNet(encoding.num_facts, moves, training.hidden).to(device())
+        super().__init__(encoding, WorldGames(encoding, net, training), net, buffer)
 
     @one_thread()
     def step(self) -> Epoch:

@@ -67,7 +67,7 @@ class Workers:
 @contextmanager
 def shared(work: Learner, config: Config, workers: int) -> Iterator[None]:
     """Where there are several ``workers`` they play the games of ``work``, no more of them than its parts."""
-    workers = min(workers, work.player.training.parts)
+    workers = min(workers, work.training.parts)
     if workers == 1:
         yield
         return

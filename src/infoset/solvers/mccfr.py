@@ -12,41 +12,39 @@ Averages are taken where all are tried: how often a walk comes by must not depen
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import BudgetError, CheckpointError
+from infoset.errors import CheckpointError
 from infoset.jit import inline_kernel, kernel
-from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_row, add_state
-from infoset.solvers.updates import normalise
+from infoset.solvers.infoset_table import InfosetTable, add_row
+from infoset.solvers.sampling import (
+    Sampling,
+    add_to_average,
+    choose,
+    follow_edge,
+    has_room,
+    match_regrets,
+    uniform_number,
+)  # fmt: skip
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import (
-    CHILD,
     CONTENT,
     FIRST,
     MOVES,
     PLAYER,
-    TOKENS,
-    TURN,
     Walk,
-    canonical,
     element_of,
     same_orbit,
     state_of,
-    turned,
     view_of,
 )  # fmt: skip
 
 POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST, LEFT = range(7)  # where an iteration is
-UNIT = 1.0 / (1 << 53)
-SHIFT = np.uint64(11)
-CHUNK_SECONDS = 0.2
 WIDE = 20_000  # positions that a traversal of the first iteration meets, beyond which not all moves are tried
 CLEARLY = 3.0  # times the greatest regret above zero: as far below it a move is clearly bad
 LOOK = 1_000_000  # positions met between two looks at the clock, where one iteration takes longer
@@ -70,57 +68,6 @@ class Frames(NamedTuple):
         flat, wide = np.zeros(depth, dtype=np.int32), np.zeros((depth, moves))
         views = np.zeros((depth, players), np.int64)
         return cls(flat, flat.copy(), flat.copy(), views, wide, wide.copy(), wide.copy())
-
-
-@inline_kernel
-def uniform_number(stream):
-    """In [0, 1)."""
-    return np.float64(next_word(stream) >> SHIFT) * UNIT
-
-
-@kernel
-def match_regrets(table, row, group, view, content, size, strategy):
-    """Regret matching: positive regrets in proportion, uniform without any; by the moves as the walk has them.
-
-    Returns the greatest of them, or 0.
-    """
-    total, greatest, place = 0.0, 0.0, group.first_entry[content]
-    for k in range(size):
-        strategy[k] = max(table.regret[row + group.entry[element_of(view), place + k]], 0.0)
-        total += strategy[k]
-        greatest = max(greatest, strategy[k])
-    normalise(0, size, total, strategy)
-    return greatest
-
-
-@kernel
-def choose(weights, size, stream):
-    """An index by weights that sum to one."""
-    left = uniform_number(stream)
-    last = 0
-    for k in range(size):
-        if weights[k] > 0.0:
-            last = k
-            left -= weights[k]
-            if left < 0.0:
-                break
-    return last
-
-
-@kernel
-def follow_edge(walk, table, position, move, views):
-    """Take an edge: everybody learns what they see of it, unless all is over."""
-    e = walk.position[position, FIRST] + move
-    below, group = walk.edge[e, CHILD], walk.group
-    if walk.position[below, PLAYER] != TERMINAL:
-        for p in range(len(views)):
-            token = walk.edge[e, TOKENS + p]
-            if token >= 0:
-                state, element = state_of(views[p]), element_of(views[p])
-                token, element = canonical(group, table.fixing[state], element, token)
-                views[p] = view_of(add_state(table, group, state, token), element)
-            views[p] = turned(group, views[p], walk.edge[e, TURN])
-    return below
 
 
 @kernel
@@ -208,21 +155,6 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
 
 
 @kernel
-def add_to_average(table, row, group, view, content, size, weight, strategy):
-    """Add a strategy to the average."""
-    place = group.first_entry[content]
-    for k in range(size):
-        table.average[row + group.entry[element_of(view), place + k]] += weight * strategy[k]
-
-
-@kernel
-def has_room(table, room):
-    """Whether the table has room for what one walk from the start to an end can add."""
-    states = len(table.parent) - table.filled[STATES]
-    return states >= room[STATES] and len(table.regret) - table.filled[ENTRIES] >= room[ENTRIES]
-
-
-@kernel
 def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
     """One traversal for ``learner``: updates its regrets and the average of the player after it; whether it is over.
 
@@ -281,61 +213,6 @@ def _iterate(walk, table, frames, at, explore, begin, count, room, views, strate
             at[POSITION], at[DEPTH], at[WIDEST], at[MET] = 0, 0, max(at[WIDEST], at[MET]), 0
         at[TURN_OF] = 0
     return count
-
-
-class Sampling(ABC):
-    """What samples a game into a table that grows."""
-
-    def __init__(self, walk: Walk, seed: int = 0, max_bytes: int | None = None) -> None:
-        self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
-        self.stream = streams(seed, 1)
-        self.iteration = 0
-        n, depth, moves = walk.num_players, walk.depth, walk.most_moves
-        self.table = InfosetTable.empty(n, walk.group)
-        self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
-        self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
-
-    @property
-    def num_infosets(self) -> int:
-        return self.table.num_infosets
-
-    @property
-    def nbytes(self) -> int:
-        """Of the table, which is all that grows."""
-        return self.table.nbytes
-
-    @abstractmethod
-    def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more.  Raises ``BudgetError`` when memory is used up.
-
-        From the moment ``until`` on it stops, and goes on there the next time.
-        """
-
-    def run(self, iterations: int | None, seconds: float) -> None:
-        """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""
-        if iterations is not None:
-            return self.step(iterations)
-        end, chunk = time.monotonic() + seconds, 1
-        while (began := time.monotonic()) < end:
-            try:
-                self.step(chunk, end)
-            except BudgetError:
-                break
-            spent = time.monotonic() - began
-            if spent < CHUNK_SECONDS:
-                chunk *= 2
-            chunk = max(1, min(chunk, int(chunk * (end - time.monotonic()) / max(spent, 1e-9))))
-        return None
-
-    def _grown(self) -> InfosetTable:
-        states, entries = self.room.tolist()
-        grown = self.table.with_room(states, entries)
-        if self.max_bytes is not None and grown.nbytes > self.max_bytes:
-            raise BudgetError(
-                f"{self.table.num_infosets:,} information sets after {self.iteration:,} iterations "
-                f"take {grown.nbytes:,} bytes, more than max_bytes={self.max_bytes:,}"
-            )
-        return grown
 
 
 class Mccfr(Sampling):

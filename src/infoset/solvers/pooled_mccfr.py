@@ -44,8 +44,9 @@ class PooledMccfr:
 
     A player plays the mean of the runs' policies, each as likely as it makes its own way to where it is.  In a zero-sum
     game for two that is no more exploitable than the runs are in the mean, and less by their noise: on Leduc poker two
-    runs are worth one of twice as many iterations (``tests/test_pooled_mccfr.py``).  Handing regrets to and fro between
-    the runs was tried as well; it is worse, since each then learns against moves of the others that are out of date.
+    runs are worth one of half as many iterations more, four one of twice as many (``benchmarks/sampling.py``).  Handing
+    regrets to and fro between the runs was tried as well; it is worse, since each then learns against moves of the
+    others that are out of date.
     """
 
     def __init__(self, make: Callable[[int], Mccfr], seed: int = 0, runs: int = RUNS) -> None:

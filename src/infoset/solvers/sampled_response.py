@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import kernel
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
-from infoset.solvers.mccfr import Sampling, choose, follow_edge, has_room, match_regrets
+from infoset.solvers.sampling import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
 
@@ -26,14 +25,6 @@ NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 
 EXPLORATION = 1.0  # of UCB1, in the payoffs' range
 PLAYS_A_CALL = 1_000  # after which the model is asked about what was met for the first time
-
-
-class Path(NamedTuple):
-    """The choices of one play by the player who learns."""
-
-    row: LongArray  # (D,) of its table
-    move: LongArray  # (D,) within the row
-    size: LongArray  # (D,)
 
 
 @kernel
@@ -53,8 +44,8 @@ def _promising(table, row, size, exploration):
 
 
 @kernel
-def _play(walk, table, path, learner, exploration, views, strategy, stream):
-    """One play; returns how many choices the learner had, and what it won."""
+def _play(walk, table, entries, learner, exploration, views, strategy, stream):
+    """One play; writes the entries that the learner chose, returns how many they are and what it won."""
     position, depth, group = 0, 0, walk.group
     for p in range(len(views)):
         views[p] = view_of(p, 0)
@@ -69,7 +60,7 @@ def _play(walk, table, path, learner, exploration, views, strategy, stream):
             row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
             if mover == learner:
                 chosen = _promising(table, row, size, exploration)
-                path.row[depth], path.move[depth], path.size[depth] = row, chosen, size
+                entries[depth] = row + chosen
                 depth += 1
                 place = group.first_entry[content]
                 while group.entry[element_of(view), place + move] != chosen:
@@ -82,16 +73,15 @@ def _play(walk, table, path, learner, exploration, views, strategy, stream):
 
 
 @kernel
-def _plays(walk, table, path, learner, exploration, low, spread, count, room, views, strategy, stream):
+def _plays(walk, table, entries, learner, exploration, low, spread, count, room, views, strategy, stream):
     """Up to ``count`` plays; fewer where the table is full."""
     for t in range(count):
         if not has_room(table, room):
             return t
-        depth, payoff = _play(walk, table, path, learner, exploration, views, strategy, stream)
+        depth, payoff = _play(walk, table, entries, learner, exploration, views, strategy, stream)
         for d in range(depth):
-            k = path.row[d] + path.move[d]
-            table.average[k] += 1.0
-            table.regret[k] += (payoff - low) / spread
+            table.average[entries[d]] += 1.0
+            table.regret[entries[d]] += (payoff - low) / spread
     return count
 
 
@@ -108,8 +98,7 @@ class SampledResponse(Sampling):
         super().__init__(walk, seed, max_bytes)
         self.player, self.model = player, model
         self.answered = 0  # entries whose states the model has been asked about
-        depth = walk.depth + 1
-        self.path = Path(*np.zeros((3, depth), dtype=np.int64))
+        self.entries = np.zeros(walk.depth + 1, dtype=np.int64)  # of the table, chosen in one play
         self.low = float(walk.payoffs[:, player].min())
         self.spread = max(float(walk.payoffs[:, player].max()) - self.low, 1e-12)
 
@@ -121,7 +110,7 @@ class SampledResponse(Sampling):
                 break
             count = min(end - self.iteration, PLAYS_A_CALL - self.iteration % PLAYS_A_CALL)
             found = int(_plays(
-                self.walk, self.table, self.path, self.player, EXPLORATION, self.low, self.spread, count, self.room,
+                self.walk, self.table, self.entries, self.player, EXPLORATION, self.low, self.spread, count, self.room,
                 *self.scratch, self.stream,
             ))  # fmt: skip
             self.iteration += found
