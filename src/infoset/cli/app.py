@@ -83,7 +83,7 @@ def solve(
         int | None, typer.Option(help="Stop after so many iterations (1000 if nothing else stops it).")
     ] = None,
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds of solving.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds of solving; also of building, but not before 10.")] = None,
     start: Annotated[str, typer.Option(help="The first profile: uniform or random (drawn with --seed).")] = "uniform",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
@@ -127,6 +127,7 @@ def _solve(
 ) -> None:  # fmt: skip
     """A run of one solver, new or gone on with."""
     from infoset.catalog import load
+    from infoset.cli.building import within
     from infoset.cli.progress import SolveProgress, announce_compiling
     from infoset.errors import CheckpointError, ParameterError
     from infoset.runs import RunConfig, RunFolder
@@ -156,7 +157,7 @@ def _solve(
     Limits(iterations, target, seconds)
     chosen = parse_method(config.method)
     with SolveProgress(iterations, target, seconds) as progress:
-        form = SequenceForm.of(load(config.game), max_histories, progress.building)
+        form = SequenceForm.of(load(config.game), max_histories, within(seconds, progress.building))
         if resume:
             folder.go_on(saved)
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.catalog import load
+from infoset.cli.building import within
 from infoset.cli.progress import SamplingProgress, announce_compiling
 from infoset.errors import CheckpointError
 from infoset.names import build, check_choice, parse_name
@@ -69,7 +70,7 @@ def solve_by_sampling(
         seconds, iterations = config.seconds, config.iterations
     seconds = DEFAULT_SECONDS if seconds is None and iterations is None else seconds
     with SamplingProgress(seconds or 0.0) as progress:
-        graph = explore_game(load(config.game), progress=progress.exploring)
+        graph = explore_game(load(config.game), progress=within(seconds, progress.exploring))
         walk = Walk.of(graph, find_symmetry(graph))
 
         def make(explore: float | None = None, sampling: str = EXTERNAL, runs: int = RUNS) -> PooledMccfr:

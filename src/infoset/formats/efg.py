@@ -41,6 +41,7 @@ NO_OUTCOME = 0
 _TOKEN = re.compile(r'\s*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([{},])|([^\s"{},]+)|("))', re.DOTALL)
 _KINDS = ("", "text", "mark", "word")
 TEXT, STRAY_QUOTE = 1, 4
+_INTEGER = re.compile(r"[+-]?\d{1,12}")
 _NUMBER = re.compile(r"([+-]?\d+)/(\d+)|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -156,13 +157,17 @@ class _Reader:
         return self.take().value
 
     def integer(self, what: str, low: int, high: int) -> int:
-        if self.token.kind != "word" or not re.fullmatch(r"[+-]?\d{1,12}", self.token.value):
+        if self.token.kind != "word" or not _INTEGER.fullmatch(self.token.value):
             raise self.fail(f"{what}, an integer")
-        if not low <= int(self.token.value) <= high:
+        value = int(self.token.value)
+        if not low <= value <= high:
             raise self.fail(f"{what} from {low} to {high}")
-        return int(self.take().value)
+        self.take()
+        return value
 
     def number(self, what: str) -> Fraction:
+        if self.token.kind == "word" and _INTEGER.fullmatch(self.token.value):
+            return Fraction(int(self.take().value))
         match = _NUMBER.fullmatch(self.token.value) if self.token.kind == "word" else None
         if not match:
             raise self.fail(f"{what}, a finite number")
@@ -422,7 +427,8 @@ def _paid(efg: Efg, children: list[tuple[int, ...]]) -> list[tuple[Fraction, ...
         outcome = efg.nodes[node].outcome
         if outcome != NO_OUTCOME:
             gain = efg.outcomes[outcome - 1].payoffs
-            paid[node] = tuple(a + b for a, b in zip(paid[node], gain, strict=True))
+            before = paid[node]
+            paid[node] = gain if before is zero else tuple(a + b for a, b in zip(before, gain, strict=True))
         for child in below:
             paid[child] = paid[node]
     return paid

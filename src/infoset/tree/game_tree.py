@@ -28,6 +28,8 @@ NO_INFOSET = -1
 NO_PARENT = -1
 LOOK_AHEAD_POSITIONS = 50_000
 HOPELESS = 1000  # so many times the limit
+NARROW = 32  # nodes of a level below which plain Python is quicker than the calls of NumPy
+HISTORIES_A_REPORT = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +57,16 @@ class GameTree:
     ) -> GameTree:
         """Enumerate ``game``.  Raises ``BudgetError`` before memory is taken, ``GameRuleError`` for broken rules."""
         limit = max_histories if max_histories is not None else default_max_histories()
-        return cls.unroll(explore(game, limit, _LookAhead(game, limit, progress)), limit)
+        return cls.unroll(explore(game, limit, _LookAhead(game, limit, progress)), limit, progress)
 
     @classmethod
-    def unroll(cls, graph: GameGraph, max_histories: int | None = None) -> GameTree:
-        """From the distinct positions.  Raises ``BudgetError`` before memory is taken."""
+    def unroll(
+        cls, graph: GameGraph, max_histories: int | None = None, progress: Callable[[int], None] | None = None
+    ) -> GameTree:
+        """From the distinct positions; ``progress`` is called with the number of histories now and then.
+
+        Raises ``BudgetError`` before memory is taken.
+        """
         limit = max_histories if max_histories is not None else default_max_histories()
         histories = graph.count_histories()
         if histories > limit:
@@ -67,7 +74,7 @@ class GameTree:
                 f"{graph.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
                 f"the limit of {limit:,}. Raise it (max_histories, --max-histories) or choose smaller parameters"
             )
-        return _Unroller(graph, int(histories)).run()
+        return _Unroller(graph, int(histories), progress).run()
 
     @property
     def name(self) -> str:
@@ -158,6 +165,14 @@ class InformationStates:
             self._text[state] = text
         return text or NOTHING_YET
 
+    def characters(self) -> int:
+        """How many characters the keys of all states have together: in a deep game the square of its depth."""
+        lengths: list[int] = []
+        for above, token in zip(self.parent, self.token, strict=True):
+            before = lengths[above] if above >= 0 else 0
+            lengths.append(before if token == NO_TOKEN else before + 1 + len(self._word(token)))
+        return sum(lengths)
+
     def extend(self, keys: list[int]) -> list[int]:
         """The state behind each key ``parent * number of tokens + token``, created where it is new."""
         number, base, size = self._number, len(self.tokens), len(self.parent)
@@ -192,6 +207,15 @@ class InformationStates:
             known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
         return known
 
+    def behind_few(self, known: list[list[int]], tokens: list[list[int]]) -> None:
+        """What ``behind`` says of a few, written to ``known``."""
+        for p in range(len(known[0]) if known else 0):
+            keys = {k: known[k][p] * len(self.tokens) + row[p] for k, row in enumerate(tokens) if row[p] != NO_TOKEN}
+            unique = sorted(set(keys.values()))
+            number = dict(zip(unique, self.extend(unique), strict=True))
+            for k, key in keys.items():
+                known[k][p] = number[key]
+
     def state(self, number: int) -> InformationState:
         """The tokens of a state in order."""
         tokens = []
@@ -203,39 +227,46 @@ class InformationStates:
 
 
 class _Unroller:
-    """Unrolls a graph level by level; all work over histories is NumPy's."""
+    """Unrolls a graph level by level: wide levels by NumPy, narrow ones, which may be many, node by node."""
 
-    def __init__(self, graph: GameGraph, histories: int) -> None:
-        self.graph = graph
+    def __init__(self, graph: GameGraph, histories: int, progress: Callable[[int], None] | None) -> None:
+        self.graph, self.progress = graph, progress
         self.n = len(graph.players)
         self.states = InformationStates(graph)
         self.parent = np.full(histories, NO_PARENT, dtype=np.int32)
         self.position = np.zeros(histories, dtype=np.int32)
-        self.infoset = np.full(histories, NO_INFOSET, dtype=np.int32)
-        self.number: dict[int, int] = {}
-        self.infosets: list[tuple[int, int, int]] = []
+        self.state = np.full(histories, NO_INFOSET, dtype=np.int32)  # what the mover knows; of decisions only
 
     def run(self) -> GameTree:
         graph = self.graph
-        levels, begin, end = [0], 0, 1
-        informed = np.arange(self.n, dtype=np.int64)[None, :]
+        levels, begin, end, report = [0], 0, 1, 0
+        informed: LongArray | list[list[int]] = [list(range(self.n))]
         while begin < end:
-            self._number_infosets(begin, end, informed)
-            begin, (end, informed) = end, self._grow(begin, end, informed)
+            if end - begin < NARROW:
+                below, informed = self._grow_narrow(begin, end, _listed(informed))
+            else:
+                below, informed = self._grow_wide(begin, end, np.asarray(informed, dtype=np.int64))
+            begin, end = end, below
             levels.append(begin)
+            if self.progress and end >= report:
+                report = end + HISTORIES_A_REPORT
+                self.progress(end)
         first_child = np.ones(len(self.position) + 1, dtype=np.int32)
         first_child[1:] += np.cumsum(graph.num_edges[self.position], dtype=np.int32)
-        sets = np.array(self.infosets, dtype=np.int32).reshape(-1, 3)
+        infoset, first = self._infosets()
         tree = GameTree(
-            graph, self.parent, first_child, self.position, self.infoset, np.array(levels, dtype=np.int32),
-            sets[:, 0], sets[:, 1], sets[:, 2], self.states,
+            graph, self.parent, first_child, self.position, infoset, np.array(levels, dtype=np.int32),
+            graph.player[self.position[first]].astype(np.int32), first, self.state[first], self.states,
         )  # fmt: skip
         _check_menus(tree)
         return tree
 
-    def _grow(self, begin: int, end: int, informed: LongArray) -> tuple[int, LongArray]:
+    def _grow_wide(self, begin: int, end: int, informed: LongArray) -> tuple[int, LongArray]:
         """Append the children of nodes ``begin`` to ``end``; returns the new end and what players know there."""
         graph, above = self.graph, self.position[begin:end]
+        mover = graph.player[above]
+        deciding = np.flatnonzero(mover >= 0)
+        self.state[begin + deciding] = informed[deciding, mover[deciding]]
         edges, source = spread(graph, above.astype(np.int64))
         total = len(edges)
         below = graph.child[edges]
@@ -245,22 +276,40 @@ class _Unroller:
         alive = graph.player[below] != TERMINAL
         return end + total, self.states.behind(informed, np.where(alive[:, None], tokens, NO_TOKEN))
 
-    def _number_infosets(self, begin: int, end: int, informed: LongArray) -> None:
-        """Give every decision node of one level its information set."""
-        position = self.position[begin:end]
-        player = self.graph.player[position]
-        nodes = np.flatnonzero(player >= 0)
-        state = informed[nodes, player[nodes]]
-        keys = self.graph.label[position[nodes]] if self.graph.map_name else state
-        unique, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        for place in np.argsort(first).tolist():
-            key, k = int(unique[place]), int(first[place])
-            if key not in self.number:
-                self.number[key] = len(self.infosets)
-                node = nodes[k]
-                self.infosets.append((int(player[node]), begin + int(node), int(state[k])))
-        numbers = [self.number[key] for key in unique.tolist()]
-        self.infoset[begin + nodes] = np.array(numbers, dtype=np.int32)[inverse]
+    def _grow_narrow(self, begin: int, end: int, informed: list[list[int]]) -> tuple[int, list[list[int]]]:
+        """The same node by node."""
+        graph, place, silent = self.graph, end, [NO_TOKEN] * self.n
+        known: list[list[int]] = []
+        tokens: list[list[int]] = []
+        for node, knows in enumerate(informed, start=begin):
+            position = self.position.item(node)
+            mover = graph.player.item(position)
+            if mover >= 0:
+                self.state[node] = knows[mover]
+            for edge in range(graph.first_edge.item(position), graph.first_edge.item(position + 1)):
+                below = graph.child.item(edge)
+                self.parent[place], self.position[place] = node, below
+                known.append(knows.copy())
+                tokens.append(silent if graph.player.item(below) == TERMINAL else graph.token[edge].tolist())
+                place += 1
+        self.states.behind_few(known, tokens)
+        return place, known
+
+    def _infosets(self) -> tuple[IntArray, IntArray]:
+        """The information set of every node, numbered as they first appear, and the first node of each."""
+        nodes = np.flatnonzero(self.state != NO_INFOSET)
+        keys = self.graph.label[self.position[nodes]] if self.graph.map_name else self.state[nodes]
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        number = np.empty(len(first), dtype=np.int32)
+        number[order] = np.arange(len(first))
+        infoset = np.full(len(self.position), NO_INFOSET, dtype=np.int32)
+        infoset[nodes] = number[inverse]
+        return infoset, nodes[first[order]].astype(np.int32)
+
+
+def _listed(informed: LongArray | list[list[int]]) -> list[list[int]]:
+    return informed if isinstance(informed, list) else informed.tolist()
 
 
 def _check_menus(tree: GameTree) -> None:

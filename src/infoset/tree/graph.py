@@ -124,10 +124,15 @@ class GameGraph:
 
         Raises ``GameRuleError`` where a state can come back.
         """
-        order = topological(self.first_edge, self.child)
+        return self._sorted[0]
+
+    @cached_property
+    def _sorted(self) -> tuple[IntArray, FloatArray]:
+        """The positions in order, and the number of histories that lead to each position."""
+        order, times = topological(self.first_edge, self.child)
         if len(order) < len(self.player):
             raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
-        return order
+        return order, times
 
     @cached_property
     def depth(self) -> int:
@@ -139,16 +144,7 @@ class GameGraph:
 
         Raises ``GameRuleError`` where a state can come back: then the tree is infinite.
         """
-        assert len(self.order)
-        level: LongArray = np.zeros(1, dtype=np.int64)
-        count = 0.0
-        times: FloatArray = np.ones(1)
-        while len(level):
-            count += float(times.sum())
-            edges, source = spread(self, level)
-            level, below = np.unique(self.child[edges].astype(np.int64), return_inverse=True)
-            times = np.bincount(below, times[source], minlength=len(level)).astype(np.float64)
-        return count
+        return float(self._sorted[1].sum())
 
 
 def spread(graph: GameGraph, positions: LongArray) -> tuple[LongArray, LongArray]:
@@ -160,21 +156,27 @@ def spread(graph: GameGraph, positions: LongArray) -> tuple[LongArray, LongArray
 
 
 @kernel
-def topological(first_edge: IntArray, child: IntArray) -> IntArray:
-    """Positions behind position 0, each after all that lead to it; those on and behind cycles are left out."""
+def topological(first_edge: IntArray, child: IntArray) -> tuple[IntArray, FloatArray]:
+    """Positions behind position 0, each after all that lead to it; those on and behind cycles are left out.
+
+    Also in how many ways each position is reached.
+    """
     waits = np.zeros(len(first_edge) - 1, dtype=np.int32)
+    times = np.zeros(len(waits))
+    times[0] = 1.0
     for e in range(len(child)):
         waits[child[e]] += 1
     order = np.zeros(len(waits), dtype=np.int32)
     size, k = int(waits[0] == 0), 0
     while k < size:
         for e in range(first_edge[order[k]], first_edge[order[k] + 1]):
+            times[child[e]] += times[order[k]]
             waits[child[e]] -= 1
             if waits[child[e]] == 0:
                 order[size] = child[e]
                 size += 1
         k += 1
-    return order[:size]
+    return order[:size], times
 
 
 @kernel

@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, Game, IndexArray, IntArray
-from infoset.errors import GameRuleError, ImperfectRecallError
+from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError
 from infoset.names import move_words
-from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
+from infoset.tree.graph import CHANCE, TERMINAL, free_memory
 
 CONSTANT_SUM_TOLERANCE = 1e-9
+DEEP = 1000  # levels: keys are as long as a game is deep
 
 
 class FormArrays(NamedTuple):
@@ -60,7 +61,7 @@ class SequenceForm:
     ) -> SequenceForm:
         """Compile a game or its tree.  Raises ``ImperfectRecallError`` where a player forgets."""
         tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories, progress)
-        return _compile(tree)
+        return _compile(tree, progress)
 
     @property
     def num_players(self) -> int:
@@ -135,7 +136,7 @@ def first_sequences(tree: GameTree, form: SequenceForm) -> IntArray:
     return first
 
 
-def _compile(tree: GameTree) -> SequenceForm:
+def _compile(tree: GameTree, progress: Callable[[int], None] | None) -> SequenceForm:
     graph = tree.graph
     n = len(tree.players)
     sizes = graph.num_edges[tree.position[tree.infoset_node]]
@@ -148,7 +149,7 @@ def _compile(tree: GameTree) -> SequenceForm:
     sequences = np.concatenate([[0], np.cumsum(totals)]).astype(np.int32)
     first_of = np.full(len(sizes), -1, dtype=np.int32)
     first_of[kept] = first
-    parent, rows, payoffs = _walk(tree, first_of, sequences)
+    parent, rows, payoffs = _walk(tree, first_of, sequences, progress)
     rows, payoffs = _merge(rows, payoffs)
     reached = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
     sums = reached.sum(axis=1)
@@ -158,6 +159,7 @@ def _compile(tree: GameTree) -> SequenceForm:
     sets = kept.tolist()
 
     def names() -> tuple[list[str], list[tuple[str, ...]]]:
+        _check_keys(tree)
         keys = [tree.key(k) for k in sets]
         if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
             raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
@@ -185,33 +187,71 @@ def _compile(tree: GameTree) -> SequenceForm:
     )
 
 
-def _walk(tree: GameTree, first_of: IntArray, sequences: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Carry every player's sequence and chance's probability down the levels.
+def _check_keys(tree: GameTree) -> None:
+    """Raise ``BudgetError`` where the readable keys of a deep game would fill the memory."""
+    if len(tree.levels) < DEEP or tree.graph.map_name:
+        return
+    if (size := tree.states.characters()) > free_memory() // 4:
+        raise BudgetError(
+            f"{tree.name}: it is {len(tree.levels) - 2:,} moves deep, and the keys that name its information sets would "
+            f"take {size:,} bytes, more than a quarter of the free memory; a map of its information would give them "
+            "short names"
+        )
 
-    Returns the parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their
-    payoffs times the probability of chance (T, n).
+
+def _walk(
+    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], None] | None
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """The parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their payoffs times
+    the probability of chance (T, n).
     """
-    graph, n = tree.graph, len(tree.players)
+    graph = tree.graph
+    held, reach = _carry(tree, first_of, sequences, progress)
+    player = graph.player[tree.position]
+    ends = np.flatnonzero(player == TERMINAL)
+    payoffs = graph.payoffs[graph.content[tree.position[ends]]] * reach[ends, None]
     parent = np.full(len(first_of), -1, dtype=np.int32)
-    held, reach = sequences[None, :n], np.ones(1)
-    rows, payoffs = [], []
-    for begin, end in zip(tree.levels[:-1], tree.levels[1:], strict=True):
-        nodes = np.arange(begin, end, dtype=np.int32)
-        if begin:
-            held, reach = descend(tree, nodes, held, reach, first_of)
-        position = tree.position[begin:end]
-        player = graph.player[position]
-        done = np.flatnonzero(player == TERMINAL)
-        rows.append(held[done])
-        payoffs.append(graph.payoffs[graph.content[position[done]]] * reach[done, None])
-        choosing = np.flatnonzero(player >= 0)
-        infoset, sequence = tree.infoset[begin:end][choosing], held[choosing, player[choosing]]
-        fresh = parent[infoset] < 0
-        parent[infoset[fresh][::-1]] = sequence[fresh][::-1]
-        wrong = np.flatnonzero((parent[infoset] != sequence) & (first_of[infoset] >= 0))
-        if len(wrong):
-            raise _forgets(tree, int(infoset[wrong[0]]), int(nodes[choosing[wrong[0]]]))
-    return parent, np.concatenate(rows).astype(np.int32), np.concatenate(payoffs)
+    choosing = np.flatnonzero(player >= 0)
+    infoset, sequence = tree.infoset[choosing], held[choosing, player[choosing]]
+    parent[infoset[::-1]] = sequence[::-1]  # of the first node of each set
+    wrong = np.flatnonzero((parent[infoset] != sequence) & (first_of[infoset] >= 0))
+    if len(wrong):
+        raise _forgets(tree, int(infoset[wrong[0]]), int(choosing[wrong[0]]))
+    return parent, held[ends], payoffs
+
+
+def _carry(
+    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], None] | None
+) -> tuple[IntArray, FloatArray]:
+    """Every player's sequence (N, n) and chance's probability (N,), carried down the levels."""
+    n, report = len(tree.players), 0
+    held, reach = np.empty((len(tree.parent), n), dtype=np.int32), np.ones(len(tree.parent))
+    held[0] = sequences[:n]
+    levels = tree.levels.tolist()
+    for above, begin, end in zip(levels, levels[1:], levels[2:], strict=False):
+        if end - begin < NARROW:
+            for node in range(begin, end):
+                _descend_one(tree, node, held, reach, first_of)
+        else:
+            nodes = np.arange(begin, end, dtype=np.int32)
+            held[begin:end], reach[begin:end] = descend(tree, nodes, held[above:begin], reach[above:begin], first_of)
+        if progress and end >= report:
+            report = end + HISTORIES_A_REPORT
+            progress(end)
+    return held, reach
+
+
+def _descend_one(tree: GameTree, node: int, held: IntArray, reach: FloatArray, first_of: IntArray) -> None:
+    """What ``descend`` does, for one node of a tree whose levels are narrow and many."""
+    above = tree.parent.item(node)
+    offset, position = node - tree.first_child.item(above), tree.position.item(above)
+    player = tree.graph.player.item(position)
+    held[node] = held[above]
+    reach[node] = reach[above]
+    if player == CHANCE:
+        reach[node] *= tree.graph.probability[tree.graph.first_edge[position] + offset]
+    elif (first := first_of.item(tree.infoset.item(above))) >= 0:
+        held[node, player] = first + offset
 
 
 def descend(
