@@ -1,5 +1,6 @@
 """Descriptions that are broken, hostile or odd: each ends in a message that says where, or in a game that plays."""
 
+import re
 import sys
 import time
 import warnings
@@ -11,8 +12,9 @@ from infoset import cli, load
 from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalMoveError
 from infoset.gdl import parallel, scalar
 from infoset.gdl.checks import ERROR, check
-from infoset.gdl.game import GdlGame
+from infoset.gdl.game import GdlGame, GdlWarning
 from infoset.gdl.grounding import Budget, ground
+from infoset.gdl.playouts import random_playouts
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.syntax import parse_gdl, read_gdl
 
@@ -145,6 +147,7 @@ def test_many_negated_goals() -> None:
     assert time.process_time() - begin < 8
 
 
+@pytest.mark.filterwarnings("ignore:.*is defined but never used:infoset.gdl.game.GdlWarning")
 def test_one_rule_with_thousands_of_literals() -> None:
     wide = "(<= (p ?x0) " + " ".join(f"(q ?x{k} ?x{k + 1})" for k in range(3_000)) + ") (q a a)"
     assert end_of(game_of(COUNTER + "(goal x 50)" + wide)).returns() == (50.0,)
@@ -204,6 +207,7 @@ GROWING = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*is defined but never used:infoset.gdl.game.GdlWarning")
 @pytest.mark.parametrize("rules", GROWING.values(), ids=GROWING)
 def test_rules_that_ground_for_ever(rules: str) -> None:
     """The grounder is cut off; the game is then played state by state, or refused with a reason."""
@@ -218,6 +222,48 @@ def test_rules_that_ground_for_ever(rules: str) -> None:
             assert not state.terminal
             state = state.play((state.legal(0)[0],)).state
     assert time.process_time() - begin < 60
+
+
+NUMBERS = "".join(f"(n {k})" for k in range(101))
+BLOWING_UP = {
+    "a join": ("(<= (legal x (go ?a ?b ?c ?d)) (n ?a) (n ?b) (n ?c) (n ?d))", "more than 1,000,000 ways to match"),
+    "recursion": ("(<= (next (f ?x)) (true ?x))", "terms grow beyond 200 levels"),
+    "a cycle": ("(<= (e ?a ?b ?c) (n ?a) (n ?b) (n ?c) (e 0 0 0)) (e 0 0 0) (<= (sees x ok) (e 1 2 3))", "more than 1,0"),
+}
+
+
+@pytest.mark.parametrize(("rule", "words"), BLOWING_UP.values(), ids=BLOWING_UP)
+def test_rules_that_blow_up_are_named_with_their_place(rule: str, words: str) -> None:
+    text = f"(role x) (init a) (legal x go) (goal x 1)\n(<= terminal (true b)) (<= b (n 1))\n{NUMBERS}\n{rule}"
+    with pytest.warns(UserWarning, match="b/0 is defined but never used"), pytest.raises(BudgetError) as error:
+        state = GdlGame(parse_gdl(text, "blow.gdl"), budget=Budget(rules=1000)).start().state
+        for _ in range(300):
+            state = state.play((state.legal(0)[0],)).state
+    assert re.match(r"blow\.gdl:4:1: " + words, str(error.value))
+    assert f": {rule.split(' (e 0 0 0) (')[0]}" in str(error.value)
+
+
+def test_a_game_without_init_starts_with_nothing() -> None:
+    """It is doubted, and plays the same in each evaluator."""
+    text = "(role x) (legal x go) (<= (next done) (does x go)) (<= terminal (true done)) (goal x 7)"
+    for budget in (Budget(), Budget(rules=0)):
+        with pytest.warns(GdlWarning, match=r"bad\.gdl:1:1: warning: no rule for init; the game starts with the empty"):
+            game = game_of(text, budget)
+        assert (game.rules.propnet is None) == (budget.rules == 0)
+        assert game.start().state.facts == frozenset()
+        assert end_of(game).returns() == (7.0,)
+        played = random_playouts(game, 10)
+        assert (played.finished, played.longest) == (10, 1)
+    assert [playouts(net_of(text), 10).finished for playouts in PLAYOUTS] == [10, 10]
+
+
+def test_the_empty_state_has_a_name() -> None:
+    text = "(role x) (<= (legal x go) (true a)) (<= (next a) (true b)) (<= (next b) (true a)) (<= terminal (true b)) (goal x 7)"
+    with pytest.warns(GdlWarning, match="no rule for init"):
+        game = game_of(text)
+    with pytest.raises(GameRuleError, match="x has no legal move, and the game is not over, at the empty state"):
+        game.start().state.legal(0)
+    assert random_playouts(game, 10).stuck_at == {"x": "the empty state"}
 
 
 def test_static_terms_that_grow_are_refused() -> None:
@@ -321,8 +367,7 @@ def test_a_role_without_a_move() -> None:
     text = STUCK + "(<= terminal (true c))"
     words = "y has no legal move, and the game is not over, at b"
     for playouts in PLAYOUTS:
-        with pytest.raises(GameRuleError, match=words):
-            playouts(net_of(text), 10)
+        assert playouts(net_of(text), 10).stuck_at == {"y": "b"}
     with pytest.raises(GameRuleError, match=words):
         end_of(game_of(text))
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from infoset.gdl.checks import ERROR, WARNING, check, repair
+from infoset.gdl.library import description, library
 from infoset.gdl.syntax import parse_gdl, read_gdl
 from test_cli import run
 
@@ -53,7 +54,7 @@ def test_each_condition(extra: str, message: str | None) -> None:
     assert messages(extra) == ([] if message is None else [message])
 
 
-@pytest.mark.parametrize("keyword", ["role", "init", "legal", "terminal", "goal"])
+@pytest.mark.parametrize("keyword", ["role", "legal", "terminal", "goal"])
 def test_what_must_be_there(keyword: str) -> None:
     kept = [str(rule) for rule in parse_gdl(SOUND).rules if rule.head.functor != keyword]
     assert f"no rule for {keyword}" in messages("", "(q)".join(kept).replace("terminal(q)", "(terminal)(q)"))
@@ -61,7 +62,8 @@ def test_what_must_be_there(keyword: str) -> None:
 
 def test_all_defects_at_once_with_places() -> None:
     text = SOUND + "(<= (p ?x) (role x))\n(goal x 700)\n(legal x)\n"
-    found = [(d.place.line, d.message.split(":")[0].split()[0]) for d in check(parse_gdl(text))]
+    errors = [d for d in check(parse_gdl(text)) if d.severity == ERROR]
+    found = [(d.place.line, d.message.split(":")[0].split()[0]) for d in errors]
     assert found == [(8, "unsafe"), (9, "the"), (10, "legal")]
 
 
@@ -114,5 +116,62 @@ def test_the_command(tmp_path) -> None:
 def test_connectives_without_parentheses_are_doubted() -> None:
     """``(<= terminal not open)`` reads as two facts, neither of which is what was meant."""
     text = "(role x) (init a) (legal x go) (goal x 0) (<= terminal not open)"
-    (defect,) = check(parse_gdl(text))
-    assert (defect.severity, "'not' stands alone" in defect.message) == (WARNING, True)
+    defects = [d for d in check(parse_gdl(text)) if "'not' stands alone" in d.message]
+    assert [d.severity for d in defects] == [WARNING]
+
+
+@pytest.mark.parametrize(
+    ("extra", "line", "message"),
+    [
+        ("(<= (see x ok) (does x wait))", 8, "see/2 is defined but never used; did you mean sees/2?"),
+        ("(<= (sees x ok) (ture (step 1)))", 8, "ture/1 is used but never defined, so it never holds; did you mean true/1?"),
+        ("(row a)\n(<= (sees x ?r) (rwo ?r))", 9, "rwo/1 is used but never defined, so it never holds; did you mean row/1?"),
+        ("(row a)\n(<= (sees x ?r) (rwo ?r))", 8, "row/1 is defined but never used; did you mean rwo/1?"),
+        ("(<= (sees x ok) (succ 1 2 3))", 8, "succ/3 is used but never defined, so it never holds; did you mean succ/2?"),
+        ("(unused 1)", 8, "unused/1 is defined but never used"),
+    ],
+)  # fmt: skip
+def test_words_that_have_no_other_side(extra: str, line: int, message: str) -> None:
+    found = [d for d in check(parse_gdl(SOUND + extra, "game.gdl")) if d.message == message]
+    assert [(d.severity, d.place.line, bool(d.rule)) for d in found] == [(WARNING, line, True)]
+
+
+def test_each_lone_word_is_told_once() -> None:
+    extra = "(<= (sees x ok) (rwo 1)) (<= (sees x no) (rwo 2)) (rest 1) (rest 2)"
+    assert len(messages(extra, severity=WARNING)) == 2
+
+
+def test_keywords_declarations_and_viewers_words_are_no_lone_words() -> None:
+    extra = "(base (step 1)) (input x wait) (<= (sees_xml x ?t) (true (step ?t))) (<= (next ?f) (true ?f))"
+    assert messages(extra, severity=WARNING) == []
+
+
+def test_a_file_full_of_lone_words_is_checked_soon() -> None:
+    rules = "".join(f"(<= (sees x ok) (word{k}x {k}))" for k in range(5000))
+    assert len(messages(rules, severity=WARNING)) == 5000
+
+
+DOUBTS = {
+    "blackjack.gdl": ["action/1 is defined but never used"],
+    "mastermind448.gdl": ["number/1 is defined but never used"],
+    "minesweeper.gdl": [
+        "the word 'not' stands alone and is read as a fact; write (not …)",
+        "action/1 is defined but never used",
+        "greaterhan/2 is defined but never used",
+    ],
+    "rockpaperscissors.gdl": ["action/1 is defined but never used"],
+}
+
+
+def test_no_false_alarms_on_real_files(shared) -> None:
+    """Every word that is doubted in them is one that the file really never uses."""
+    found = {}
+    for path in sorted((shared / "games" / "gdl").glob("*.gdl")):
+        doubts = [d.message for d in check(read_gdl(path)) if d.severity == WARNING and "read as (" not in d.message]
+        if doubts:
+            found[path.name] = doubts
+    assert found == DOUBTS
+
+
+def test_nothing_is_doubted_in_the_library() -> None:
+    assert {name: found for name in library() if (found := check(description(name)))} == {}

@@ -12,11 +12,12 @@ import pytest
 from scipy.stats import chisquare
 
 from gdl_interpreter import Interpreter
-from infoset.errors import GameRuleError
 from infoset.gdl import parallel, scalar
-from infoset.gdl.grounding import ground
+from infoset.gdl.game import GdlGame
+from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import description, library
+from infoset.gdl.playouts import findings, random_playouts
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Term, parse_gdl, to_action, to_term
@@ -215,11 +216,34 @@ NO_MOVE = """
 """
 
 
-def test_stuck_roles_are_named() -> None:
+def test_stuck_roles_are_counted_with_the_first_state() -> None:
     """y has no legal move in the third state, which is not terminal."""
     for module in (scalar, parallel):
-        with pytest.raises(GameRuleError, match=r"y has no legal move.*\(n 3\)"):
-            module.playouts(net_of(NO_MOVE), 100)
+        played = module.playouts(net_of(NO_MOVE), 5000)
+        assert (played.plays, played.finished, played.unfinished) == (5000, 0, 0)
+        assert (played.stuck, played.stuck_at) == ({"x": 0, "y": 5000}, {"y": "(n 3)"})
+
+
+SOMETIMES = """
+(role x) (init start) (legal x left) (<= (legal x right) (true start))
+(<= (next a) (does x left) (true start)) (<= (next b) (does x right) (true start)) (<= (next c) (true b))
+(role y) (<= (legal y go) (not (true b))) (<= terminal (true a)) (<= terminal (true c))
+(<= (goal x 100) (true a)) (goal y 0)
+"""
+
+
+def test_plays_that_are_not_stuck_are_kept() -> None:
+    """Half of the plays come to b, where y is stuck; the others end at a after one step."""
+    lazily = GdlGame(parse_gdl(SOMETIMES), budget=Budget(rules=0))
+    assert lazily.rules.propnet is None
+    every = [module.playouts(net_of(SOMETIMES), 20_000, seed=3) for module in (scalar, parallel)]
+    for played, plays in zip([*every, random_playouts(lazily, 2000)], (20_000, 20_000, 2000), strict=True):
+        assert played.finished + played.stuck["y"] == played.plays == plays
+        assert abs(played.stuck["y"] / plays - 1 / 2) < 0.05
+        assert (played.longest, played.returns["x"].value) == (1, 100)
+        assert (played.stuck["x"], played.stuck_at) == (0, {"y": "b"})
+        (finding,) = [found for found in findings(lazily, played) if "legal move" in found]
+        assert f"y has no legal move in {played.stuck['y']:,} of {plays:,} plays, and the game is not over, first at b" in finding
 
 
 ENDLESS = """

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 from infoset.errors import shorten
@@ -40,10 +41,16 @@ ARITY = {
 NEVER_HEADS = ("true", "does", "distinct")
 CONNECTIVES = ("not", "and", "or")
 DECLARATIONS = ("base", "input", "percept")
-REQUIRED = ("role", "init", "legal", "terminal", "goal")
+DISPLAYS = ("sees_xml",)  # read by the viewers of game servers, never by rules
+REQUIRED = ("role", "legal", "terminal", "goal")
 STATIC = ("role", "init", "base", "input")
 STATELESS = ("true", "does", "next", "legal", "goal", "terminal", "sees")
 MAX_GOAL = 100
+WRITTEN = ("role", "init", "next", "legal", "goal", "terminal", "sees")  # keywords in heads
+READ = ("true", "does", "distinct", "role")  # and in bodies
+LIKENESS = 0.65  # of two words of which one may be the other misspelt
+MAX_WORD = 100
+MOST_HINTS, MOST_KNOWN = 20, 1000
 MAX_RULE_TEXT = 2_000  # characters of a rule in a message
 
 
@@ -161,12 +168,12 @@ class _Checker:
                     yield self._defect(message, clause, place)
         yield from self._whole()
 
-    def _defect(self, message: str, clause: Clause, place: Place) -> Defect:
+    def _defect(self, message: str, clause: Clause, place: Place, severity: str = ERROR) -> Defect:
         where = place if place != NOWHERE else clause.rule.place
         text = self.texts.get(id(clause.rule))
         if text is None:
             text = self.texts[id(clause.rule)] = shorten(str(clause.rule), MAX_RULE_TEXT)
-        return Defect(ERROR, message, text, where, self.description.file)
+        return Defect(severity, message, text, where, self.description.file)
 
     def _clause(self, clause: Clause) -> Iterator[tuple[str, Place]]:
         yield from self._arity(clause)
@@ -227,6 +234,11 @@ class _Checker:
         for keyword in REQUIRED:
             if keyword not in heads:
                 yield Defect(ERROR, f"no rule for {keyword}", "", Place(1, 1), self.description.file)
+        if "init" not in heads:
+            message = "no rule for init; the game starts with the empty state"
+            yield Defect(WARNING, message, "", Place(1, 1), self.description.file)
+        for message, clause, place in lone_relations(self.clauses):
+            yield self._defect(message, clause, place, WARNING)
         reads = {keyword: _readers(self.clauses, keyword) for keyword in STATELESS}
         for clause in self.clauses:
             head = clause.head.functor
@@ -236,6 +248,57 @@ class _Checker:
                 if found:
                     message = f"{head} must not depend on {', '.join(found)}"
                     yield self._defect(message, clause, literal.place)
+
+
+def lone_relations(rules: list[Clause]) -> Iterator[tuple[str, Clause, Place]]:
+    """Relations that are used but never defined, or defined but never used, each where it stands first.
+
+    A misspelt word is one or the other, so what may be meant is told too.
+    """
+    used = _first_uses(((lit.atom, clause, lit.place) for clause in rules for lit in clause.body), CONNECTIVES)
+    defined = _first_uses(((clause.head, clause, clause.rule.place) for clause in rules), DISPLAYS)
+    undefined, unused = used.keys() - defined.keys(), defined.keys() - used.keys()
+    read, written = ({(word, ARITY[word]) for word in words} for words in (READ, WRITTEN))
+    hints = _Hints()
+    for relation, where in used.items():
+        if relation in undefined:
+            hint = hints.one(relation, unused, defined, read)
+            yield f"{_named(relation)} is used but never defined, so it never holds{hint}", *where
+    for relation, where in defined.items():
+        if relation in unused:
+            yield f"{_named(relation)} is defined but never used{hints.one(relation, written, undefined)}", *where
+
+
+def _first_uses(
+    uses: Iterable[tuple[Term, Clause, Place]], apart: tuple[str, ...]
+) -> dict[Relation, tuple[Clause, Place]]:
+    """Where each relation stands first; keywords and the words ``apart`` are left out."""
+    first: dict[Relation, tuple[Clause, Place]] = {}
+    for atom, clause, place in uses:
+        if atom.functor not in ARITY and atom.functor not in apart:
+            first.setdefault(atom.relation, (clause, place))
+    return first
+
+
+def _named(relation: Relation) -> str:
+    name, arity = relation
+    return f"{shorten(name)}/{arity}"
+
+
+class _Hints:
+    """What words may be meant for; no more of them than are soon found, as a file may be full of such words."""
+
+    def __init__(self) -> None:
+        self.left = MOST_HINTS
+
+    def one(self, relation: Relation, *kinds: Iterable[Relation]) -> str:
+        """Of the first kind that has it: the same name with other arguments, or a name that looks like it."""
+        self.left -= 1
+        for known in kinds if self.left >= 0 else ():
+            by_name = {other[0]: other for other in sorted(known)[:MOST_KNOWN] if other != relation}
+            if close := get_close_matches(relation[0][:MAX_WORD], by_name, n=1, cutoff=LIKENESS):
+                return f"; did you mean {_named(by_name[close[0]])}?"
+        return ""
 
 
 def may_unify(one: Argument, other: Argument) -> bool:

@@ -247,10 +247,10 @@ def _project(keep: Getter) -> Step:
 class Plan:
     """A clause as a chain of steps."""
 
-    __slots__ = ("head", "relation", "start", "steps")
+    __slots__ = ("clause", "head", "relation", "start", "steps")
 
-    def __init__(self, relation: int, start: Row, steps: list[Step], head: Getter) -> None:
-        self.relation, self.start, self.steps, self.head = relation, start, steps, head
+    def __init__(self, clause: Clause, relation: int, start: Row, steps: list[Step], head: Getter) -> None:
+        self.clause, self.relation, self.start, self.steps, self.head = clause, relation, start, steps, head
 
     def run(self, model: Model) -> set[Row]:
         """The rows of the head for which the body holds."""
@@ -352,7 +352,7 @@ class Planner:
                 self._forget(later)
         head = self.clause.head
         positions = [self._position(argument) for argument in head.arguments]
-        return Plan(self.symbols.relation(head), tuple(self.start), self.steps, _row_getter(positions))
+        return Plan(self.clause, self.symbols.relation(head), tuple(self.start), self.steps, _row_getter(positions))
 
     def _order(self) -> list[Literal]:
         """Tests as soon as their variables are bound; atoms by how many rows they are thought to match."""

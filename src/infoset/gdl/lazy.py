@@ -13,11 +13,11 @@ from itertools import chain
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from infoset.base import Action
-from infoset.errors import GameRuleError, shorten
+from infoset.errors import BudgetError, GameRuleError
 from infoset.gdl.checks import Relation, goal_value, may_unify, variables
 from infoset.gdl.components import components
 from infoset.gdl.joins import DELTA, MOVE, PHASES, STATE, STATIC, Facts, Made, Model, Plan, Planner, Row, Symbols
-from infoset.gdl.syntax import Clause, Description, Literal, Term, clauses, to_term
+from infoset.gdl.syntax import Clause, Description, Literal, Term, clauses, placed, to_term
 
 MAX_MODEL_FACTS = 50_000
 """The most facts in the fully derived states that are kept for another question or another move."""
@@ -41,12 +41,13 @@ Percepts: TypeAlias = tuple[tuple[Action, ...], ...]
 class _Component:
     """Clauses that need each other, or a single one; planned when first run, with the sizes met then."""
 
-    def __init__(self, number: int, members: list[Clause], phase: int, symbols: Symbols) -> None:
-        self.number, self.members, self.phase, self.symbols = number, members, phase, symbols
+    def __init__(self, number: int, members: list[Clause], phase: int, symbols: Symbols, file: str) -> None:
+        self.number, self.members, self.phase, self.symbols, self.file = number, members, phase, symbols, file
         self.inner = [(clause, literal) for clause in members for literal in clause.body if self._defines(literal)]
         for clause, literal in self.inner:
             if not literal.positive:
-                raise GameRuleError(f"not stratified: {literal} depends on itself: {shorten(str(clause.rule))}")
+                where, rule = placed(file, clause.rule)
+                raise GameRuleError(f"{where}: not stratified: {literal} depends on itself: {rule}")
         self.plans: list[Plan] = []
         self.repeated: list[tuple[int, Plan]] = []
 
@@ -59,11 +60,9 @@ class _Component:
             self._prepare(model)
         fresh: dict[int, set[Row]] = {}
         for plan in self.plans:
-            rows = plan.run(model)
-            if rows:
-                rows = model.extend(plan.relation, rows)
-                if self.repeated:
-                    fresh[plan.relation] = fresh.get(plan.relation, set()) | rows
+            rows = self._apply(plan, model)
+            if rows and self.repeated:
+                fresh[plan.relation] = fresh.get(plan.relation, set()) | rows
         while any(fresh.values()):
             fresh = self._round(model, fresh)
 
@@ -74,8 +73,17 @@ class _Component:
         for relation, plan in self.repeated:
             if relation in deltas:
                 model[DELTA] = deltas[relation]
-                found[plan.relation] |= model.extend(plan.relation, plan.run(model))
+                found[plan.relation] |= self._apply(plan, model)
         return found
+
+    def _apply(self, plan: Plan, model: Model) -> set[Row]:
+        """What is new by one clause.  Raises ``BudgetError`` that names its rule and place."""
+        try:
+            rows = plan.run(model)
+            return model.extend(plan.relation, rows) if rows else rows
+        except BudgetError as error:
+            where, rule = placed(self.file, plan.clause.rule)
+            raise BudgetError(f"{where}: {error}: {rule}") from None
 
     def _prepare(self, model: Model) -> None:
         self.plans = [Planner(self.symbols, model, clause).plan() for clause in self.members]
@@ -91,7 +99,7 @@ class _Program:
     ``(goal ?r 100)``.
     """
 
-    def __init__(self, rules: list[Clause], symbols: Symbols) -> None:
+    def __init__(self, rules: list[Clause], symbols: Symbols, file: str) -> None:
         self.rules = rules
         heads: dict[Relation, list[int]] = defaultdict(list)
         for k, clause in enumerate(rules):
@@ -102,7 +110,7 @@ class _Program:
         for number, members in enumerate(components(self.needs)):
             self.label |= dict.fromkeys(members, number)
             found = [rules[k] for k in sorted(members)]
-            self.components.append(_Component(number, found, self._phase(members), symbols))
+            self.components.append(_Component(number, found, self._phase(members), symbols, file))
 
     def _defining(self, clause: Clause, heads: dict[Relation, list[int]]) -> set[int]:
         return {k for lit in clause.body for k in heads[lit.atom.relation] if may_unify(self.rules[k].head, lit.atom)}
@@ -203,17 +211,19 @@ class LazyEvaluator:
         self._places = Made(self._place)
         self._number = {relation: self._symbols.numbered(relation) for relation in (*ANSWERS, TRUE, DOES)}
         self._base = Model(STATIC, self._symbols)
-        self._prepare(rules)
+        self._prepare(rules, description.file)
         self._answers: _Memo[State, _Answers] = _Memo(memo // 2, _Answers)
         self._outcomes: _Memo[tuple[State, tuple[Action, ...]], _Outcome] = _Memo(memo // 2, self._outcome)
         self._models: _Memo[State, Model] = _Memo(MAX_MODEL_FACTS, self._load)
 
-    def _prepare(self, rules: list[Clause]) -> None:
+    def _prepare(self, rules: list[Clause], file: str) -> None:
         """Derive what no state can change, and sort the rest by the question that needs it."""
         facts = [clause.head for clause in rules if not clause.body and not any(variables(clause.head))]
         for fact in facts:
             self._base.extend(self._symbols.relation(fact), {tuple(map(self._terms.number, fact.arguments))})
-        program = _Program([clause for clause in rules if clause.body or any(variables(clause.head))], self._symbols)
+        program = _Program(
+            [clause for clause in rules if clause.body or any(variables(clause.head))], self._symbols, file
+        )
         needed = program.below(*ANSWERS)
         for component in needed:
             for clause in component.members:

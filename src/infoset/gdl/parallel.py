@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from infoset.base import IntArray
 from infoset.gdl.propnet import AND, GOALS, NEXT, NO_NODE, PLAY, SEES, PropNet
-from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, no_move
+from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck
 from infoset.jit import count_ones, kernel, lowest_one
 from infoset.randomness import Words, generators, next_row
 
-WORD = 64
 MAX_WORDS = 32  # words in a row: 2048 plays side by side
 CACHE_WORDS = 1 << 17  # rows of all nodes together: 1 MiB, what a second-level cache holds
 NEVER = np.iinfo(np.int64).max
@@ -187,7 +186,10 @@ def _take(legal, does, rows, active, drawn, line):
 
 @kernel
 def _choose(legal, does, rows, active, planes, lines, generator):
-    """A uniform legal move of one role in every active play; ``lines[0]`` gets the active plays without one."""
+    """A uniform legal move of one role in every active play; plays without one are stuck, and no longer active.
+
+    Returns whether there are such: their bits are in ``lines[0]``.
+    """
     stuck, pending = lines[0], lines[1]
     count, limit, masks, trial, drawn = planes[0], planes[1], planes[2], planes[3], planes[4]
     _count(legal, rows, count, pending)
@@ -195,13 +197,12 @@ def _choose(legal, does, rows, active, planes, lines, generator):
     left = np.uint64(0)
     for w in range(len(active)):
         stuck[w] &= active[w]
+        active[w] ^= stuck[w]
         pending[w] = active[w]
         left |= stuck[w]
-    if left:
-        return False
     _draw(limit, masks, drawn, trial, pending, lines[2], lines[3], lines[4], generator)
     _take(legal, does, rows, active, drawn, lines[2])
-    return True
+    return left != 0
 
 
 @kernel
@@ -269,6 +270,27 @@ def _give_up(active, done, began, latest, tally):
 
 
 @kernel
+def _note_stuck(role, stuck, rows, state, tally):
+    """Count the plays in which a role is stuck; ``state`` is room for the words of one."""
+    for w in range(len(stuck)):
+        bits = stuck[w]
+        while bits:
+            lane = np.uint64(lowest_one(bits))
+            if tally.stuck[role] == 0:
+                _read_state(rows, w, lane, state)
+            add_stuck(tally, role, state)
+            bits &= bits - ONE
+
+
+@kernel
+def _read_state(rows, w, lane, state):
+    """The state of one play as words, from the rows behind the first."""
+    state[:] = 0
+    for k in range(len(rows)):
+        state[k >> 6] |= ((rows[k, w] >> lane) & ONE) << np.uint64(k & 63)
+
+
+@kernel
 def _empty(row):
     """Whether no bit of a row is set."""
     found = np.uint64(0)
@@ -279,14 +301,12 @@ def _empty(row):
 
 @kernel
 def _playouts(net, rows, count, max_steps, generator, tally):
-    """Random plays, many side by side; a play that ends makes room for the next until ``count`` were begun.
-
-    Returns the role that was stuck and one play, as its bit's index, in which it was; (-1, -1) if none ever is.
-    """
+    """Random plays, many side by side; one that ends or is stuck makes room for the next until ``count`` were begun."""
     kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
     words, size = rows.shape[1], len(net.following)
     running, active, done = np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
     lines, after = np.zeros((5, words), np.uint64), np.zeros((size, words), np.uint64)
+    state = np.zeros(tally.stuck_at.shape[1], np.uint64)
     most = 0
     for role in range(len(net.first_move) - 1):
         most = max(most, net.first_move[role + 1] - net.first_move[role])
@@ -316,12 +336,14 @@ def _playouts(net, rows, count, max_steps, generator, tally):
         for role in range(len(net.first_move) - 1):
             begin, end = net.first_move[role], net.first_move[role + 1]
             own = planes[:, : _num_planes(end - begin)]
-            if not _choose(net.legal[begin:end], net.does[begin:end], rows, active, own, lines, generator):
-                return role, _first(lines[0])
+            if _choose(net.legal[begin:end], net.does[begin:end], rows, active, own, lines, generator):
+                _note_stuck(role, lines[0], rows[1 : 1 + size], state, tally)
+                left = _restart(lines[0], running, left, began, step)
+                for w in range(words):
+                    done[w] |= lines[0, w]
         _evaluate(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
         _latch(net.following, net.initial, rows, active, done, after)
         step += 1
-    return -1, -1
 
 
 @kernel
@@ -331,15 +353,6 @@ def _num_planes(number):
     while (1 << bits) <= number:
         bits += 1
     return bits
-
-
-@kernel
-def _first(row):
-    """The index of the first bit of a row that is set."""
-    for w in range(len(row)):
-        if row[w]:
-            return w * 64 + np.int64(lowest_one(row[w]))
-    return -1
 
 
 @kernel
@@ -356,16 +369,10 @@ def _latch(following, initial, rows, active, fresh, after):
 
 
 def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
-    """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures.
-
-    Raises ``GameRuleError`` where a role has no legal move.
-    """
+    """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures."""
     words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-count // WORD)))
-    rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals))
-    role, play = _playouts(Net.of(net), rows, count, max_steps, generators(seed, words), tally)
-    if role >= 0:
-        bits = (rows[1 : 1 + len(net.base), play // WORD] >> np.uint64(play % WORD)) & ONE
-        raise no_move("", net.roles[role], [net.base[k] for k in np.flatnonzero(bits)])
+    rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals), len(net.base))
+    _playouts(Net.of(net), rows, count, max_steps, generators(seed, words), tally)
     return Playouts.of_net(net, tally, seed)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from infoset.base import Action
 from infoset.gdl import parallel
 from infoset.gdl.game import GdlGame, GdlRules
-from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length
+from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, state_text
 from infoset.names import check_range
 
 MAX_PLAYS = 10**12
@@ -17,8 +16,8 @@ def random_playouts(game: GdlGame, plays: int, seed: int = 0, max_steps: int = M
     """Play ``plays`` games at random, each role uniformly among its distinct legal moves.
 
     A game that grounds is played 64 games to a machine word; another one by one.  Plays longer than ``max_steps``
-    are given up and counted.  The same arguments give the same figures.  Raises ``GameRuleError`` where a role has
-    no legal move in a state that is not terminal.
+    are given up and counted, and so are those that come to a state, not terminal, in which a role has no legal move.
+    The same arguments give the same figures.
     """
     check_range("plays", plays, 1, MAX_PLAYS)
     check_range("max_steps", max_steps, 1, MAX_PLAYS)
@@ -29,36 +28,49 @@ def random_playouts(game: GdlGame, plays: int, seed: int = 0, max_steps: int = M
 
 def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int) -> Playouts:
     evaluator, rng = rules.evaluator, np.random.default_rng(seed)
-    tally = Tally.empty(len(evaluator.roles), 0)
+    tally = Tally.empty(len(evaluator.roles), 0, 0)
     goals: list[dict[int, int]] = [{} for _ in evaluator.roles]
+    stuck_at: dict[str, str] = {}
     for _ in range(plays):
-        state, length = evaluator.start(), 0
+        state, length, stuck = evaluator.start(), 0, None
         while not evaluator.terminal(state) and length < max_steps:
-            state, _ = evaluator.step(state, _joint_move(rules, state, rng))
+            menus = [evaluator.legal(state, role) for role in range(len(evaluator.roles))]
+            if not all(menus):
+                stuck = menus.index(())
+                break
+            state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
             length += 1
-        if not evaluator.terminal(state):
+        if stuck is not None:
+            tally.stuck[stuck] += 1
+            stuck_at.setdefault(evaluator.roles[stuck], state_text(evaluator.facts(state)))
+        elif not evaluator.terminal(state):
             tally.lengths[UNFINISHED] += 1
-            continue
-        add_length(tally, length)
-        for role, counts in enumerate(goals):
-            found = evaluator.goals(state, role)
-            tally.none[role] += not found
-            tally.several[role] += len(found) > 1
-            if found:
-                counts[found[0]] = counts.get(found[0], 0) + 1
-    return Playouts.of(evaluator.roles, goals, tally, seed)
+        else:
+            add_length(tally, length)
+            _add_goals([evaluator.goals(state, role) for role in range(len(goals))], goals, tally)
+    return Playouts.of(evaluator.roles, goals, tally, stuck_at, seed)
 
 
-def _joint_move(rules: GdlRules, state: object, rng: np.random.Generator) -> list[Action]:
-    menus = [rules.legal(state, role) for role in range(len(rules.evaluator.roles))]
-    return [menu[int(rng.integers(len(menu)))] for menu in menus]
+def _add_goals(found: list[tuple[int, ...]], goals: list[dict[int, int]], tally: Tally) -> None:
+    """The goal values of one more play; of several the first."""
+    for role, (values, counts) in enumerate(zip(found, goals, strict=True)):
+        tally.none[role] += not values
+        tally.several[role] += len(values) > 1
+        if values:
+            counts[values[0]] = counts.get(values[0], 0) + 1
 
 
 def findings(game: GdlGame, played: Playouts) -> list[str]:
-    """What random play shows to be doubtful: plays without end, goals that are missing or several, leaks."""
+    """What random play shows to be doubtful: plays without end, or stuck; goals that are missing or several; leaks."""
     found = []
     if played.unfinished:
-        found.append(f"{played.unfinished:,} of {played.finished + played.unfinished:,} plays did not end")
+        found.append(f"{played.unfinished:,} of {played.plays:,} plays did not end")
+    for role, count in played.stuck.items():
+        if count:
+            found.append(
+                f"{role} has no legal move in {count:,} of {played.plays:,} plays, and the game is not over, first at "
+                f"{played.stuck_at[role]}; these plays count nowhere else"
+            )
     for role in game.players:
         if played.without_goal[role]:
             found.append(f"{role} has no goal value at the end of {played.without_goal[role]:,} plays; 0 is taken")

@@ -227,9 +227,11 @@ def _explore(shape, net, run, interned, found):
 class Explorer:
     """The work of ``positions``: the arrays, made longer between the calls of the kernel."""
 
-    def __init__(self, evaluator: ScalarEvaluator, seats: Sequence[int], random: int | None, open_: bool) -> None:
+    def __init__(
+        self, evaluator: ScalarEvaluator, seats: Sequence[int], random: int | None, open_: bool, file: str
+    ) -> None:
         net = evaluator.propnet
-        self.evaluator = evaluator
+        self.evaluator, self.file = evaluator, file
         self.shape = Shape(
             np.array(seats, dtype=np.int64),
             NO_ROLE if random is None else random,
@@ -285,7 +287,7 @@ class Explorer:
             if ended == STUCK:
                 words = len(self.evaluator.net.initial)
                 state = self.interned.states.data[expanded * words : (expanded + 1) * words].tobytes()
-                raise no_move("", self.evaluator.roles[detail], self.evaluator.facts(state))
+                raise no_move(self.file, self.evaluator.roles[detail], self.evaluator.facts(state))
             check(positions, edges + detail)
             self.make_room(max(ROOM, detail))
 

@@ -17,11 +17,10 @@ import numpy.typing as npt
 from infoset.base import Action, IndexArray, IntArray
 from infoset.gdl.propnet import AND, NO_NODE, SEES, PropNet
 from infoset.gdl.syntax import Term, to_action
-from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, no_move
+from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck, pack, unpack
 from infoset.jit import inline_kernel, kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
-WORD = 64
 MENUS = 1 << 14  # menus kept as moves; large games have a new one in almost every state
 
 
@@ -234,31 +233,42 @@ def _score(first_goal, goals, value, counts, none, several):
 
 @kernel
 def _playouts(net, run, count, max_steps, stream, tally):
-    """Random plays from the start; returns the role that was stuck, or -1."""
+    """Random plays from the start."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     following, first_move, does, legal, initial = net.following, net.first_move, net.does, net.legal, net.initial
     value, slack, pending, current, after = run.value, run.slack, run.pending, run.current, run.next
     moves, menu, menu_size = run.moves, run.menu, run.menu_size
     for _ in range(count):
         _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, current, initial)
-        length = 0
+        length, stuck = 0, -1
         while not _holds(value, net.terminal) and length < max_steps:
             _find_legal(first_move, legal, value, menu, menu_size)
+            stuck = _stuck(menu_size)
+            if stuck >= 0:
+                break
             for role in range(np.uint64(len(moves))):
-                if menu_size[role] == 0:
-                    return np.int64(role)
                 move = menu[np.uint64(first_move[role]) + np.uint64(below(stream, menu_size[role]))]
                 _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves, role, move)
             _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending)
             _follow(following, value, after)
             _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, current, after)
             length += 1
-        if _holds(value, net.terminal):
+        if stuck >= 0:
+            add_stuck(tally, stuck, current)
+        elif _holds(value, net.terminal):
             add_length(tally, length)
             _score(net.first_goal, net.goals, value, tally.goals, tally.none, tally.several)
         else:
             tally.lengths[UNFINISHED] += 1
-    return np.int64(-1)
+
+
+@kernel
+def _stuck(menu_size):
+    """The first role without a legal move; -1 where each has one."""
+    for role in range(len(menu_size)):
+        if menu_size[role] == 0:
+            return role
+    return -1
 
 
 def compile_net(net: PropNet, percepts: bool = True) -> Net:
@@ -276,18 +286,6 @@ def compile_net(net: PropNet, percepts: bool = True) -> Net:
         np.uint32(net.terminal), net.first_goal.astype(np.uint32), net.goals.astype(np.uint32),
         (net.sees if percepts else net.sees[:0]).astype(np.uint32), pack(net.initial),
     )  # fmt: skip
-
-
-def pack(bits: npt.NDArray[np.bool_]) -> Words:
-    """Bits as words, the lowest first."""
-    padded = np.zeros(-(-len(bits) // WORD) * WORD or WORD, dtype=np.uint8)
-    padded[: len(bits)] = bits
-    return np.packbits(padded, bitorder="little").view(np.uint64)
-
-
-def unpack(words: Words, size: int) -> npt.NDArray[np.bool_]:
-    """The first ``size`` bits of words: the inverse of ``pack``."""
-    return np.unpackbits(words.view(np.uint8), count=size, bitorder="little").astype(np.bool_)
 
 
 def fresh_run(propnet: PropNet, net: Net) -> Run:
@@ -393,10 +391,8 @@ class ScalarEvaluator:
 
 
 def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
-    """Random plays, one after the other.  Raises ``GameRuleError`` where a role has no legal move."""
+    """Random plays, one after the other."""
     small = compile_net(net, percepts=False)
-    run, tally = fresh_run(net, small), Tally.empty(len(net.roles), len(net.goals))
-    stuck = _playouts(small, run, count, max_steps, streams(seed, 1), tally)
-    if stuck >= 0:
-        raise no_move("", net.roles[stuck], [net.base[k] for k in np.flatnonzero(unpack(run.current, len(net.base)))])
+    run, tally = fresh_run(net, small), Tally.empty(len(net.roles), len(net.goals), len(net.base))
+    _playouts(small, run, count, max_steps, streams(seed, 1), tally)
     return Playouts.of_net(net, tally, seed)

@@ -19,6 +19,7 @@ from infoset.errors import FormatError, shorten
 from infoset.files import read_text
 
 MAX_DEPTH = 200
+MAX_SHOWN = 200  # characters of a rule in a message
 
 
 class Place(NamedTuple):
@@ -144,6 +145,11 @@ class Description:
     def __str__(self) -> str:
         """KIF text; reading it gives an equal description."""
         return "".join(f"({rule.head.functor})\n" if str(rule)[0] != "(" else f"{rule}\n" for rule in self.rules)
+
+
+def placed(file: str, rule: Rule) -> tuple[str, str]:
+    """Where a rule stands and what it says, for a message."""
+    return f"{file or '<text>'}:{rule.place.line}:{rule.place.column}", shorten(str(rule), MAX_SHOWN)
 
 
 def read_gdl(path: str | Path) -> Description:
