@@ -69,6 +69,12 @@ def test_hostile_names_end_at_once() -> None:
     ("name", "kind", "words"),
     [
         ("kuhn_pokr", UnknownNameError, "did you mean 'kuhn_poker'"),
+        ("Kuhn_Poker", UnknownNameError, "unknown game 'Kuhn_Poker'; did you mean 'kuhn_poker'"),
+        ("meier", UnknownNameError, "did you mean 'gdl:meier'"),
+        ("gdl:goofspeil", UnknownNameError, "did you mean 'goofspiel'"),
+        ("gdl:meier(sides=4)", UnknownNameError, "unknown parameter of gdl:meier: 'sides'; known: none"),
+        ("PommeFFA-v1", UnknownNameError, "did you mean 'pommerman:PommeFFA-v1'"),
+        ("PommeFFACompetition-v9", UnknownNameError, "did you mean 'pommerman:PommeFFACompetition-v0'"),
         ("kuhn_poker(player=3)", UnknownNameError, "did you mean 'players'"),
         ("kuhn_poker(players=7)", ParameterError, "players=7 is out of range; allowed: 2 to 6"),
         ("kuhn_poker(players=2.0)", ParameterError, "is not an integer"),

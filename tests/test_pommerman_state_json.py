@@ -833,7 +833,7 @@ def test_convert_on_the_command_line(tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["convert", "wrong.json", "x.json"], "wrong.json: step 3: agents[0].ammo = 7, by the rules"),
-        (["convert", "wrong.json", "x.efg"], "cannot convert 'wrong.json' to 'x.efg'"),
+        (["convert", "wrong.json", "x.efg"], "infoset: wrong.json: cannot be converted to 'x.efg'"),
         (["convert", "half.json", "x.json"], "half.json: no JSON object"),
         (["match", f"{PREFIX}{FFA}(state=state.json)", *["random"] * 4], "state.json: board[9][9] = 1; allowed: 10"),
     ],

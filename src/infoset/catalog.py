@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from infoset.base import Game
-from infoset.errors import FormatError
+from infoset.errors import FormatError, UnknownNameError
 from infoset.formats.efg import read_efg
 from infoset.games.cooperative_matching_pennies import cooperative_matching_pennies
 from infoset.games.goofspiel import goofspiel
@@ -58,17 +58,30 @@ def load(name: str) -> Game:
         from infoset.formats.openspiel import load_openspiel
 
         return load_openspiel(name.removeprefix(OPENSPIEL))
-    if name.startswith(GDL):
-        from infoset.gdl.library import load_library
-
-        return load_library(name.removeprefix(GDL))
-    if name.startswith(POMMERMAN):
-        from infoset.pommerman.game import VARIANTS
-
-        return build("Pommerman variant", parse_name(name.removeprefix(POMMERMAN)), VARIANTS)
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)
     if len(name) < MAX_PATH and Path(name).is_file():
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
-    return build("game", parse_name(name), GAMES)
+    parsed = parse_name(name)
+    if parsed.word not in GAMES and parsed.word not in known_games():
+        raise UnknownNameError("game", parsed.word, known_games())
+    if parsed.word.startswith(GDL):
+        from infoset.gdl.library import load_library
+
+        found = parsed.word.removeprefix(GDL)
+        return build("game", parsed, {parsed.word: lambda: load_library(found)})
+    if parsed.word.startswith(POMMERMAN):
+        from infoset.pommerman.game import VARIANTS
+
+        variant = parsed._replace(word=parsed.word.removeprefix(POMMERMAN))
+        return build("Pommerman variant", variant, VARIANTS)
+    return build("game", parsed, GAMES)
+
+
+def known_games() -> list[str]:
+    """Every game that has a name: the native ones, the library's descriptions, the variants of Pommerman."""
+    from infoset.gdl.library import library
+    from infoset.pommerman.config import CONFIGS
+
+    return [*GAMES, *(GDL + name for name in library()), *(POMMERMAN + name for name in CONFIGS)]

@@ -587,8 +587,9 @@ def convert(
         replace_file(target, lambda file: file.write(text.encode()))
     else:
         raise FormatError(
-            f"cannot convert {source!r} to {target.name!r}; a game goes to .efg, a policy to .npz or .json, "
-            "a replay to the reference's game_state.json and back"
+            f"cannot be converted to {target.name!r}; a game goes to .efg, a policy to .npz or .json, a replay to the "
+            "reference's game_state.json and back",
+            source,
         )
     print(f"{source} -> {target}", file=sys.stderr)
 
