@@ -75,7 +75,10 @@ def test_games_lists_every_name() -> None:
         (["evaluate", "kuhn_poker", "missing.npz"], "missing.npz: no such file"),
         (["show", "no.efg"], "cannot be read"),
         (["show", "leduc_poker", "--svg", "x.svg"], "a picture holds"),
-        (["convert", "kuhn_poker", "x.txt"], "infoset: kuhn_poker: cannot be converted to 'x.txt'; a game goes to .efg"),
+        (
+            ["convert", "kuhn_poker", "x.txt"],
+            "infoset: kuhn_poker: cannot be converted to 'x.txt'; a game goes to .efg",
+        ),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(tmp_path: Path, arguments: list[str], words: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +69,9 @@ def test_narrow_and_wide_levels_give_the_same_arrays(game: Game, monkeypatch: py
         tree = GameTree.unroll(explore(game))
         form = SequenceForm.of(tree)
         arrays = [getattr(tree, field.name) for field in fields(tree)]
-        found.append([a for a in (*arrays, *form.arrays) if isinstance(a, np.ndarray)] + [tree.states.parent, form.keys])
+        found.append(
+            [a for a in (*arrays, *form.arrays) if isinstance(a, np.ndarray)] + [tree.states.parent, form.keys]
+        )
     for wide, narrow in zip(*found, strict=True):
         assert np.array_equal(wide, narrow)
 
@@ -86,7 +89,7 @@ def test_building_is_heard_and_stopped_in_each_of_its_parts(part: int, tmp_path:
 
     def progress(count: int) -> None:
         counts.append(count)
-        if sum(after < before for before, after in zip(counts, counts[1:], strict=False)) == part:
+        if sum(after < before for before, after in pairwise(counts)) == part:
             raise _Stop
 
     with pytest.raises(_Stop):
@@ -137,7 +140,7 @@ def test_keys_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyP
     assert tree.states.characters() == sum(len(" [wait]") * k for k in range(2000))
     assert len(SequenceForm.of(tree).keys[-1]) == len(" [wait]") * 1999 - 1
     monkeypatch.setattr(sequence_form, "free_memory", lambda: 4_000_000)
-    with pytest.raises(BudgetError, match="long: it is 2,000 moves deep, and the keys .* would take 13,993,000 bytes"):
+    with pytest.raises(BudgetError, match=r"long: it is 2,000 moves deep, and the keys .* would take 13,993,000 bytes"):
         SequenceForm.of(tree).keys  # noqa: B018
 
 

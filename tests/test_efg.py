@@ -2,17 +2,23 @@
 
 import re
 from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import SMALL_GAMES, form_of
-from infoset import GameTree, SequenceForm, TabularPolicy, evaluate, load
-from infoset.errors import FormatError, ImperfectRecallError
+from infoset import GameTree, NativeState, Observed, SequenceForm, TabularPolicy, evaluate, load, solve
+from infoset.errors import FormatError, GameRuleError, ImperfectRecallError, ParameterError
 from infoset.formats.efg import EfgGame, _exact_sum, _fraction, game_to_efg, parse_efg, read_efg, write_efg
+from infoset.match.series import play_series
+from infoset.solvers.solve import METHODS
 from infoset.testing import check_game
 from infoset.tree.plans import realisation, uniform
+from infoset.view.curves import draw_convergence
 
 ODD = r"""
 EFG 2 R "Odd \"but\" legal" { "Ann" "" } "a comment"
@@ -199,3 +205,70 @@ def test_chance_sums_to_exactly_one_when_written(weights: list[int]) -> None:
     exact = _exact_sum(tuple(_fraction(w / total) for w in weights))
     assert sum(exact) == 1
     assert min(exact) >= 0
+
+
+def matching(size: str) -> str:
+    return f"""EFG 2 R "matching" {{ "A" "B" }}
+p "" 1 1 "" {{ "l" "r" }} 0
+p "" 2 1 "" {{ "l" "r" }} 0
+t "" 1 "" {{ {size}, -{size} }}
+t "" 2 "" {{ -{size}, {size} }}
+p "" 2 1 0
+t "" 2
+t "" 1
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_largest_payoffs_are_solved_without_a_warning(method: str, tmp_path: Path) -> None:
+    """Every figure is a number, and the curve can be drawn; a method may refuse such a game."""
+    game = EfgGame(parse_efg(matching("1e100")), "matching")
+    try:
+        solution = solve(game, method, iterations=2000, start="random")
+    except ParameterError:
+        assert method == "sfrd"
+        return
+    assert all(map(isfinite, (*solution.values, solution.nash_conv)))
+    assert max(map(abs, solution.values)) <= solution.nash_conv + 1e90 < 1e99
+    draw_convergence(solution.curve, "matching", tmp_path / "curve.png")
+
+
+def test_matches_for_the_largest_payoffs_have_an_interval() -> None:
+    series = play_series(EfgGame(parse_efg(matching("1e100")), "matching"), ["random", "random"], games=20)
+    assert all(agent.interval is not None and isfinite(agent.interval) for agent in series.agents)
+
+
+def test_larger_payoffs_are_refused_with_their_place() -> None:
+    with pytest.raises(FormatError, match=r"m\.efg:4:13: found '1e300', expected a payoff of at most 1e\+100 in size"):
+        parse_efg(matching("1e300"), "m.efg")
+
+
+class _Rich(NamedTuple):
+    over: bool = False
+
+
+class RichState(NativeState, _Rich):
+    @property
+    def terminal(self) -> bool:
+        return self.over
+
+    def legal(self, player: int) -> tuple[str, ...]:
+        return () if self.over else ("end",)
+
+    def play_unchecked(self, moves, nature=None) -> Observed:
+        return Observed(RichState(True), (None,))
+
+    def returns(self) -> tuple[float, ...]:
+        return (-1e300,)
+
+
+class RichGame:
+    name, players = "rich", ("P1",)
+
+    def start(self) -> Observed:
+        return Observed(RichState(), (None,))
+
+
+def test_larger_payoffs_of_native_games_are_refused_too() -> None:
+    with pytest.raises(GameRuleError, match=r"rich: of the payoffs \(-1e\+300,\) some are beyond 1e\+100 in size"):
+        GameTree.of(RichGame())

@@ -243,7 +243,10 @@ def test_plays_that_are_not_stuck_are_kept() -> None:
         assert (played.longest, played.returns["x"].value) == (1, 100)
         assert (played.stuck["x"], played.stuck_at) == (0, {"y": "b"})
         (finding,) = [found for found in findings(lazily, played) if "legal move" in found]
-        assert f"y has no legal move in {played.stuck['y']:,} of {plays:,} plays, and the game is not over, first at b" in finding
+        assert (
+            f"y has no legal move in {played.stuck['y']:,} of {plays:,} plays, and the game is not over, first at b"
+            in finding
+        )
 
 
 ENDLESS = """

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from conftest import KUHN, LEDUC, form_of
 from infoset import TabularPolicy, compare, evaluate, solve
 from infoset.errors import PolicyError
 from infoset.tree.plans import random_interior
+from test_cli import run
 
 
 def random_policy(name: str = KUHN, seed: int = 0) -> TabularPolicy:
@@ -157,3 +159,54 @@ def test_a_solutions_policy_evaluates_to_its_figures() -> None:
     form = form_of(LEDUC)
     solution = solve(form, iterations=50)
     assert evaluate(form, solution.policy.plan(form)).nash_conv == pytest.approx(solution.nash_conv, abs=1e-12)
+
+
+def bomb(path: Path, megabytes: int) -> Path:
+    """A policy of Kuhn poker whose header ends in so many million blanks, which are packed to almost nothing."""
+    random_policy().save(path)
+    with np.load(path) as arrays:
+        header, probabilities = arrays["header"], arrays["probabilities"]
+    blanks = np.full(megabytes * 10**6, ord(" "), dtype=np.uint8)
+    np.savez_compressed(path, header=np.concatenate([header, blanks]), probabilities=probabilities)
+    return path
+
+
+def test_a_policy_unpacks_to_no_more_than_its_game_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told by the archive's directory: nothing is unpacked."""
+    form = form_of(KUHN)
+    small, large = bomb(tmp_path / "small.npz", 2), bomb(tmp_path / "large.npz", 30)
+    assert TabularPolicy.load(small) == random_policy()
+    assert large.stat().st_size < 100_000
+    text = tmp_path / "blanks.json"
+    random_policy().save(text)
+    text.write_text(text.read_text() + " " * 2_000_000)
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("unpacked"))
+    for path, game in ((small, form), (large, form), (large, None)):
+        with pytest.raises(
+            PolicyError, match=r"\.npz: not a policy file: it unpacks to [0-9,]+ bytes; at most [0-9,]+ are"
+        ):
+            TabularPolicy.load(path, game)
+    with pytest.raises(PolicyError, match="it unpacks to"):
+        TabularPolicy.check_file(large)
+    with pytest.raises(PolicyError, match=r"2,0\d\d,\d{3} bytes; at most 1,0\d\d,\d{3} are read"):
+        TabularPolicy.load(text, form)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+@pytest.mark.parametrize("name", [KUHN, LEDUC, "goofspiel(num_cards=3)", "liars_dice(dice_sides=2)"])
+def test_every_policy_of_a_game_is_small_enough_for_it(
+    name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a form says that a file may take is never too little, the room for other things left out."""
+    monkeypatch.setattr("infoset.policy.OTHER_BYTES", 2000)
+    form = form_of(name)
+    policy = TabularPolicy.from_behaviour(form, random_interior(form, 1))
+    assert TabularPolicy.load(policy.save(tmp_path / f"p{suffix}"), form) == policy
+
+
+def test_the_command_line_refuses_a_bomb(tmp_path: Path) -> None:
+    bomb(tmp_path / "small.npz", 2)
+    for verb in ("evaluate", "show"):
+        done = run(verb, KUHN, "small.npz", cwd=tmp_path)
+        assert done.returncode == 1
+        assert "small.npz: not a policy file: it unpacks to 2,0" in done.stderr

@@ -1,5 +1,8 @@
 """Run folders: what they hold, and what happens to broken ones."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from conftest import KUHN, form_of
@@ -80,3 +83,19 @@ def test_an_unwritable_place_is_named(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot be written"):
         RunFolder.create(tmp_path / "file" / "run", CONFIG)
+
+
+def test_a_checkpoint_that_would_unpack_is_refused(tmp_path: Path) -> None:
+    """Checkpoints are written as they are: one that is packed is none of ours, and could fill the memory."""
+    folder = RunFolder.create(tmp_path / "run", RunConfig(KUHN, "cfr"))
+    arrays = {"iteration": np.array(3), "seconds": np.array(1.0), "regrets": np.zeros(10**6)}
+    np.savez_compressed(folder.path / "checkpoint.npz", **arrays)
+    folder.close()
+    with pytest.raises(
+        CheckpointError, match=r"checkpoint.npz: not a checkpoint: it unpacks to 8,000,\d+ bytes; at most"
+    ):
+        folder._load_checkpoint()
+    np.savez(folder.path / "checkpoint.npz", **arrays)
+    saved = folder._load_checkpoint()
+    assert saved is not None
+    assert saved["iteration"] == 3

@@ -29,14 +29,16 @@ class InfosetError(Exception):
 class UnknownNameError(InfosetError, LookupError):
     """No game, method or parameter of that name.
 
-    Of the names that are known the one most like it is suggested; a family in front (``gdl:``) may be left out or wrong.
+    Of the names that are known the one most like it is suggested; a family in front (``gdl:``) may be missing or wrong.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         close = get_close_matches(name, known, n=1, cutoff=0.5) if name.partition(":")[1] else []
         if not close:
-            bare = {other.rpartition(":")[2].lower(): other for other in sorted(known, key=lambda other: ":" not in other)}
+            bare = {
+                other.rpartition(":")[2].lower(): other for other in sorted(known, key=lambda other: ":" not in other)
+            }
             close = [bare[one] for one in get_close_matches(name.rpartition(":")[2].lower(), bare, n=1, cutoff=0.5)]
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known) or 'none'}"
         super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")

@@ -13,6 +13,8 @@ from infoset.errors import FormatError, shorten
 
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
+MAX_RATIO = 100  # policies are packed to a twentieth
+FREE_BYTES = 16 << 20
 
 BROKEN_ARCHIVE = (
     OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, NotImplementedError, RecursionError,
@@ -65,16 +67,27 @@ def read_text(path: Path) -> str:
         raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
 
 
-def read_arrays(path: Path) -> dict[str, Any]:
-    """The arrays of an ``.npz`` file.  Nothing is run, and nothing is unpacked beyond ``MAX_BYTES``.
+def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
+    """The arrays of an ``.npz`` file.  Nothing is run, and no more is unpacked than ``check_archive`` allows.
 
     Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``.
     """
     import numpy as np
 
-    with zipfile.ZipFile(path) as archive:
-        size = sum(entry.file_size for entry in archive.infolist())
-    if size > MAX_BYTES:
-        raise ValueError(f"it unpacks to {size:,} bytes; at most {MAX_BYTES:,} are read")
+    check_archive(path, most)
     with np.load(path, allow_pickle=False) as arrays:
         return {name: arrays[name] for name in arrays.files}
+
+
+def check_archive(path: Path, most: int | None = None) -> None:
+    """By its directory, without unpacking anything: an archive may unpack to ``most`` bytes.
+
+    Where what it needs is not known, to ``MAX_BYTES``, and to no more than ``MAX_RATIO`` times its own size unless that
+    is little: a file made to fill the memory is mostly zeros.
+    Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``.
+    """
+    with zipfile.ZipFile(path) as archive:
+        size = sum(entry.file_size for entry in archive.infolist())
+    limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size)) if most is None else most
+    if size > limit:
+        raise ValueError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")

@@ -7,7 +7,8 @@ Small policies also go to ``.json``, to be read and edited by hand.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +19,15 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, read_arrays, replace_file
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
 SCHEMA = 1
 SUM_TOLERANCE = 1e-6
+OTHER_BYTES = 1 << 20  # of a file: players, how it came about
+MARKS = 64  # bytes of quotes, brackets, indentation around one name
+ENTRY_BYTES = 32  # of one probability, also in JSON
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
 
@@ -160,17 +164,42 @@ class TabularPolicy:
         np.savez_compressed(file, header=encoded, probabilities=np.array(flat, dtype=np.float64))
 
     @classmethod
-    def load(cls, path: str | Path) -> TabularPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+    def load(cls, path: str | Path, form: SequenceForm | None = None) -> TabularPolicy:
+        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one.
+
+        ``form``: of the game that it is for; a file that unpacks to more than a policy for that needs is then refused.
+        """
         path = Path(path)
-        try:
-            if not path.is_file():
-                raise PolicyError(f"{path}: no such file")
-            return _from_json(path) if path.suffix == ".json" else _from_npz(path)
-        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            if isinstance(error, PolicyError):
-                raise
-            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+        with _readable(path):
+            most = None if form is None else largest_policy(form)
+            return _from_json(path, most) if path.suffix == ".json" else _from_npz(path, most)
+
+    @staticmethod
+    def check_file(path: str | Path) -> None:
+        """Raise ``PolicyError`` for what is soon seen to be no policy file, before anything slow begins."""
+        path = Path(path)
+        with _readable(path):
+            if path.suffix != ".json":
+                check_archive(path)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Whatever reading a policy's file raises becomes a ``PolicyError`` that names it."""
+    try:
+        if not path.is_file():
+            raise PolicyError(f"{path}: no such file")
+        yield
+    except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
+        if isinstance(error, PolicyError):
+            raise
+        raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+
+
+def largest_policy(form: SequenceForm) -> int:
+    """The most bytes that a policy for a game takes as a file, unpacked: JSON may write a character in six."""
+    names = sum(map(len, form.keys)) + sum(len(move) for menu in form.actions for move in menu)
+    return OTHER_BYTES + 6 * names + MARKS * form.num_infosets + (MARKS + ENTRY_BYTES) * form.num_sequences
 
 
 class _Header(msgspec.Struct):
@@ -192,9 +221,9 @@ class _Json(msgspec.Struct):
     made_by: dict[str, Any] = {}
 
 
-def _from_json(path: Path) -> TabularPolicy:
-    if path.stat().st_size > MAX_BYTES:
-        raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read")
+def _from_json(path: Path, most: int | None) -> TabularPolicy:
+    if path.stat().st_size > (limit := MAX_BYTES if most is None else most):
+        raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {limit:,} are read")
     body = msgspec.json.decode(path.read_bytes(), type=_Json)
     _check_schema(path, body.schema)
     if len(body.tables) != len(body.players):
@@ -202,8 +231,8 @@ def _from_json(path: Path) -> TabularPolicy:
     return TabularPolicy(body.game, tuple(body.players), tuple(body.tables), body.map, body.made_by)
 
 
-def _from_npz(path: Path) -> TabularPolicy:
-    arrays = read_arrays(path)
+def _from_npz(path: Path, most: int | None) -> TabularPolicy:
+    arrays = read_arrays(path, most)
     header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
     _check_schema(path, header.schema)

@@ -163,7 +163,7 @@ class Folder(Generic[C, P]):
     def _load_checkpoint(self) -> dict[str, Any] | None:
         path = self.path / "checkpoint.npz"
         try:
-            saved = read_arrays(path)
+            saved = read_arrays(path, path.stat().st_size)  # checkpoints are not packed
             seconds, iteration = float(saved["seconds"]), int(saved["iteration"])
         except FileNotFoundError:
             return None
@@ -205,7 +205,7 @@ class SamplingFolder(Folder[RunConfig, Any]):
     def load_evaluation(self) -> dict[str, Any] | None:
         """What was kept; ``None`` where there is nothing that can be read."""
         try:
-            return read_arrays(self._evaluation)
+            return read_arrays(self._evaluation, self._evaluation.stat().st_size)
         except BROKEN_ARCHIVE:
             return None
 

@@ -83,7 +83,9 @@ def solve(
         int | None, typer.Option(help="Stop after so many iterations (1000 if nothing else stops it).")
     ] = None,
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds of solving; also of building, but not before 10.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds of solving; also of building, but not before 10.")
+    ] = None,
     start: Annotated[str, typer.Option(help="The first profile: uniform or random (drawn with --seed).")] = "uniform",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
@@ -277,19 +279,21 @@ def evaluate(
     from infoset.cli.progress import announce_compiling
     from infoset.policy import TabularPolicy
 
-    saved = TabularPolicy.load(policy) if policy.endswith((".npz", ".json")) else None
+    is_file = policy.endswith((".npz", ".json"))
+    if is_file:
+        TabularPolicy.check_file(policy)
     loaded_game = load(game)
     announce_compiling()
     from infoset.solvers.metrics import evaluate as exact
     from infoset.tree.sequence_form import SequenceForm
 
-    if saved is None:
+    if not is_file:
         from infoset.cli.induced import ask_everywhere
 
         form, plan = ask_everywhere(policy, loaded_game, max_histories)
     else:
         form = SequenceForm.of(loaded_game, max_histories)
-        plan = saved.plan(form)
+        plan = TabularPolicy.load(policy, form).plan(form)
     result = exact(form, plan)
     if json_:
         _print_json(asdict(result))
@@ -449,15 +453,18 @@ def show(
     from infoset.tree.game_tree import GameTree
     from infoset.view.text import policy_text, summary_text, tree_text
 
-    loaded_policy = None if policy is None else TabularPolicy.load(policy)
-    tree = GameTree.of(load(game), max_histories)
-    if loaded_policy is not None:
+    if policy is not None:
+        TabularPolicy.check_file(policy)
+    tree, loaded_policy = GameTree.of(load(game), max_histories), None
+    if policy is not None:
         from infoset.cli.progress import announce_compiling
 
         announce_compiling()
         from infoset.tree.sequence_form import SequenceForm
 
-        text = policy_text(SequenceForm.of(tree), loaded_policy)
+        form = SequenceForm.of(tree)
+        loaded_policy = TabularPolicy.load(policy, form)
+        text = policy_text(form, loaded_policy)
     else:
         text = tree_text(tree)
     if svg is not None:

@@ -27,12 +27,12 @@ from infoset.files import read_text
 from infoset.games.rules import NativeState
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.graph import CHANCE, LARGEST_PAYOFF, TERMINAL
 
 MAX_PLAYERS = 100
 MAX_DIGITS = 700
 MAX_EXPONENT = 300
-LARGEST = 10**MAX_EXPONENT
+LARGEST = Fraction(LARGEST_PAYOFF)
 PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 CHANCE_PLAYER = -1
 NO_INFOSET = -1
@@ -178,7 +178,7 @@ class _Reader:
             raise self.fail(f"{what} with a denominator that is not zero")
         value = Fraction(self.token.value)
         if abs(value) > LARGEST:
-            raise self.fail(f"{what} of at most 1e{MAX_EXPONENT} in size")
+            raise self.fail(f"{what} of at most {LARGEST_PAYOFF:g} in size")
         self.take()
         return value
 

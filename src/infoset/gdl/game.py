@@ -256,9 +256,7 @@ class GdlGame:
         rules = self.rules
         if not isinstance(rules.evaluator, ScalarEvaluator) or any(rules.offers) or not rules.seats:
             return None
-        return Explorer(
-            rules.evaluator, rules.seats, rules.random, rules.open, rules.description.file
-        ).run(check)
+        return Explorer(rules.evaluator, rules.seats, rules.random, rules.open, rules.description.file).run(check)
 
     def cache_info(self) -> Any:
         """Hits, misses and size of the cache of transitions."""

@@ -35,8 +35,11 @@ class Tally(NamedTuple):
 
     @classmethod
     def empty(cls, roles: int, goals: int, propositions: int) -> Tally:
-        counts = [np.zeros(size, dtype=np.int64) for size in (6, goals, roles, roles, roles)]
-        tally = cls(*counts, np.zeros((roles, num_words(propositions)), dtype=np.uint64))
+        lengths, values, none, several, stuck = (
+            np.zeros(size, dtype=np.int64) for size in (6, goals, roles, roles, roles)
+        )
+        stuck_at = np.zeros((roles, num_words(propositions)), dtype=np.uint64)
+        tally = cls(lengths, values, none, several, stuck, stuck_at)
         tally.lengths[SHORTEST] = NO_PLAY
         return tally
 
@@ -74,7 +77,9 @@ class Playouts:
     goals: dict[str, dict[int, int]]  # by role: how many plays ended with each goal value
     without_goal: dict[str, int]  # by role
     several_goals: dict[str, int]  # by role; the first in the order of the rules counts
-    stuck: dict[str, int]  # by role: plays given up where it, the first such, had no legal move; they count nowhere else
+    stuck: dict[
+        str, int
+    ]  # by role: plays given up where it, the first such, had no legal move; they count nowhere else
     stuck_at: dict[str, str]  # by role that was: the first of these states
     seed: int
 

@@ -43,6 +43,9 @@ CHANCE = -1
 TERMINAL = -2
 NO_TOKEN = -1
 TOLERANCE = 1e-9
+ROOM_FOR_SUMS = 1e6  # payoffs on one path add up
+LARGEST_PAYOFF = 1e100
+"""In size: the squares of sums of larger ones are no numbers any more."""
 
 BYTES_PER_POSITION = 1500
 BYTES_PER_COMPILED_EDGE = 160
@@ -322,6 +325,11 @@ class _Explorer:
             payoffs = tuple(map(float, state.returns()))
             if len(payoffs) != self.n or not all(map(isfinite, payoffs)):
                 raise GameRuleError(f"{self.game.name}: payoffs {payoffs!r} are not {self.n} finite numbers")
+            if max(map(abs, payoffs)) > LARGEST_PAYOFF * ROOM_FOR_SUMS:
+                raise GameRuleError(
+                    f"{self.game.name}: of the payoffs {payoffs!r} some are beyond {LARGEST_PAYOFF:g} in size, where "
+                    "figures overflow; divide them all by one number, which changes no strategy"
+                )
             self.content[position] = self.payoffs(payoffs)
             return
         self.play = getattr(state, "play_unchecked", state.play)

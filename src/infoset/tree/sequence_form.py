@@ -193,9 +193,9 @@ def _check_keys(tree: GameTree) -> None:
         return
     if (size := tree.states.characters()) > free_memory() // 4:
         raise BudgetError(
-            f"{tree.name}: it is {len(tree.levels) - 2:,} moves deep, and the keys that name its information sets would "
-            f"take {size:,} bytes, more than a quarter of the free memory; a map of its information would give them "
-            "short names"
+            f"{tree.name}: it is {len(tree.levels) - 2:,} moves deep, and the keys that name its information sets "
+            f"would take {size:,} bytes, more than a quarter of the free memory; a map of its information would give "
+            "them short names"
         )
 
 
