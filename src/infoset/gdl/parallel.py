@@ -197,9 +197,11 @@ def _choose(legal, does, rows, active, planes, lines, generator):
     left = np.uint64(0)
     for w in range(len(active)):
         stuck[w] &= active[w]
-        active[w] ^= stuck[w]
-        pending[w] = active[w]
+        pending[w] = active[w] ^ stuck[w]
         left |= stuck[w]
+    if left:
+        for w in range(len(active)):
+            active[w] = pending[w]
     _draw(limit, masks, drawn, trial, pending, lines[2], lines[3], lines[4], generator)
     _take(legal, does, rows, active, drawn, lines[2])
     return left != 0
