@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -88,7 +89,10 @@ class PooledMccfr:
 
     def _each(self, work: Callable[[Mccfr, Any], None], shares: list[Any]) -> None:
         with ThreadPoolExecutor(len(self.runs)) as pool:
-            list(pool.map(work, self.runs, shares))
+            futures = list(map(partial(pool.submit, work), self.runs, shares))
+            wait(futures)  # all, whoever fails: what a run does must not hang on when the others do
+        for future in futures:
+            future.result()
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
         """The mean of all, without chances below ``least``."""
