@@ -46,6 +46,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 MaxHistories = Annotated[int | None, typer.Option(min=1, help="Refuse larger games (default: from the free memory).")]
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        from infoset import __version__
+
+        print(f"infoset {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _any_verb(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    pass
+
+
 @app.command()
 def games(json_: AsJson = False) -> None:
     """List the games that are known by name, with their parameters."""
@@ -514,12 +531,11 @@ def check(
         played, found = _simulate(description, simulate, seed, max_steps)
         body |= {"playouts": asdict(played), "findings": found}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
-    if json_:
-        _print_json(body)
-    else:
-        print("\n".join(lines))
-    if errors:
-        raise typer.Exit(1)
+    try:
+        _print_json(body) if json_ else print("\n".join(lines))
+    finally:  # also where nobody reads to the end
+        if errors:
+            raise typer.Exit(1)
 
 
 def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str]]:
