@@ -397,11 +397,11 @@ was left out: who passes half the time would succeed.)
 In parentheses, here and below, the 95 % intervals of Wilson:
 """
     story = f"""
-Once losing costs 20, progressive hiding's last policies succeed in 46 to 57 % of the trainings, whatever it costs. CFR's
-fall from nearly all to 16 % as losing costs more, sooner where passing pays more, and then stay there: that is the
-paper's story, if less than its "never". Where losing costs too much (500 when passing pays 0, 200 when it pays .8), what
-the first mistake did is not made good in 400 episodes by either method. CFR's *mean* policy, in which Bob's first passes
-count, never succeeds once losing costs 20; but neither does progressive hiding's.
+Once losing costs 20, progressive hiding's last policies succeed in 46 to 57 % of the trainings, whatever it costs.
+CFR's fall from nearly all to 16 % as losing costs more, sooner where passing pays more, and then stay there: that
+is the paper's story, if less than its "never". Where losing costs too much (500 when passing pays 0, 200 when it
+pays .8), what the first mistake did is not made good in 400 episodes by either method. CFR's *mean* policy, in
+which Bob's first passes count, never succeeds once losing costs 20; but neither does progressive hiding's.
 
 No payoff gives 0 % and 48 % by the last policies. `cooperative_matching_pennies` therefore has those that come closest
 by either way of scoring and are plain: winning 1, passing {DEFAULT[0]:g}, losing {DEFAULT[1]:g} (framed above). In the

@@ -17,7 +17,7 @@ INTERRUPTED = 130
 def main() -> None:
     """The entry point ``infoset``."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
-    sys.stdout = _Output(sys.stdout)  # type: ignore[assignment]
+    sys.stdout = _Output(sys.stdout)
     try:
         try:
             app()

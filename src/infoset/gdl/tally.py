@@ -94,4 +94,5 @@ def no_move(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
     """The error of a state that is not terminal and in which a role has no legal move."""
     where = f"{file}: " if file else ""
     text = shorten(" ".join(sorted(map(str, facts))), 400)
-    return GameRuleError(f"{where}{role} has no legal move, and the game is not over, at {text}")
+    place = f"at {text}" if text else "in the state in which no fact holds"
+    return GameRuleError(f"{where}{role} has no legal move, and the game is not over, {place}")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from infoset.base import FloatArray, Game
 from infoset.errors import ParameterError
-from infoset.names import build, check_choice, check_range, parse_name
+from infoset.names import MAX_COUNT, build, check_choice, check_range, parse_name
 from infoset.policy import TabularPolicy
 from infoset.solvers import cfr, linear_program, replicator
 from infoset.solvers.linear_program import LinearProgramSolver
@@ -85,6 +85,8 @@ class Limits:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
+        if self.iterations is not None:
+            check_range("iterations", self.iterations, 0, MAX_COUNT)
         for name, value in asdict(self).items():
             if value is not None and not 0 <= value < inf:
                 raise ParameterError(f"{name}={value} is out of range; allowed: from 0 up")
