@@ -158,18 +158,22 @@ def _scalar(word: str) -> Value:
 def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:
     """Call the maker that ``name`` names with its parameters; names and types are checked first.
 
-    Raises ``UnknownNameError`` for a name or parameter that is not there and ``ParameterError`` for a value
-    of the wrong type or out of range (the maker's own check).
+    Raises what ``check_parameters`` raises and ``ParameterError`` for a value out of range (the maker's own check).
     """
+    check_parameters(kind, name, makers)
+    return makers[name.word](**dict(name.parameters))
+
+
+def check_parameters(kind: str, name: Name, makers: Mapping[str, Callable[..., object]]) -> None:
+    """Raise ``UnknownNameError`` for a name or parameter that is not there, ``ParameterError`` for a value of the
+    wrong type."""
     if name.word not in makers:
         raise UnknownNameError(kind, name.word, makers)
-    maker = makers[name.word]
-    signature = inspect.signature(maker)
+    signature = inspect.signature(makers[name.word])
     for key, value in name.parameters:
         if key not in signature.parameters:
             raise UnknownNameError(f"parameter of {name.word}:", key, signature.parameters)
         _check_type(name.word, key, value, signature.parameters[key])
-    return maker(**dict(name.parameters))
 
 
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a word", tuple: "a list"}
@@ -202,6 +206,12 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
         raise ParameterError(f"{name}={shorten(str(value))} is no integer; allowed: {low} to {high}")
     if not low <= value <= high:
         raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: {low} to {high}")
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise ``ParameterError`` unless ``0 < value <= 1``."""
+    if not 0.0 < value <= 1.0:
+        raise ParameterError(f"{name}={value}; allowed: from more than 0 to 1")
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import CheckpointError
 from infoset.jit import inline_kernel, kernel
+from infoset.names import check_share
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import InfosetTable, add_row
 from infoset.solvers.sampling import (
@@ -225,8 +226,8 @@ class Mccfr(Sampling):
         self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
     ) -> None:  # fmt: skip
         super().__init__(walk, seed, max_bytes)
-        if explore is not None and not 0.0 < explore <= 1.0:
-            raise ParameterError(f"explore={explore}; allowed: from more than 0 to 1")
+        if explore is not None:
+            check_share("explore", explore)
         self.explore = explore
         self.frames = Frames.empty(walk.depth + 1, walk.num_players, walk.most_moves)
         self.at = np.zeros(7, dtype=np.int64)

@@ -125,8 +125,7 @@ def solve(
     ``GameRuleError``, ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
     """
     limits = Limits(iterations, target, seconds)
-    check_choice("start", start, STARTS)
-    check_range("seed", seed, 0, 2**63)
+    check_start(start, seed)
     chosen = parse_method(method) if isinstance(method, str) else method
     form = game if isinstance(game, SequenceForm) else SequenceForm.of(game, max_histories)
     solver = chosen.solver(form, random_interior(form, seed) if start == "random" else None)
@@ -154,6 +153,12 @@ def solve(
         policy=TabularPolicy.from_plan(form, solver.average(), made_by),
         curve=tuple(run.curve),
     )
+
+
+def check_start(start: str, seed: int) -> None:
+    """Raise ``ParameterError`` for what no run can begin with."""
+    check_choice("start", start, STARTS)
+    check_range("seed", seed, 0, 2**63)
 
 
 def parse_method(text: str) -> AnyMethod:
