@@ -126,6 +126,21 @@ def test_what_is_wrong_with_a_training_is_said_first(arguments: list[str], words
     refuse(arguments, words)
 
 
+def test_too_many_plays_are_refused_before_the_rules_are_grounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from infoset.gdl import game
+
+    monkeypatch.setattr(game, "GdlGame", None)
+    for option in ("--simulate", "--max-steps"):
+        with pytest.raises(Exception, match="less than or equal to 1000000000000|range"):
+            app(["check", "gdl:meier", option, str(10**13)], standalone_mode=False)
+
+
+def test_a_folder_that_may_not_be_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.files.os.access", lambda path, mode: False)
+    refuse(["solve", SLOW, "--out", "runs/new"], "runs/new: cannot be written: nothing may be written to .")
+    refuse(["convert", SLOW, "x.efg"], "x.efg: cannot be written: nothing may be written to .")
+
+
 def test_the_slow_things_are_noticed() -> None:
     """The tests above could fail."""
     with pytest.raises(AssertionError, match="something slow"):

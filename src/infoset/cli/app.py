@@ -526,9 +526,11 @@ def check(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A game description in GDL or GDL-II, KIF or infix; or gdl:NAME.")
     ],
-    simulate: Annotated[int, typer.Option(min=0, help="Also play so many games at random and say what they show.")] = 0,
+    simulate: Annotated[
+        int, typer.Option(min=0, max=10**12, help="Also play so many games at random and say what they show.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random games.")] = 0,
-    max_steps: Annotated[int, typer.Option(min=1, help="Give up random games that are longer.")] = 10_000,
+    max_steps: Annotated[int, typer.Option(min=1, max=10**12, help="Give up random games that are longer.")] = 10_000,
     json_: AsJson = False,
 ) -> None:
     """Check a game description: every defect with its place; exit status 1 if one is an error."""
