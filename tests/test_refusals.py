@@ -131,7 +131,7 @@ def test_too_many_plays_are_refused_before_the_rules_are_grounded(monkeypatch: p
 
     monkeypatch.setattr(game, "GdlGame", None)
     for option in ("--simulate", "--max-steps"):
-        with pytest.raises(Exception, match="less than or equal to 1000000000000|range"):
+        with pytest.raises(Exception, match=r"less than or equal to 1000000000000|range"):
             app(["check", "gdl:meier", option, str(10**13)], standalone_mode=False)
 
 
