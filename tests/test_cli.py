@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from infoset import TabularPolicy
+import infoset
+from infoset import SequenceForm, TabularPolicy, load, play_match, realisation
 from infoset.runs import RunFolder
+from infoset.tree.plans import uniform
 
 INFOSET = [sys.executable, "-m", "infoset"]
 
@@ -119,6 +121,53 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path: Path, how: signal.Sig
     assert run("solve", "leduc_poker", "--method", "dcfr", "--iterations", total, "--out", str(whole)).returncode == 0
     one, other = (TabularPolicy.load(path / "policy.npz") for path in (folder, whole))
     assert one.tables == other.tables
+
+
+VERBS_THAT_PRINT = [
+    ["--help"], ["--version"], ["games"], ["games", "--json"], ["show", "leduc_poker"], ["check", "gdl:meier"],
+    ["solve", "kuhn_poker", "--method", "lp"], ["solve", "kuhn_poker", "--method", "lp", "--json"],
+    ["evaluate", "kuhn_poker", "policy.json"], ["match", "kuhn_poker", "random", "random", "--games", "3"],
+    ["tournament", "kuhn_poker", "random", "policy(path=policy.json)", "--games", "2", "--workers", "1"],
+    ["train", "kuhn_poker", "--epochs", "1", "--games", "2"], ["watch", "game.json", "--text"],
+    ["watch", "game.json"],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a policy and a recorded game."""
+    folder = tmp_path_factory.mktemp("finished")
+    form = SequenceForm.of(load("kuhn_poker"))
+    TabularPolicy.from_plan(form, realisation(form, uniform(form))).save(folder / "policy.json")
+    play_match("pommerman:OneVsOne-v0", ["stop", "stop"]).save(folder / "game.json")
+    return folder
+
+
+@pytest.mark.parametrize("arguments", VERBS_THAT_PRINT, ids=" ".join)
+def test_a_reader_that_leaves_is_no_error(finished: Path, arguments: list[str]) -> None:
+    """As in ``infoset show leduc_poker | head``: status 0, and nothing on stderr, wherever the pipe breaks."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run(
+        [*INFOSET, *arguments], stdout=theirs, stderr=subprocess.PIPE, text=True, cwd=finished, check=False, timeout=300
+    )
+    os.close(theirs)
+    lines = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
+    assert (done.returncode, lines) == (0, [])
+
+
+def test_what_a_verb_found_counts_also_where_nobody_reads_on(tmp_path: Path) -> None:
+    (tmp_path / "bad.gdl").write_text("(role x) (<= (legal x ?a) (true b))" * 300)
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [*INFOSET, "check", str(tmp_path / "bad.gdl")]
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False, timeout=120)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_the_version() -> None:
+    assert run("--version").stdout == f"infoset {infoset.__version__}\n"
 
 
 def test_an_odd_end_stays_one_line(monkeypatch, capsys) -> None:

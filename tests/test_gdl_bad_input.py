@@ -375,6 +375,17 @@ def test_a_role_without_a_move() -> None:
         end_of(game_of(text))
 
 
+def test_a_role_without_a_move_where_no_fact_holds() -> None:
+    """The state has no text of its own; the message does not break off before it."""
+    text = STUCK.replace("(<= (next b) (true a))", "") + "(<= terminal (true c))"
+    words = "y has no legal move, and the game is not over, in the state in which no fact holds$"
+    for playouts in PLAYOUTS:
+        with pytest.raises(GameRuleError, match=words):
+            playouts(net_of(text), 10)
+    with pytest.raises(GameRuleError, match=words):
+        end_of(game_of(text))
+
+
 def test_nature_without_a_move() -> None:
     text = STUCK.replace("role y", "role random").replace(" y ", " random ") + "(<= terminal (true c))"
     with pytest.raises(GameRuleError, match="random has no legal move, and the game is not over, at b"):

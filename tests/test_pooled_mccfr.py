@@ -4,6 +4,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError
+from infoset.solvers import pooled_mccfr
 from infoset.solvers.belief_response import evaluate_policy
 from infoset.solvers.infoset_table import STATES, path_to, pooled
 from infoset.solvers.mccfr import Mccfr
@@ -133,6 +135,32 @@ def test_memory_that_is_used_up_loses_no_count() -> None:
     with pytest.raises(BudgetError, match=r"information sets after [1-9]"):
         work.step(1_000)
     assert all(run.iteration > 0 for run in work.runs)
+
+
+class BusyMachine(ThreadPoolExecutor):
+    """One thread, which rests after each piece of work: the others' turn comes long after the first is over."""
+
+    def __init__(self, _threads: int) -> None:
+        super().__init__(1)
+
+    def submit(self, work, /, *arguments):
+        future = super().submit(work, *arguments)
+        super().submit(time.sleep, 0.3)
+        return future
+
+
+def test_who_had_no_turn_yet_gets_it_when_another_has_used_up_its_memory(monkeypatch) -> None:
+    """A seed means one run however busy the machine is: what a run does must not hang on when the others fail."""
+    monkeypatch.setattr(pooled_mccfr, "ThreadPoolExecutor", BusyMachine)
+    busy, idle = [
+        PooledMccfr(lambda seed: Mccfr(walk_of("leduc_poker"), seed, max_bytes=60_000), 3, runs=3) for _ in range(2)
+    ]
+    with pytest.raises(BudgetError):
+        busy.step(1_000)
+    for run in idle.runs:
+        with pytest.raises(BudgetError):
+            run.step(1_000)
+    assert [run.iteration for run in busy.runs] == [run.iteration for run in idle.runs]
 
 
 def test_what_does_not_fit_is_refused() -> None:

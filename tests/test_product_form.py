@@ -50,12 +50,12 @@ CHEATED = {"m1": ("s1", "s2"), "m2": ("s1", "s2"), "d3": ("s1", "s2", "m2"), "d4
 
 
 def pennies(players: tuple[str, str] = ("Alice", "Bob")) -> ProductForm:
-    """Cooperative matching pennies: win 1, lose 50, pass 0."""
+    """Cooperative matching pennies: win 1, lose 200, pass 0."""
 
     def payoff(history: Any) -> float:
         if history["answer"] == "Pass":
             return 0.0
-        return 1.0 if (history["answer"] == history["side"]) == (history["goal"] == "same") else -50.0
+        return 1.0 if (history["answer"] == history["side"]) == (history["goal"] == "same") else -200.0
 
     return ProductForm(
         "cooperative_matching_pennies",

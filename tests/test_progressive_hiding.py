@@ -246,7 +246,7 @@ def test_tiny_bridge_learnt_and_played_by_openspiel() -> None:
 def test_cooperative_matching_pennies_as_in_the_paper() -> None:
     """Section 6.2: of 1,000 trainings of 400 episodes CFR never succeeds, progressive hiding with penalty .05 in 48 %.
 
-    The paper's contrast depends on scoring CFR by its average policy: its last policies do as well (tabular.md 3.3).
+    CFR's average policy never does; its last policies do less often, as docs/papers/progressive-hiding.md has it.
     """
     shares = {}
     for relax, price in ((true_map, 0.0), (recall, 0.05)):
@@ -257,7 +257,7 @@ def test_cooperative_matching_pennies_as_in_the_paper() -> None:
         shares[price] = (found.mean > 0.95).mean(), (found.last > 0.95).mean()
     assert shares[0.0][0] == 0.0
     assert 0.44 <= shares[0.05][1] <= 0.54
-    assert 0.4 <= shares[0.0][1] <= 0.6
+    assert 0.12 <= shares[0.0][1] <= 0.2
 
 
 def test_a_penalty_may_be_steered_by_the_payoff() -> None:

@@ -142,6 +142,22 @@ def exploitability(name: str, root: str, consistent: bool) -> float:
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 
 
+def test_what_no_subgame_is_found_for_has_no_row() -> None:
+    """Where no history leads, where nothing fits, and where there is no choice; whoever asks then plays evenly."""
+    ranges = Ranges(explore(load("kuhn_poker")))
+    values = random_values(ranges.graph).__getitem__
+    nowhere = ranges.behind(0, 0)
+    for token in range(len(ranges.graph.tokens)):
+        nowhere = ranges.behind(nowhere, token)
+    king = state_of(ranges, 0, ((None, "K"),))
+    for effort, state in ((Effort(), nowhere), (Effort(histories=1), king)):
+        solver = SubgameSolver(ranges, values, "own", effort)
+        assert solver.row(0, state) is None
+        tree = GameTree.unroll(ranges.graph)
+        form = SequenceForm.of(tree)
+    np.testing.assert_array_equal(induced_policy(solver, tree, form), realisation(form, uniform(form)))
+
+
 def test_whom_the_root_leaves_out_it_cannot_bluff() -> None:
     """Kuhn poker: a root of one's own set alone tells the other one's card; order-2 tells it less."""
     assert exploitability("kuhn_poker", "own", False) == pytest.approx(1 / 6, abs=1e-3)

@@ -223,8 +223,8 @@ def test_a_game_of_trade_comm() -> None:
 @pytest.mark.parametrize(
     ("goal", "side", "answer", "payoff"),
     [
-        ("same", "Heads", "Heads", 1), ("same", "Heads", "Tails", -50), ("same", "Tails", "Pass", 0),
-        ("different", "Heads", "Heads", -50), ("different", "Tails", "Heads", 1), ("different", "Heads", "Pass", 0),
+        ("same", "Heads", "Heads", 1), ("same", "Heads", "Tails", -200), ("same", "Tails", "Pass", 0),
+        ("different", "Heads", "Heads", -200), ("different", "Tails", "Heads", 1), ("different", "Heads", "Pass", 0),
     ],
 )  # fmt: skip
 def test_a_game_of_cooperative_matching_pennies(goal: str, side: str, answer: str, payoff: float) -> None:

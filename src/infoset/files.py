@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from infoset.errors import FormatError, shorten
+from infoset.errors import FormatError, ParameterError, shorten
 
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
@@ -36,6 +36,29 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def check_folder(path: Path) -> None:
+    """Raise ``ParameterError`` where files could not be made in a folder, which need not be there yet.
+
+    It is for a word before long work; nothing is left behind.
+    """
+    _check_above(path, (path, *path.parents))
+
+
+def check_file(path: Path) -> None:
+    """The same for a file, which may be there and is replaced then."""
+    if path.is_dir():
+        raise ParameterError(f"{path}: cannot be written: it is a folder")
+    _check_above(path, path.parents)
+
+
+def _check_above(path: Path, folders: Sequence[Path]) -> None:
+    there = next(folder for folder in folders if folder.exists())
+    if not there.is_dir():
+        raise ParameterError(f"{path}: cannot be written: {there} is a file, not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ParameterError(f"{path}: cannot be written: nothing may be written to {there}")
 
 
 def lock_file(file: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
@@ -18,6 +19,8 @@ T = TypeVar("T")
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 20
+MAX_COUNT = 2**53
+"""Of iterations and the like: a float holds exactly as many."""
 NOTHING_YET = "start"
 _TOKEN = re.compile(r"""\s*(?:([(),=\[\]])|"([^"]*)"|'([^']*)'|([^\s(),=\[\]"']+))""")
 _PLAIN = re.compile(r"[^\s\[\](),\"\\]+")
@@ -155,34 +158,40 @@ def _scalar(word: str) -> Value:
 def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:
     """Call the maker that ``name`` names with its parameters; names and types are checked first.
 
-    Raises ``UnknownNameError`` for a name or parameter that is not there and ``ParameterError`` for a value
-    of the wrong type or out of range (the maker's own check).
+    Raises what ``check_parameters`` raises and ``ParameterError`` for a value out of range (the maker's own check).
     """
+    check_parameters(kind, name, makers)
+    return makers[name.word](**dict(name.parameters))
+
+
+def check_parameters(kind: str, name: Name, makers: Mapping[str, Callable[..., object]]) -> None:
+    """Raise ``UnknownNameError`` for a name or parameter that is not there, ``ParameterError`` for a value of the
+    wrong type."""
     if name.word not in makers:
         raise UnknownNameError(kind, name.word, makers)
-    maker = makers[name.word]
-    signature = inspect.signature(maker)
+    signature = inspect.signature(makers[name.word])
     for key, value in name.parameters:
         if key not in signature.parameters:
             raise UnknownNameError(f"parameter of {name.word}:", key, signature.parameters)
-        if signature.parameters[key].annotation != "Value":  # a maker that takes any value checks it itself
-            _check_type(name.word, key, value, signature.parameters[key].default)
-    return maker(**dict(name.parameters))
+        _check_type(name.word, key, value, signature.parameters[key])
 
 
-def _check_type(word: str, key: str, value: Value, default: object) -> None:
-    """A value must be of the default's type; an integer may stand for a float."""
-    if default is None or default is inspect.Parameter.empty or isinstance(value, type(default)):
-        fits = not (isinstance(value, bool) and isinstance(default, int) and not isinstance(default, bool))
-    else:
-        fits = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
-    if not fits:
-        raise ParameterError(f"{word}: {key}={shorten(format_value(value))} is not {_describe(default)}")
+_KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a word", tuple: "a list"}
+_OPTIONAL = {f"{kind.__name__} | None": kind for kind in (int, float, str)}
 
 
-def _describe(default: object) -> str:
-    kinds = {bool: "true or false", int: "an integer", float: "a number", str: "a word", tuple: "a list"}
-    return f"{kinds.get(type(default), 'allowed')} (default {format_value(default)})"  # type: ignore[arg-type]
+def _check_type(word: str, key: str, value: Value, parameter: inspect.Parameter) -> None:
+    """A value must be of the default's type, or, where that is none, of the annotated one; an integer may stand for a
+    float.  A maker that takes any ``Value`` checks it itself."""
+    default, optional = parameter.default, _OPTIONAL.get(str(parameter.annotation))
+    kind = type(default) if optional is None else optional
+    free = parameter.annotation == "Value" or default is parameter.empty
+    if free or (default is None and (value is None or optional is None)):
+        return
+    if type(value) is kind or (kind is float and type(value) is int) or (kind is tuple and isinstance(value, tuple)):
+        return
+    what = f"{_KINDS.get(kind, 'allowed')} (default {format_value(default)})"
+    raise ParameterError(f"{word}: {key}={shorten(format_value(value))} is not {what}")
 
 
 def full_name(word: str, maker: Callable[..., object], **values: Value) -> str:
@@ -192,9 +201,17 @@ def full_name(word: str, maker: Callable[..., object], **values: Value) -> str:
 
 
 def check_range(name: str, value: int, low: int, high: int) -> None:
-    """Raise ``ParameterError`` unless ``low <= value <= high``."""
+    """Raise ``ParameterError`` unless ``value`` is an integer and ``low <= value <= high``."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ParameterError(f"{name}={shorten(str(value))} is no integer; allowed: {low} to {high}")
     if not low <= value <= high:
-        raise ParameterError(f"{name}={value} is out of range; allowed: {low} to {high}")
+        raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: {low} to {high}")
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise ``ParameterError`` unless ``0 < value <= 1``."""
+    if not 0.0 < value <= 1.0:
+        raise ParameterError(f"{name}={value}; allowed: from more than 0 to 1")
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from infoset.errors import CheckpointError, shorten
-from infoset.files import BROKEN_ARCHIVE, lock_file, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, check_folder, lock_file, read_arrays, replace_file
 from infoset.solvers.solve import Point, Solution
 
 SCHEMA = 1
@@ -74,11 +74,18 @@ class Folder(Generic[C, P]):
             with open(folder.path / "config.json", "xb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(config)))
         except FileExistsError:
-            raise CheckpointError(f"{path} holds a run already; go on with --resume or choose another --out") from None
+            raise _held(path) from None
         except OSError as error:
             raise CheckpointError(f"{path or 'runs'}: cannot be written: {error.strerror}") from None
         folder._lock()
         return folder
+
+    @classmethod
+    def check_free(cls, path: Path | None) -> None:
+        """Raise ``CheckpointError`` or ``ParameterError`` where ``create`` could not make a run, before long work."""
+        if path is not None and (path / "config.json").exists():
+            raise _held(path)
+        check_folder(path or Path("runs"))
 
     @classmethod
     def open(cls, path: str | Path) -> tuple[Self, C, dict[str, Any] | None]:
@@ -211,6 +218,10 @@ class SamplingFolder(Folder[RunConfig, Any]):
 
     def forget_evaluation(self) -> None:
         self._evaluation.unlink(missing_ok=True)
+
+
+def _held(path: str | Path | None) -> CheckpointError:
+    return CheckpointError(f"{path} holds a run already; go on with --resume or choose another --out")
 
 
 def _claim_fresh(config: Any) -> Path:

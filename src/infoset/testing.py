@@ -11,6 +11,7 @@ import numpy as np
 
 from infoset.base import Action, Game, InformationState, JointMove, State, Step
 from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.names import MAX_COUNT, check_range
 
 TOLERANCE = 1e-9
 NO_SUCH_MOVE = ("no", "such", "move")
@@ -35,6 +36,8 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
     can move or nature answers until the end; the end comes; payoffs are finite; observations are hashable; and
     a player's moves follow from its information state.  Raises ``GameRuleError`` that names the history.
     """
+    check_range("plays", plays, 0, MAX_COUNT)
+    check_range("max_steps", max_steps, 1, MAX_COUNT)
     if not game.name or not game.players or len(set(game.players)) != len(game.players):
         raise GameRuleError(f"{game.name!r}: a game needs a name and distinct players, not {game.players!r}")
     checker = _Checker(game, np.random.default_rng(seed), max_steps)

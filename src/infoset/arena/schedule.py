@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import load_agent
+from infoset.match.agents import check_agent, load_agents
 from infoset.match.series import game_seed, sides_of
 from infoset.names import parse_name
 
@@ -77,9 +77,10 @@ class Schedule:
                 f"{len(teams)} teams; a tournament needs 2 to {MAX_TEAMS}, one is enough where it plays against itself"
             )
         read = _labelled([_members(text, sides) for text in teams], teams)
-        for name in dict.fromkeys(member for team in read for member in team.members):
-            if not is_foreign(name):
-                load_agent(name)
+        members = dict.fromkeys(member for team in read for member in team.members)
+        for name in members:
+            check_agent(name)
+        load_agents([name for name in members if not is_foreign(name)])
         slots = len(sides) if len(read) >= len(sides) else 2
         groups = list(combinations(range(len(read)), slots))
         groups += [(team,) * slots for team in range(len(read)) if self_matches]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn, TextIO
 
 from infoset.cli.app import app
 from infoset.errors import InfosetError, shorten
@@ -16,17 +17,19 @@ INTERRUPTED = 130
 def main() -> None:
     """The entry point ``infoset``."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    sys.stdout = _Output(sys.stdout)
     try:
-        app()
+        try:
+            app()
+        finally:
+            with suppress(SystemExit):  # the verb is over, and has a status of its own
+                sys.stdout.flush()
     except InfosetError as error:
         print(f"infoset: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("infoset: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
     except OSError as error:
         print(f"infoset: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
         sys.exit(1)
@@ -36,6 +39,32 @@ def main() -> None:
         what = f"{type(error).__name__}: {shorten(str(error), 200)}"
         print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
         sys.exit(1)
+
+
+class _Output:
+    """Standard output whose reader may leave before the end, as ``head`` does: then the command is over, and well."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except BrokenPipeError:
+            self._leave()
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._leave()
+
+    def _leave(self) -> NoReturn:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # for what is left in the buffer
+        sys.exit(0)
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from infoset.base import Agent
     from infoset.gdl.syntax import Description
     from infoset.gdl.tally import Playouts
     from infoset.match.replay import Match
@@ -44,6 +45,23 @@ GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 MaxHistories = Annotated[int | None, typer.Option(min=1, help="Refuse larger games (default: from the free memory).")]
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        from infoset import __version__
+
+        print(f"infoset {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _any_verb(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()
@@ -150,13 +168,15 @@ def _solve(
         if iterations is None and target is None and seconds is None:
             iterations, target, seconds = config.iterations, config.target, config.seconds
     else:
+        RunFolder.check_free(out)
         config = RunConfig(_absolute(str(game)), method or DEFAULT_METHOD, start, seed, iterations, target, seconds)
     announce_compiling()
-    from infoset.solvers.solve import Limits, Watcher, parse_method
+    from infoset.solvers.solve import Limits, Watcher, check_start, parse_method
     from infoset.solvers.solve import solve as run_solver
     from infoset.tree.sequence_form import SequenceForm
 
     Limits(iterations, target, seconds)
+    check_start(config.start, config.seed)
     chosen = parse_method(config.method)
     with SolveProgress(iterations, target, seconds) as progress:
         form = SequenceForm.of(load(config.game), max_histories, within(seconds, progress.building))
@@ -277,11 +297,14 @@ def evaluate(
     """Say exactly how good a saved policy is, or what an agent that searches plays: it is asked everywhere."""
     from infoset.catalog import load
     from infoset.cli.progress import announce_compiling
+    from infoset.match.agents import check_agent
     from infoset.policy import TabularPolicy
 
     is_file = policy.endswith((".npz", ".json"))
     if is_file:
         TabularPolicy.check_file(policy)
+    else:
+        check_agent(policy)
     loaded_game = load(game)
     announce_compiling()
     from infoset.solvers.metrics import evaluate as exact
@@ -318,15 +341,14 @@ def match(
 ) -> None:
     """Let agents play each other: wins, mean scores with 95 % intervals, faults, moves a second."""
     from infoset.cli.progress import MatchProgress
-    from infoset.match.agents import load_agent
     from infoset.match.series import play_series
 
-    seated = [load_agent(name) for name in agents]
+    seated: list[Agent] = []
     keep = None if replay is None else _replay_writer(replay)
     with MatchProgress(games) as progress:
         series = play_series(
-            _absolute(game), seated, games=games, seed=seed, rotate=rotate, seconds_per_move=seconds,
-            progress=progress.advance, keep=keep,
+            _absolute(game), agents, games=games, seed=seed, rotate=rotate, seconds_per_move=seconds,
+            progress=progress.advance, keep=keep, seated=seated.extend,
         )  # fmt: skip
     if not series.games:
         raise KeyboardInterrupt
@@ -339,7 +361,9 @@ def match(
 def _replay_writer(folder: Path) -> Callable[[Match], object]:
     """Writes each game it gets as the next file of ``folder``, which must hold no replays yet."""
     from infoset.errors import ParameterError
+    from infoset.files import check_folder
 
+    check_folder(folder)
     if any(folder.glob("match-*.json")):
         raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")
     numbers = count(1)
@@ -406,9 +430,14 @@ def watch(
 ) -> None:
     """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
     from infoset.cli.progress import announce_compiling
-    from infoset.files import replace_file
+    from infoset.files import check_file, replace_file
     from infoset.match.replay import Match
+    from infoset.view.pommerman.speed import check_speed
 
+    check_speed(speed)
+    for file in (out, svg, gif):
+        if file is not None:
+            check_file(file)
     played = Match.load(replay)
     announce_compiling()
     if text:
@@ -444,11 +473,15 @@ def show(
     max_histories: MaxHistories = None,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG."""
+    from infoset.files import check_file, replace_file
+
+    for file in (svg, propnet):
+        if file is not None:
+            check_file(file)
     if propnet is not None:
         _show_propnet(game, propnet, alone=policy is None and svg is None)
         return
     from infoset.catalog import load
-    from infoset.files import replace_file
     from infoset.policy import TabularPolicy
     from infoset.tree.game_tree import GameTree
     from infoset.view.text import policy_text, summary_text, tree_text
@@ -501,9 +534,11 @@ def check(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A game description in GDL or GDL-II, KIF or infix; or gdl:NAME.")
     ],
-    simulate: Annotated[int, typer.Option(min=0, help="Also play so many games at random and say what they show.")] = 0,
+    simulate: Annotated[
+        int, typer.Option(min=0, max=10**12, help="Also play so many games at random and say what they show.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random games.")] = 0,
-    max_steps: Annotated[int, typer.Option(min=1, help="Give up random games that are longer.")] = 10_000,
+    max_steps: Annotated[int, typer.Option(min=1, max=10**12, help="Give up random games that are longer.")] = 10_000,
     json_: AsJson = False,
 ) -> None:
     """Check a game description: every defect with its place; exit status 1 if one is an error."""
@@ -522,12 +557,11 @@ def check(
         played, found = _simulate(description, simulate, seed, max_steps)
         body |= {"playouts": asdict(played), "findings": found}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
-    if json_:
-        _print_json(body)
-    else:
-        print("\n".join(lines))
-    if errors:
-        raise typer.Exit(1)
+    try:
+        _print_json(body) if json_ else print("\n".join(lines))
+    finally:  # also where nobody reads to the end
+        if errors:
+            raise typer.Exit(1)
 
 
 def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str]]:
@@ -568,8 +602,9 @@ def convert(
     What a .json file holds is told by its keys: "state" is the reference's, "steps" a replay, anything else a policy.
     """
     from infoset.errors import FormatError
-    from infoset.files import replace_file
+    from infoset.files import check_file, replace_file
 
+    check_file(target)
     policies = (".npz", ".json")
     keys = _json_keys(source) & {"state", "steps"}
     if keys and target.suffix == ".json":

@@ -36,6 +36,7 @@ def begin(
     config: AnyConfig, out: Path | None, seconds: float, epochs: int | None, workers: int, progress: LearningProgress
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training from its beginning; the folder is made when the game is known to fit."""
+    TrainingFolder.check_free(out)
     work = config.learner(progress.exploring)
     folder = TrainingFolder.create(out, config)
     with shared(work, config, workers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ from infoset.catalog import load
 from infoset.cli.building import within
 from infoset.cli.progress import SamplingProgress, announce_compiling
 from infoset.errors import CheckpointError
-from infoset.names import build, check_choice, parse_name
+from infoset.names import build, check_choice, check_range, check_share, parse_name
 
 if TYPE_CHECKING:
     from infoset.runs import RunConfig, SamplingFolder
     from infoset.solvers.belief_response import PolicyEvaluation
+    from infoset.solvers.mccfr import Mccfr
     from infoset.solvers.pooled_mccfr import PooledMccfr
     from infoset.tree.walk import Walk
 
@@ -24,6 +26,39 @@ EXTERNAL, OUTCOME = "external", "outcome"
 CHUNK_SECONDS = 1.0
 CHECKPOINT_SECONDS = 60.0  # its arrays can be hundreds of megabytes
 DEFAULT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How to sample: what ``mccfr(…)`` may say."""
+
+    explore: float | None = None
+    """The chance that a traversal tries all moves; of outcome sampling, the share of uniform draws."""
+    sampling: str = EXTERNAL
+    """Or ``outcome``: one play an iteration."""
+    runs: int = 2
+    """Independent ones, a thread each."""
+
+    def __post_init__(self) -> None:
+        from infoset.solvers.pooled_mccfr import MOST_RUNS
+
+        check_choice("sampling", self.sampling, (EXTERNAL, OUTCOME))
+        check_range("runs", self.runs, 1, MOST_RUNS)
+        if self.explore is not None:
+            check_share("explore", self.explore)
+
+    def start(self, walk: Walk, seed: int) -> PooledMccfr:
+        """A run at its beginning."""
+        from infoset.solvers.mccfr import Mccfr
+        from infoset.solvers.outcome_sampling import EXPLORATION, OutcomeMccfr
+        from infoset.solvers.pooled_mccfr import PooledMccfr
+
+        def one(seed: int) -> Mccfr:
+            if self.sampling == EXTERNAL:
+                return Mccfr(walk, seed, explore=self.explore)
+            return OutcomeMccfr(walk, seed, exploration=EXPLORATION if self.explore is None else self.explore)
+
+        return PooledMccfr(one, seed, self.runs)
 
 
 def is_sampling(method: str | None, resumed: Path | None = None) -> bool:
@@ -41,14 +76,11 @@ def solve_by_sampling(
 ) -> dict[str, Any]:  # fmt: skip
     """Sample, save the policy, and say exactly how good it is.
 
-    ``mccfr(explore=1)``: try all moves always; ``mccfr(sampling=outcome)``: one play an iteration; ``mccfr(runs=4)``:
-    so many independent runs, a thread each.
+    The method is ``mccfr`` with the parameters of ``Sampler``.
     """
     announce_compiling()
     from infoset.runs import RunConfig, SamplingFolder
-    from infoset.solvers.mccfr import Mccfr
-    from infoset.solvers.outcome_sampling import EXPLORATION, OutcomeMccfr
-    from infoset.solvers.pooled_mccfr import RUNS, PooledMccfr
+    from infoset.solvers.solve import Limits
     from infoset.tree.graph import explore as explore_game
     from infoset.tree.symmetry import find_symmetry
     from infoset.tree.walk import Walk
@@ -65,7 +97,10 @@ def solve_by_sampling(
                 )
     else:
         assert game is not None
+        SamplingFolder.check_free(out)
         config = RunConfig(game, method or MCCFR, seed=seed, iterations=iterations, seconds=seconds)
+    Limits(iterations, None, seconds)
+    sampler = build("method", parse_name(config.method), {MCCFR: Sampler})
     if seconds is None and iterations is None:
         seconds, iterations = config.seconds, config.iterations
     seconds = DEFAULT_SECONDS if seconds is None and iterations is None else seconds
@@ -73,17 +108,7 @@ def solve_by_sampling(
         graph = explore_game(load(config.game), progress=within(seconds, progress.exploring))
         walk = Walk.of(graph, find_symmetry(graph))
 
-        def make(explore: float | None = None, sampling: str = EXTERNAL, runs: int = RUNS) -> PooledMccfr:
-            check_choice("sampling", sampling, (EXTERNAL, OUTCOME))
-
-            def one(seed: int) -> Mccfr:
-                if sampling == EXTERNAL:
-                    return Mccfr(walk, seed, explore=explore)
-                return OutcomeMccfr(walk, seed, exploration=EXPLORATION if explore is None else explore)
-
-            return PooledMccfr(one, config.seed, runs)
-
-        work, first = [build("method", parse_name(config.method), {MCCFR: make}) for _ in range(2)]
+        work, first = [sampler.start(walk, config.seed) for _ in range(2)]
         first.step(1)  # loads the compiled code, or compiles it, before the clock runs
         if saved:
             work.restore(saved)

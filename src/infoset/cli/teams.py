@@ -18,14 +18,13 @@ from infoset.errors import (
     UnsupportedGameError,
     shorten,
 )
-from infoset.files import replace_file
-from infoset.names import Name, build, parse_name
+from infoset.files import check_folder, replace_file
+from infoset.names import Name, build, check_choice, check_range, parse_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from infoset.policy import TabularPolicy
-    from infoset.solvers.annealing import Annealing
     from infoset.solvers.hidden_game import HiddenGame
     from infoset.solvers.information_relaxation import Relaxation
     from infoset.solvers.progressive_hiding import Hiding, Learner, Penalty
@@ -50,12 +49,14 @@ def solve_exactly(game: str, method: str, max_histories: int | None, out: Path |
     """The optimum of a common-payoff game, and what proves it.  ``team-exact(by=milp)`` chooses the method."""
     folder = _fresh(out)
     announce_compiling()
+    from infoset.solvers.team import METHODS as PROOFS
     from infoset.solvers.team import team_optimum
 
     given = dict(parse_name(method).parameters)
     by = str(given.pop("by", "auto"))
     if given:
         raise UnknownNameError(f"parameter of {TEAM_EXACT}:", next(iter(given)), ["by"])
+    check_choice("by", by, PROOFS)
     found = team_optimum(load(game), by, max_histories=max_histories)
     body = {
         "game": found.game,
@@ -81,15 +82,18 @@ def solve_by_annealing(game: str, method: str, runs: int, seed: int, out: Path |
     """The best of some annealings.  ``annealing(sweeps=2000)``: how long each is."""
     folder = _fresh(out)
     announce_compiling()
-    from infoset.solvers.annealing import anneal
+    from infoset.solvers.annealing import MOST_RUNS, MOST_SWEEPS, anneal
     from infoset.tree.sequence_form import SequenceForm
 
-    def search(sweeps: int = 2000) -> Annealing:
-        with TrainingProgress(runs) as progress:
-            form = SequenceForm.of(load(game))
-            return anneal(form, sweeps=sweeps, runs=runs, seed=seed, progress=progress.advance)
+    def checked(sweeps: int = 2000) -> int:
+        check_range("sweeps", sweeps, 1, MOST_SWEEPS)
+        return sweeps
 
-    found = build("method", parse_name(method), {ANNEALING: search})
+    check_range("runs", runs, 1, MOST_RUNS)
+    sweeps = build("method", parse_name(method), {ANNEALING: checked})
+    with TrainingProgress(runs) as progress:
+        form = SequenceForm.of(load(game))
+        found = anneal(form, sweeps=sweeps, runs=runs, seed=seed, progress=progress.advance)
     body = {"game": found.form.name, "method": method, "seed": seed, "value": found.value, "runs": len(found.values)}
     body |= {"reached_by": int((found.values >= found.value - OPTIMAL).sum()), "seconds": found.seconds}
     return _keep(folder, found.policy(), body)
@@ -114,12 +118,15 @@ def solve_team(
     each is tried on 20 runs, and the one that ends best on average is taken, with another seed.
     """
     folder = _fresh(out)
-    trainer = _trainer(method, penalty, iterations, runs)
     announce_compiling()
-    from infoset.solvers.hidden_game import HiddenGame
+    from infoset.solvers.hidden_game import MOST_TRAININGS, HiddenGame
     from infoset.tree.game_tree import GameTree
     from infoset.tree.information import RELAXATIONS
 
+    for name, value in (("iterations", iterations), ("runs", runs)):
+        if value is not None:
+            check_range(name, value, 1, MOST_TRAININGS)
+    trainer = _trainer(method, penalty, iterations, runs)
     if relax not in RELAXATIONS:
         raise UnknownNameError("relaxation", relax, RELAXATIONS)
     hidden = HiddenGame.of(GameTree.of(load(game)), RELAXATIONS[relax])
@@ -133,13 +140,18 @@ def _trainer(method: str, penalty: str, iterations: int | None, runs: int) -> Tr
     word, parameters = parse_name(method)
     given = dict(parameters)
     if word == INFORMATION_RELAXATION:
+        from infoset.solvers.information_relaxation import check_penalty
+
         build("method", Name(word, parameters), {word: lambda: None})  # it has no parameters
         price = _number(penalty, penalty)
+        check_penalty(price)
         return lambda game, seed: (_relax(game, price, iterations or 100, runs, seed), {})
-    from infoset.solvers.progressive_hiding import LEARNERS
+    from infoset.solvers.progressive_hiding import LEARNERS, Prices, constant
 
     learner = build("learner", Name(str(given.pop("learner", "ftrl")), tuple(given.items())), LEARNERS)
     prices = _penalties(penalty)
+    for each in [constant(one) for one in prices] if isinstance(prices, list) else [prices]:
+        Prices.of(each, iterations or 200)
 
     def train(game: HiddenGame, seed: int) -> tuple[Hiding, dict[str, Any]]:
         body: dict[str, Any] = {}
@@ -264,4 +276,6 @@ def _number(part: str, text: str) -> float:
 def _fresh(out: Path | None) -> Path | None:
     if out is not None and (out / "policy.npz").exists():
         raise CheckpointError(f"{out} holds a policy already; choose another --out")
+    if out is not None:
+        check_folder(out)
     return out

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from infoset.catalog import load
 from infoset.cli.progress import TournamentProgress, announce_compiling
 from infoset.errors import ParameterError
-from infoset.files import replace_file
+from infoset.files import check_file, replace_file
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
@@ -23,13 +23,16 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **setti
 
     Raises ``KeyboardInterrupt`` where nothing was played before Ctrl-C.
     """
+    path = _fresh(game) if db is None else db
+    for file in (path, svg):
+        if file is not None:
+            check_file(file)
     load(game)
     if "infoset.jit" in sys.modules:  # the game has kernels
         announce_compiling()
     from infoset.arena.tournament import tournament
     from infoset.view.tournament_svg import tournament_svg
 
-    path = _fresh(game) if db is None else db
     with TournamentProgress() as progress:
         standings = tournament(game, teams, db=path, progress=progress.advance, **settings)
     if standings.stopped == "interrupted":

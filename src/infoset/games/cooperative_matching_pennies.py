@@ -58,13 +58,14 @@ class PenniesState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
-def cooperative_matching_pennies(win: float = 1.0, loss: float = -50.0, passing: float = 0.0) -> Rules:
+def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing: float = 0.0) -> Rules:
     """Cooperative matching pennies: Alice knows whether the pennies should match, Bob sees only hers.
 
     Nature chooses ``same`` or ``different``, half each.  Alice sees it and shows heads or tails; Bob sees her penny
     and shows one of his own, or passes.  Both get ``win`` if the pennies are as nature wants them, ``loss`` if they
     are not, ``passing`` if Bob passed: finite numbers.  Alice can tell Bob all he needs, so the best a team can get
-    is the largest of the three, ``win`` as a rule.
+    is the largest of the three, ``win`` as a rule.  The paper's payoffs are not known; these tell its story
+    (``docs/papers/progressive-hiding.md``).
     """
     points = Points(float(win), float(loss), float(passing))
     for key, value in points._asdict().items():

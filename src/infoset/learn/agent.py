@@ -44,6 +44,8 @@ class Trained:
     def __post_init__(self) -> None:
         if not self.path:
             raise ParameterError("trained: path is missing; name the folder: trained(path=runs/my-training)")
+        if not Path(self.path).exists():
+            raise ParameterError(f"trained: {self.path} is neither a folder nor a file")
         check_choice("method", self.method or PER_WORLD, ROOTS)
         check_range("worlds", self.worlds, 1, 100_000)
         check_range("steps", self.steps, 0, MOST_STEPS)
@@ -56,8 +58,6 @@ class TrainedAgent(Delegating):
 
     def __init__(self, parameters: Trained) -> None:
         self.parameters, self.name = parameters, f"trained({Path(parameters.path).name})"
-        if not Path(parameters.path).exists():
-            raise ParameterError(f"trained: {parameters.path} is neither a folder nor a file")
         self.game_name: str | None = None
         self.inner: Agent = RandomAgent()
 

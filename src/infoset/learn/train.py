@@ -50,8 +50,9 @@ class TrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="self-
 
     def learner(self, progress: Callable[[int], None] | None = None) -> SelfPlay:
         """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
+        game = load(self.game)  # first: its name may be wrong
         SelfPlay(encoding_of(load("gdl:scissors_double")), Training(games=2)).step()
-        return SelfPlay(self.encoding(load(self.game), progress), self.training)
+        return SelfPlay(self.encoding(game, progress), self.training)
 
 
 class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="resolving"):
@@ -72,9 +73,10 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
 
     def learner(self, progress: Callable[[int], None] | None = None) -> PublicPlay:
         """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
+        game = load(self.game)  # first: its name may be wrong
         small = PublicTraining(horizon=Horizon(1), games=1, iterations=2)
         PublicPlay(PublicTrainingConfig("kuhn_poker", small).encoding(load("kuhn_poker")), small).step()
-        return PublicPlay(self.encoding(load(self.game), progress), self.training)
+        return PublicPlay(self.encoding(game, progress), self.training)
 
 
 AnyConfig = TrainingConfig | PublicTrainingConfig

@@ -17,7 +17,17 @@ from infoset.errors import FormatError, GameRuleError, ParameterError, Unsupport
 from infoset.files import read_text
 from infoset.gdl.agents import BlindTicTacToeAgent, MeierAgent
 from infoset.match.replay import read_action
-from infoset.names import Name, Value, build, format_action, full_name, information_key, move_words, parse_name
+from infoset.names import (
+    Name,
+    Value,
+    build,
+    check_parameters,
+    format_action,
+    full_name,
+    information_key,
+    move_words,
+    parse_name,
+)
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -183,9 +193,12 @@ class Searching:
         return inspect.signature(getattr(self._load(), self._parameters))
 
     def __call__(self, **given: Any) -> Agent:
-        module = self._load()
-        found: Agent = getattr(module, self._player)(getattr(module, self._parameters)(**given))
+        found: Agent = getattr(self._load(), self._player)(self.check(**given))
         return found
+
+    def check(self, **given: Any) -> Any:
+        """The parameters.  Raises ``ParameterError``; nothing is compiled, which making the player may do."""
+        return getattr(self._load(), self._parameters)(**given)
 
     def _load(self) -> ModuleType:
         return import_module(self._module)
@@ -287,9 +300,39 @@ def load_agent(name: str) -> Agent:
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
     """
+    return build("agent", _parsed(name), AGENTS)
+
+
+def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
+    """As ``load_agent`` for each name; whatever is wrong with one is said before another compiles.
+
+    Agents stay as they are.
+    """
+    for name in names:
+        if isinstance(name, str):
+            check_agent(name)
+    compiling_last = sorted(range(len(names)), key=lambda k: _may_compile(names[k]))
+    made = {k: load_agent(name) if isinstance(name := names[k], str) else name for k in compiling_last}
+    return tuple([made[k] for k in range(len(names))])
+
+
+def check_agent(name: str) -> None:
+    """Raise what ``load_agent`` would for a wrong name or parameter; no file is read and nothing compiled."""
+    parsed = _parsed(name)
+    check_parameters("agent", parsed, AGENTS)
+    maker = AGENTS[parsed.word]
+    if isinstance(maker, Searching):
+        maker.check(**dict(parsed.parameters))
+
+
+def _may_compile(agent: Agent | str) -> bool:
+    return isinstance(agent, str) and isinstance(AGENTS[_parsed(agent).word], Searching)
+
+
+def _parsed(name: str) -> Name:
     if name.startswith(TRAINED):
-        return build("agent", Name("trained", (("path", name.removeprefix(TRAINED)),)), AGENTS)
-    return build("agent", parse_name(name), AGENTS)
+        return Name("trained", (("path", name.removeprefix(TRAINED)),))
+    return parse_name(name)
 
 
 def agent_name(agent: Agent) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from infoset.base import Action, Agent, Game, State, Step
 from infoset.catalog import load as load_game
 from infoset.errors import GameRuleError, ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import agent_name, load_agent
+from infoset.match.agents import agent_name, load_agents
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import check_range
 
@@ -58,6 +58,22 @@ def play_match(
     return Table.of(game, agents, seconds_per_move, seconds_to_begin, max_steps).play(seed)
 
 
+def check_clocks(seconds_per_move: float | None, seconds_to_begin: float | None = None) -> None:
+    """Raise ``ParameterError`` for what is no time."""
+    for name, value in (("seconds_per_move", seconds_per_move), ("seconds_to_begin", seconds_to_begin)):
+        if value is not None and not 0 < value < inf:
+            raise ParameterError(f"{name}={value} is out of range; allowed: more than 0, or None")
+
+
+def check_seats(name: str, game: Game, agents: int) -> None:
+    """Raise ``ParameterError`` unless there is an agent for each player."""
+    players = game.players
+    if agents != len(players):
+        raise ParameterError(
+            f"{name} has {len(players)} players ({', '.join(players)}), not {agents}: name one agent for each"
+        )
+
+
 @dataclass(frozen=True)
 class Table:
     """Where a game is played: the rules, who sits where, the clocks."""
@@ -72,20 +88,13 @@ class Table:
     max_steps: int
 
     def __post_init__(self) -> None:
-        players = self.game.players
-        if len(self.agents) != len(players):
-            raise ParameterError(
-                f"{self.name} has {len(players)} players ({', '.join(players)}), not {len(self.agents)}: "
-                "name one agent for each"
-            )
+        check_seats(self.name, self.game, len(self.agents))
+        check_clocks(self.seconds_per_move, self.seconds_to_begin)
         for agent in self.agents:
             if isinstance(agent, type) or not isinstance(agent, Agent):
                 raise ParameterError(f"{shorten(repr(agent))} is no agent; it needs begin, observe, act and end")
         if len(set(map(id, self.agents))) < len(self.agents):
             raise ParameterError("one agent object sits in two seats; make one for each")
-        for name, value in (("seconds_per_move", self.seconds_per_move), ("seconds_to_begin", self.seconds_to_begin)):
-            if value is not None and not 0 < value < inf:
-                raise ParameterError(f"{name}={value} is out of range; allowed: more than 0, or None")
 
     @classmethod
     def of(
@@ -97,9 +106,11 @@ class Table:
         max_steps: int,
     ) -> Table:
         """Look up names; a game that was named keeps that name, so that its replays are found again."""
+        check_clocks(seconds_per_move, seconds_to_begin)
         rules = load_game(game) if isinstance(game, str) else game
         name = game if isinstance(game, str) else game.name
-        seated = tuple([load_agent(agent) if isinstance(agent, str) else agent for agent in agents])
+        check_seats(name, rules, len(agents))
+        seated = load_agents(agents)
         labels = tuple(map(agent_name, seated))
         return cls(rules, name, seated, labels, seconds_per_move, seconds_to_begin, max_steps)
 

@@ -82,18 +82,21 @@ def play_series(
     max_steps: int = MAX_STEPS,
     progress: Callable[[Series], object] | None = None,
     keep: Callable[[Match], object] | None = None,
+    seated: Callable[[tuple[Agent, ...]], object] | None = None,
 ) -> Series:
     """Play ``games`` games by the rules of ``play_match``, which also raises what is raised here.
 
     The seed of each game follows from ``seed`` and its number alone, so a longer series begins with the games
     of a shorter one.  With ``rotate`` the agents move on by one seat after every game.  ``keep`` gets every
-    game as it was played, ``progress`` now and then the series so far.
+    game as it was played, ``progress`` now and then the series so far, ``seated`` the agents before the first game.
 
     Ctrl-C ends the series with the games that are over; the one that is being played is dropped.
     """
     check_range("games", games, 1, MAX_GAMES)
     check_range("seed", seed, 0, MAX_SEED)
     table = Table.of(game, agents, seconds_per_move, seconds_to_begin, max_steps)
+    if seated is not None:
+        seated(table.agents)
     run = _Run(table, seed, rotate)
     try:
         for number in range(games):

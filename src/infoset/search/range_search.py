@@ -72,8 +72,8 @@ class RowSolver(Protocol):
     def allow(self, seconds: float) -> None:
         """So long for the next rows."""
 
-    def row(self, player: int, state: int) -> list[float]:
-        """None where nothing is found."""
+    def row(self, player: int, state: int) -> list[float] | None:
+        """A chance for each move; ``None`` where nothing is found."""
 
 
 class SubgameSolver:
@@ -99,12 +99,12 @@ class SubgameSolver:
         self.until = time.monotonic() + MARGIN * seconds
         self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * max(seconds, 0.0)))
 
-    def row(self, player: int, state: int) -> list[float]:
-        """The average profile's chances at an information set; none where no subgame fits."""
+    def row(self, player: int, state: int) -> list[float] | None:
+        """The average profile's chances at an information set; ``None`` where no subgame fits, or no history leads."""
         row = self.found.get(state)
         if row is None:
             row = self._search(player, state)
-            if row and time.monotonic() <= self.until:  # what was cut short is not kept
+            if row is not None and time.monotonic() <= self.until:  # what was cut short is not kept
                 self.found[state] = row
         return row
 
@@ -116,15 +116,15 @@ class SubgameSolver:
         found = 1.0 / size
         for k in np.flatnonzero(size > 1).tolist():
             row = self.row(int(graph.player[source[k]]), int(known[k]))
-            if len(row) == size[k]:
+            if row is not None and len(row) == size[k]:
                 chance = row[int(edges[k] - graph.first_edge[source[k]])]
                 found[k] = (1 - TREMBLE) * chance + TREMBLE / size[k]
         return np.asarray(found)
 
-    def _search(self, player: int, state: int) -> list[float]:
+    def _search(self, player: int, state: int) -> list[float] | None:
         own = self.ranges.asked(player, state)
         if not own.size:
-            return []
+            return None
         rng = np.random.default_rng([player, state])
         sets, others = self.effort.sets, self.effort.others
         while True:
@@ -133,7 +133,7 @@ class SubgameSolver:
             if tree is not None or sets == 1:
                 break
             sets, others = (sets + 1) // 2, others // 2
-        return [] if tree is None else self._solve(tree, worlds, player, state)
+        return None if tree is None else self._solve(tree, worlds, player, state)
 
     def _worlds(
         self, own: Range, player: int, state: int, sets: int, others: int, rng: np.random.Generator
@@ -163,7 +163,7 @@ class SubgameSolver:
             found = tree
         return found
 
-    def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float]:
+    def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float] | None:
         form = SequenceForm.of(tree)
         solver, mean = pcfr_plus().solver(form), np.zeros(form.num_sequences)
         chunk = CHUNK if self.effort.stopping == AVERAGE else 1
@@ -177,24 +177,23 @@ class SubgameSolver:
 
 def _played(
     tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Range, player: int, state: int
-) -> list[float]:
-    """The chances at the own information set; where the world was told, their mean over the worlds."""
+) -> list[float] | None:
+    """The chances at the own information set, where it has a choice; where the world was told, their mean over them."""
     mine = np.flatnonzero(worlds.known[:, player] == state)
     graph, total = tree.graph, worlds.weight[mine].sum()
     share: dict[int, float] = {}
     for k in mine.tolist():
         token = int(graph.token[k, player])
         share[token] = share.get(token, 0.0) + float(worlds.weight[k] / total)
-    chances: FloatArray = np.zeros(0)
+    chances: FloatArray | None = None
     for k in form.player_infosets(player):
         at = form.tree_infoset[k]
         token = tree.states.token[tree.infoset_state[at]]
         if token in share and tree.states.parent[tree.infoset_state[at]] == player:
             first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
             part = share[token] * strategy[first : first + size]
-            chances = chances + part if len(chances) else part
-    row: list[float] = chances.tolist()
-    return row
+            chances = part if chances is None else chances + part
+    return None if chances is None else chances.tolist()
 
 
 class RangeSearch(Follower):
@@ -233,7 +232,7 @@ class RangeSearch(Follower):
             self.lost = True
             return None
         row = self.solver.row(self.player, self.state)
-        return row if len(row) == len(legal) else None
+        return row if row is not None and len(row) == len(legal) else None
 
 
 def induced_policy(
@@ -251,7 +250,7 @@ def induced_policy(
             found = solver.ranges.behind(found, token)
         first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
         row = solver.row(player, found)
-        strategy[first : first + size] = row if len(row) == size else 1 / size
+        strategy[first : first + size] = row if row is not None and len(row) == size else 1 / size
         if progress:
             progress(k + 1)
     return realisation(form, strategy)

@@ -206,8 +206,8 @@ class ContinualResolving:
         """So long for the next row."""
         self.until = time.monotonic() + MARGIN * seconds
 
-    def row(self, player: int, state: int) -> list[float]:
-        """The player's chances at an information state of ``ranges``; none where it leads nowhere."""
+    def row(self, player: int, state: int) -> list[float] | None:
+        """The player's chances at an information state of ``ranges``; ``None`` where it leads nowhere."""
         way: tuple[int, ...] = ()
         work = self._resolved(player, way)
         at = int(work.ahead.starts[player][0])
@@ -279,11 +279,11 @@ def gadget(above: Solved, child: int, player: int) -> Root:
     return Root(tuple(chosen), promised)
 
 
-def _row(solved: Solved, at: int) -> list[float]:
-    """The chances at an information state of a solved tree; none where there is no choice."""
+def _row(solved: Solved, at: int) -> list[float] | None:
+    """The chances at an information state of a solved tree; ``None`` where there is no choice."""
     k = solved.ahead.infosets.get(at)
     if k is None:
-        return []
+        return None
     arrays = solved.ahead.form.arrays
     first = int(arrays.first[k])
     row: list[float] = solved.strategy[first : first + int(arrays.size[k])].tolist()

@@ -30,6 +30,7 @@ from infoset.tree.kernels import best_up
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
+MOST_SWEEPS, MOST_RUNS = 10**9, 10**7
 SHAKES = 20  # sweeps that measure what a change costs
 
 
@@ -171,8 +172,8 @@ def anneal(
 
     Raises ``UnsupportedGameError`` where payoffs differ, and ``ParameterError``.
     """
-    check_range("sweeps", sweeps, 1, 10**9)
-    check_range("runs", runs, 1, 10**7)
+    check_range("sweeps", sweeps, 1, MOST_SWEEPS)
+    check_range("runs", runs, 1, MOST_RUNS)
     if not seconds > 0:
         raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
     check_common_payoff(form)

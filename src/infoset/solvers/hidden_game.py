@@ -24,6 +24,7 @@ from infoset.tree.graph import TERMINAL
 from infoset.tree.information import UNLABELLED, TreeMap, recall, true_map
 
 NOBODY = -1
+MOST_TRAININGS = 10**7  # and iterations of one
 NOWHERE = -1.0
 
 

@@ -21,7 +21,7 @@ from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.jit import inline_kernel, kernel
 from infoset.names import check_range
 from infoset.policy import TabularPolicy
-from infoset.solvers.hidden_game import NOBODY, HiddenGame, HidingArrays, expected, project, spread
+from infoset.solvers.hidden_game import MOST_TRAININGS, NOBODY, HiddenGame, HidingArrays, expected, project, spread
 from infoset.tree.information import UNLABELLED
 
 
@@ -137,6 +137,12 @@ class Relaxation:
         return self.game.policy(self.projections[int(self.best.argmax())], {"method": "information-relaxation"})
 
 
+def check_penalty(penalty: float) -> None:
+    """Raise ``ParameterError`` unless it is a number from 0."""
+    if not (np.isfinite(penalty) and penalty >= 0):
+        raise ParameterError(f"penalty={penalty}; allowed: a number from 0")
+
+
 def information_relaxation(
     game: HiddenGame,
     penalty: float = 1.0,
@@ -159,10 +165,9 @@ def information_relaxation(
     count the team's decisions.  ``progress`` is told how many runs are over, and the best payoff so far; Ctrl-C ends
     with those runs.
     """
-    check_range("iterations", iterations, 1, 10**7)
-    check_range("runs", runs, 1, 10**7)
-    if not (np.isfinite(penalty) and penalty >= 0):
-        raise ParameterError(f"penalty={penalty}; allowed: a number from 0")
+    check_range("iterations", iterations, 1, MOST_TRAININGS)
+    check_range("runs", runs, 1, MOST_TRAININGS)
+    check_penalty(penalty)
     stages, begin = _stages(game), perf_counter()
     weights = np.zeros(len(game.arrays.parent))
     spread(game.arrays, _uniform(game.arrays), game.arrays.relaxed, game.arrays.relaxed_first, weights)

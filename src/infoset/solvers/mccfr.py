@@ -12,7 +12,6 @@ Averages are taken where all are tried: how often a walk comes by must not depen
 from __future__ import annotations
 
 import time
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError
 from infoset.jit import inline_kernel, kernel
+from infoset.names import check_share
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import InfosetTable, add_row
 from infoset.solvers.sampling import (
@@ -226,15 +226,14 @@ class Mccfr(Sampling):
         self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
     ) -> None:  # fmt: skip
         super().__init__(walk, seed, max_bytes)
+        if explore is not None:
+            check_share("explore", explore)
         self.explore = explore
         self.frames = Frames.empty(walk.depth + 1, walk.num_players, walk.most_moves)
         self.at = np.zeros(7, dtype=np.int64)
 
-    def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, each with one traversal a player.  Raises ``BudgetError`` when memory is used up.
-
-        From the moment ``until`` on it stops, if need be in the midst of one, and goes on there the next time.
-        """
+    def _step(self, iterations: int, until: float) -> None:
+        """Each iteration is one traversal a player; the moment ``until`` may end it in the midst of one."""
         end = self.iteration + iterations
         while self.iteration < end:
             explore = 1.0 if self.explore is None else self.explore

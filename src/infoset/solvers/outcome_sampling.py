@@ -8,7 +8,6 @@ variance away.  Iteration t weighs t, as in ``mccfr``.
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,8 +140,8 @@ class OutcomeMccfr(Mccfr):
         self.baseline = np.zeros((walk.num_players, 0))
         self.play = Play.empty(walk.depth + 1, walk.most_moves)
 
-    def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, each with one play a player.  Raises ``BudgetError`` when memory is used up."""
+    def _step(self, iterations: int, until: float) -> None:
+        """Each iteration is one play a player."""
         end = self.iteration + iterations
         while self.iteration < end:
             found = _iterate(

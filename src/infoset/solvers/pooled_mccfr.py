@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from infoset.errors import CheckpointError
-from infoset.names import check_range
+from infoset.names import MAX_COUNT, check_range
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import pooled
 from infoset.solvers.mccfr import Mccfr
@@ -72,6 +72,7 @@ class PooledMccfr:
 
         Raises ``BudgetError`` when memory is used up; the moment ``until`` ends it.
         """
+        check_range("iterations", iterations, 0, MAX_COUNT)
         ends = levelled([run.iteration for run in self.runs], iterations)
         while any(run.iteration < end for run, end in zip(self.runs, ends, strict=True)):
             now = time.monotonic()
@@ -88,7 +89,10 @@ class PooledMccfr:
 
     def _each(self, work: Callable[[Mccfr, Any], None], shares: list[Any]) -> None:
         with ThreadPoolExecutor(len(self.runs)) as pool:
-            list(pool.map(work, self.runs, shares))
+            futures = [pool.submit(work, run, share) for run, share in zip(self.runs, shares, strict=True)]
+            wait(futures)  # all, whoever fails: what a run does must not hang on when the others do
+        for future in futures:
+            future.result()
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
         """The mean of all, without chances below ``least``."""

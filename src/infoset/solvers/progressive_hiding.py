@@ -24,7 +24,16 @@ from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
 from infoset.randomness import next_word
 from infoset.solvers import cfr, updates
-from infoset.solvers.hidden_game import NOBODY, HiddenGame, HidingArrays, expected, project, spread, spread_outside
+from infoset.solvers.hidden_game import (
+    MOST_TRAININGS,
+    NOBODY,
+    HiddenGame,
+    HidingArrays,
+    expected,
+    project,
+    spread,
+    spread_outside,
+)
 from infoset.solvers.loop import Method
 
 
@@ -359,8 +368,8 @@ def progressive_hiding(
     runs are over, and the best payoff so far; Ctrl-C ends with those runs.  On the true map this is the learner by
     itself, without any penalty.
     """
-    check_range("iterations", iterations, 1, 10**7)
-    check_range("runs", runs, 1, 10**7)
+    check_range("iterations", iterations, 1, MOST_TRAININGS)
+    check_range("runs", runs, 1, MOST_TRAININGS)
     chosen = ftrl() if learner is None else learner
     prices = Prices.of(penalty if isinstance(penalty, Penalty) else constant(penalty), iterations)
     begin, best = perf_counter(), -np.inf

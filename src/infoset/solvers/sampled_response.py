@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from math import inf
 
 import numpy as np
 
@@ -102,8 +101,8 @@ class SampledResponse(Sampling):
         self.low = float(walk.payoffs[:, player].min())
         self.spread = max(float(walk.payoffs[:, player].max()) - self.low, 1e-12)
 
-    def step(self, iterations: int, until: float = inf) -> None:
-        """So many plays more, or until a moment.  Raises ``BudgetError`` when memory is used up."""
+    def _step(self, iterations: int, until: float) -> None:
+        """Each iteration is one play."""
         end = self.iteration + iterations
         while self.iteration < end and time.monotonic() <= until:
             if self.iteration % PLAYS_A_CALL == 0 and not self._ask(until):

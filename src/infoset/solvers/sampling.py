@@ -10,6 +10,7 @@ import numpy as np
 
 from infoset.errors import BudgetError
 from infoset.jit import inline_kernel, kernel
+from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_state
 from infoset.solvers.updates import normalise
@@ -108,12 +109,17 @@ class Sampling(ABC):
         """Of the table, which is all that grows."""
         return self.table.nbytes
 
-    @abstractmethod
     def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more.  Raises ``BudgetError`` when memory is used up.
+        """So many iterations more, 0 to ``MAX_COUNT``.  Raises ``BudgetError`` when memory is used up.
 
         From the moment ``until`` on it stops, and goes on there the next time.
         """
+        check_range("iterations", iterations, 0, MAX_COUNT)
+        self._step(iterations, until)
+
+    @abstractmethod
+    def _step(self, iterations: int, until: float) -> None:
+        """The work of ``step``."""
 
     def run(self, iterations: int | None, seconds: float) -> None:
         """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""

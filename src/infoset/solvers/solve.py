@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from infoset.base import FloatArray, Game
 from infoset.errors import ParameterError
-from infoset.names import build, check_choice, check_range, parse_name
+from infoset.names import MAX_COUNT, build, check_choice, check_range, parse_name
 from infoset.policy import TabularPolicy
 from infoset.solvers import cfr, linear_program, replicator
 from infoset.solvers.linear_program import LinearProgramSolver
@@ -85,6 +85,8 @@ class Limits:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
+        if self.iterations is not None:
+            check_range("iterations", self.iterations, 0, MAX_COUNT)
         for name, value in asdict(self).items():
             if value is not None and not 0 <= value < inf:
                 raise ParameterError(f"{name}={value} is out of range; allowed: from 0 up")
@@ -123,8 +125,7 @@ def solve(
     ``GameRuleError``, ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
     """
     limits = Limits(iterations, target, seconds)
-    check_choice("start", start, STARTS)
-    check_range("seed", seed, 0, 2**63)
+    check_start(start, seed)
     chosen = parse_method(method) if isinstance(method, str) else method
     form = game if isinstance(game, SequenceForm) else SequenceForm.of(game, max_histories)
     solver = chosen.solver(form, random_interior(form, seed) if start == "random" else None)
@@ -152,6 +153,12 @@ def solve(
         policy=TabularPolicy.from_plan(form, solver.average(), made_by),
         curve=tuple(run.curve),
     )
+
+
+def check_start(start: str, seed: int) -> None:
+    """Raise ``ParameterError`` for what no run can begin with."""
+    check_choice("start", start, STARTS)
+    check_range("seed", seed, 0, 2**63)
 
 
 def parse_method(text: str) -> AnyMethod:
