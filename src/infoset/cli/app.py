@@ -433,14 +433,15 @@ def show(
     game: GameName,
     policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="A saved policy to show.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
+    pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
     propnet: Annotated[
         Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
     ] = None,
     max_histories: MaxHistories = None,
 ) -> None:
-    """Show a game's tree, or a strategy, as text; a small game also as SVG."""
+    """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
     if propnet is not None:
-        _show_propnet(game, propnet, alone=policy is None and svg is None)
+        _show_propnet(game, propnet, alone=policy is None and svg is None and pdf is None)
         return
     from infoset.catalog import load
     from infoset.files import replace_file
@@ -459,11 +460,14 @@ def show(
         text = policy_text(SequenceForm.of(tree), loaded_policy)
     else:
         text = tree_text(tree)
-    if svg is not None:
-        from infoset.view.tree_svg import tree_svg
+    if svg is not None or pdf is not None:
+        from infoset.view.tree_picture import tree_picture
 
-        picture = tree_svg(tree, loaded_policy)
-        replace_file(svg, lambda file: file.write(picture.encode()))
+        picture = tree_picture(tree, loaded_policy)
+        if svg is not None:
+            replace_file(svg, lambda file: file.write(picture.svg().encode()))
+        if pdf is not None:
+            picture.save_pdf(pdf)
     print(f"{summary_text(tree)}\n\n{text}")
 
 
@@ -476,7 +480,7 @@ def _show_propnet(name: str, file: Path, alone: bool) -> None:
     from infoset.view.propnet_svg import propnet_summary, propnet_svg
 
     if not alone:
-        raise ParameterError("--propnet draws the rules of a game; it goes without POLICY and without --svg")
+        raise ParameterError("--propnet draws the rules of a game; it goes without POLICY, --svg and --pdf")
     game = load(name)
     if not isinstance(game, GdlGame):
         raise UnsupportedGameError(f"{game.name} is not described in GDL; --propnet needs a .gdl file or gdl:NAME")
