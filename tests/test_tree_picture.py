@@ -23,7 +23,8 @@ from infoset.view.text import number_text
 from infoset.view.tree_picture import tree_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
-HALF_STREET = "examples/half_street_poker.efg"
+ROOT = Path(__file__).resolve().parents[1]
+HALF_STREET = str(ROOT / "examples" / "half_street_poker.efg")
 DRIVER = """EFG 2 R "Absent-minded driver" { "Driver" }
 p "" 1 1 "at an exit" { "EXIT" "on" } 0
 t "" 1 "" { 0 }
@@ -341,7 +342,7 @@ def test_the_command_line_writes_both(tmp_path, capsys) -> None:
 def test_the_picture_in_the_docs_is_this_one() -> None:
     """``infoset show examples/half_street_poker.efg --svg docs/pictures/half_street_poker.svg`` writes it anew."""
     drawn = tree_picture(GameTree.of(load(HALF_STREET))).svg()
-    assert Path("docs/pictures/half_street_poker.svg").read_text(encoding="utf-8") == drawn
+    assert (ROOT / "docs" / "pictures" / "half_street_poker.svg").read_text(encoding="utf-8") == drawn
 
 
 def test_a_page_is_no_longer_than_pdf_allows(tmp_path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -179,12 +178,20 @@ def _solve(
 
 
 def _report(solution: Solution, folder: RunFolder, json_: bool) -> None:
-    path = folder.finish(solution)
+    try:
+        path = folder.finish(solution)
+    except OSError:  # a full disk: what was computed is at least shown
+        _print_figures(solution, folder)
+        raise
     if json_:
         keys = ("game", "method", "iterations", "seconds", "nash_conv", "exploitability", "epsilon")
         body = {key: getattr(solution, key) for key in keys}
         _print_json({**body, "values": solution.values, "policy": str(path), "stopped": solution.stopped})
         return
+    _print_figures(solution, folder)
+
+
+def _print_figures(solution: Solution, folder: RunFolder) -> None:
     values = ", ".join(f"{name} {v:+.9g}" for name, v in zip(solution.policy.players, solution.values, strict=True))
     print(
         f"{solution.game} by {solution.method}\n"
@@ -317,28 +324,45 @@ def match(
     from infoset.match.series import play_series
 
     seated = [load_agent(name) for name in agents]
-    keep = None if replay is None else _replay_writer(replay)
+    keep = None if replay is None else _ReplayWriter(replay)
     with MatchProgress(games) as progress:
         series = play_series(
             _absolute(game), seated, games=games, seed=seed, rotate=rotate, seconds_per_move=seconds,
             progress=progress.advance, keep=keep,
         )  # fmt: skip
+    failed = keep.failed if keep else None
     if not series.games:
-        raise KeyboardInterrupt
+        raise failed or KeyboardInterrupt
     for name, agent in zip(agents, seated, strict=True):
         if unknown := getattr(agent, "unknown", 0):
             print(f"infoset: {name} knew nothing of {unknown:,} choices and made them at random", file=sys.stderr)
     _report_series(series, json_)
+    if failed:
+        raise failed
 
 
-def _replay_writer(folder: Path) -> Callable[[Match], object]:
-    """Writes each game it gets as the next file of ``folder``, which must hold no replays yet."""
-    from infoset.errors import ParameterError
+class _ReplayWriter:
+    """Writes each game it gets as the next file of ``folder``, which must hold no replays yet.
 
-    if any(folder.glob("match-*.json")):
-        raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")
-    numbers = count(1)
-    return lambda match: match.save(folder / f"match-{next(numbers):05d}.json")
+    A file that cannot be written (``failed``) ends the series as Ctrl-C does: with the games that are over.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from infoset.errors import ParameterError
+        from infoset.files import make_folder
+
+        make_folder(folder)
+        if any(folder.glob("match-*.json")):
+            raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")
+        self.folder, self.numbers = folder, count(1)
+        self.failed: OSError | None = None
+
+    def __call__(self, match: Match) -> None:
+        try:
+            match.save(self.folder / f"match-{next(self.numbers):05d}.json")
+        except OSError as error:
+            self.failed = error
+            raise KeyboardInterrupt from None
 
 
 def _report_series(series: Series, json_: bool) -> None:
@@ -530,12 +554,13 @@ def _simulate(description: Description, plays: int, seed: int, max_steps: int) -
     import warnings
 
     from infoset.cli.progress import announce_compiling
-    from infoset.gdl.game import GdlGame, GdlWarning
+    from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
     from infoset.gdl.playouts import findings, random_playouts
 
     announce_compiling()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
+        warnings.simplefilter("always", EvaluatorWarning)  # this one is not
         game = GdlGame(description)
     played = random_playouts(game, plays, seed, max_steps)
     return played, findings(game, played)

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 
 import clingo
 
-TOO_MANY = 3
+from infoset.gdl.grounding import TOO_MANY
+from infoset.processes import limit_memory
+
 MAX_CHARACTERS = 1 << 28  # of all atoms together: terms that share their parts can be of astronomic length
 
 
@@ -44,12 +46,7 @@ class _Writer(clingo.Observer):
 
 def main(memory: int, limit: int) -> None:
     """Ground standard input within ``memory`` bytes and ``limit`` rules."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    except ImportError:  # no such limits on this system; the caller's clock still runs
-        pass
+    limit_memory(memory)  # where it cannot be, the limits of rules and characters and the caller's clock still hold
     control, writer = clingo.Control(["--warn=none"], logger=lambda code, text: None), _Writer(limit)
     control.register_observer(writer)
     control.add("base", [], sys.stdin.read())

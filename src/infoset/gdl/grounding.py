@@ -21,6 +21,7 @@ from infoset.gdl.checks import DECLARATIONS, variables
 from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Description, Literal, Term, Variable, clauses
 
 GROUNDER = "infoset.gdl.grounder"
+TOO_MANY = 3  # the status with which the grounder's process says that there were too many rules, or too long atoms
 MAX_SPLIT = 100  # literals: longer bodies are left whole, as looking for parts takes the cube of their number
 
 
@@ -29,7 +30,7 @@ class Budget:
     """What grounding may take before it gives up."""
 
     seconds: float = 10.0
-    memory: int = 3 << 30  # bytes
+    memory: int = 3 << 30  # bytes; not limited where the system takes no such limit
     rules: int = 1_000_000
 
 
@@ -55,13 +56,19 @@ def ground(description: Description, budget: Budget = DEFAULT_BUDGET) -> GroundP
     except subprocess.SubprocessError as error:
         limits = f"{budget.seconds:g} s, {budget.memory >> 20:,} MiB, {budget.rules:,} rules"
         where = description.file or "<text>"
-        raise BudgetError(f"{where}: does not ground within {limits}{_last_line(error)}") from None
+        raise BudgetError(f"{where}: does not ground within {limits} ({_what_ended(error)})") from None
     return _read(answer.stdout, writer)
 
 
-def _last_line(error: subprocess.SubprocessError) -> str:
+def _what_ended(error: subprocess.SubprocessError) -> str:
+    """Which limit it was, or what the grounder said last."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"stopped after {error.timeout:g} s; a faster machine may come further"
+    status = getattr(error, "returncode", None)
+    if status == TOO_MANY:
+        return "too many rules"
     lines = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
-    return f" ({lines[-1][:100]})" if lines else ""
+    return lines[-1][:100] if lines else f"the grounder ended with status {status}"
 
 
 def _read(answer: bytes, writer: _Writer) -> GroundProgram:
