@@ -10,10 +10,11 @@ import pytest
 
 from infoset import load
 from infoset.arena.tournament import tournament
-from infoset.errors import UnsupportedSystemError
+from infoset.errors import BudgetError, UnsupportedSystemError
 from infoset.gdl.game import EvaluatorWarning, GdlGame
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.library import description
+from infoset.gdl.syntax import parse_gdl
 from infoset.processes import end_group, limit_memory, own_group, usable_cores
 
 MAC = "def refuse(*_): raise ValueError('current limit exceeds maximum limit')\nimport resource\nresource.setrlimit = refuse\n"
@@ -68,8 +69,18 @@ def test_a_grounder_that_dies_changes_nothing_in_silence(code: str, reason: str,
 
 
 def test_the_clock_that_ended_grounding_is_named() -> None:
-    with pytest.warns(EvaluatorWarning, match=r"stopped after 0.001 s; a faster machine may come further"):
-        GdlGame(description("monty_hall"), budget=Budget(seconds=0.001))
+    terms = "".join(f"(init (q {k}))" for k in range(100))
+    many = "(<= (next (p ?a ?b ?c ?d)) (true (q ?a)) (true (q ?b)) (true (q ?c)) (true (q ?d)))"
+    text = parse_gdl(f"(role x) (legal x go) (goal x 0) terminal {many} {terms}")
+    with pytest.raises(BudgetError, match=r"0.3 s of computing were not enough; a faster machine may come further"):
+        ground(text, Budget(seconds=0.3, rules=10**9))
+
+
+def test_a_busy_machine_grounds_no_less(child) -> None:
+    """The budget is of computing: a process that waits for its turn loses nothing of it."""
+    text = description("monty_hall")
+    child("import sys, time\nif 'infoset.gdl.grounder' in sys.orig_argv: time.sleep(1.5)\n")
+    assert ground(text, Budget(seconds=1.0)).rules == ground(text).rules
 
 
 def test_too_many_rules_are_named() -> None:

@@ -10,7 +10,7 @@ import pytest
 from infoset import load
 from infoset.cli.app import show
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.gdl.game import GdlGame
+from infoset.gdl.game import EvaluatorWarning, GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.library import description
 from infoset.gdl.propnet import FALSE, SOURCE, TRUE
@@ -217,7 +217,8 @@ def test_show_says_why_there_is_no_picture(tmp_path, monkeypatch) -> None:
         show("gdl:breakthrough", propnet=file)
     with pytest.raises(ParameterError, match="without POLICY, --svg and --pdf"):
         show("gdl:monty_hall", propnet=file, svg=file)
-    large = GdlGame(description("monty_hall"), "large", Budget(rules=1))
+    with pytest.warns(EvaluatorWarning, match="too many rules"):
+        large = GdlGame(description("monty_hall"), "large", Budget(rules=1))
     monkeypatch.setattr("infoset.catalog.load", lambda _: large)
     with pytest.raises(UnsupportedGameError, match="the rules of large are too large to ground"):
         show("large", propnet=file)

@@ -539,8 +539,8 @@ def check(
     body = {"file": file, "errors": errors, "defects": [asdict(defect) for defect in defects]}
     lines = [*map(str, defects), f"{file}: {errors} errors, {len(defects) - errors} warnings"]
     if simulate and not errors:
-        played, found = _simulate(description, simulate, seed, max_steps)
-        body |= {"playouts": asdict(played), "findings": found}
+        played, found, not_ground = _simulate(description, simulate, seed, max_steps)
+        body |= {"playouts": asdict(played), "findings": found, "not_ground": not_ground}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     if json_:
         _print_json(body)
@@ -550,7 +550,8 @@ def check(
         raise typer.Exit(1)
 
 
-def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str]]:
+def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str], str]:
+    """The plays, what they show, and why the rules were not ground, "" where they were."""
     import warnings
 
     from infoset.cli.progress import announce_compiling
@@ -563,7 +564,7 @@ def _simulate(description: Description, plays: int, seed: int, max_steps: int) -
         warnings.simplefilter("always", EvaluatorWarning)  # this one is not
         game = GdlGame(description)
     played = random_playouts(game, plays, seed, max_steps)
-    return played, findings(game, played)
+    return played, findings(game, played), game.not_ground
 
 
 def _playouts_text(played: Playouts) -> str:
