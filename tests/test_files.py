@@ -66,10 +66,10 @@ def test_no_temporary_name_is_told(tmp_path: Path) -> None:
 def test_a_file_where_a_folder_must_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "in" / "it"):
-        with pytest.raises(NotADirectoryError, match="a file; a folder is needed here") as caught:
+        with pytest.raises(NotADirectoryError, match="a file stands where a folder is needed") as caught:
             make_folder(path)
         assert caught.value.filename == str(tmp_path / "file")
-    with pytest.raises(CheckpointError, match=r"file: a file; a folder is needed here$"):
+    with pytest.raises(CheckpointError, match=r"file: cannot be written: a file stands where a folder is needed$"):
         RunFolder.create(tmp_path / "file", RunConfig("kuhn_poker", "cfr"))
 
 
@@ -77,7 +77,7 @@ def test_out_of_an_ordinary_file(tmp_path: Path, monkeypatch, capsys) -> None:
     file = tmp_path / "file"
     file.write_text("mine")
     assert command(monkeypatch, "match", "kuhn_poker", "random", "random", "--games", "1", "--replay", str(file)) == 1
-    assert capsys.readouterr().err == f"infoset: {file}: a file; a folder is needed here\n"
+    assert capsys.readouterr().err == f"infoset: {file}: a file stands where a folder is needed\n"
     assert file.read_text() == "mine"
 
 

@@ -59,7 +59,7 @@ def make_folder(path: Path) -> None:
         if folder.is_dir():
             break
         if folder.exists():
-            raise NotADirectoryError(errno.ENOTDIR, "a file; a folder is needed here", str(folder))
+            raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder is needed", str(folder))
     path.mkdir(parents=True, exist_ok=True)
 
 

@@ -75,8 +75,6 @@ class Folder(Generic[C, P]):
                 file.write(msgspec.json.format(msgspec.json.encode(config)))
         except FileExistsError:
             raise CheckpointError(f"{path} holds a run already; go on with --resume or choose another --out") from None
-        except NotADirectoryError as error:
-            raise CheckpointError(f"{error.filename}: {error.strerror}") from None
         except OSError as error:
             raise CheckpointError(f"{path or 'runs'}: cannot be written: {error.strerror}") from None
         folder._lock()

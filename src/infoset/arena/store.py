@@ -253,8 +253,6 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         make_folder(path.parent)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except NotADirectoryError as error:
-        raise CheckpointError(f"{error.filename}: {error.strerror}") from None
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None
     try:

@@ -21,10 +21,7 @@ from infoset.gdl.checks import DECLARATIONS, variables
 from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Description, Literal, Term, Variable, clauses
 
 GROUNDER = "infoset.gdl.grounder"
-TOO_MANY, TOO_LONG = (
-    3,
-    4,
-)  # with what the grounder's process ends beyond its rules (or the length of its atoms), seconds
+TOO_MANY, TOO_LONG = 3, 4  # how the grounder's process ends beyond its rules (or characters), or its seconds
 PATIENCE, MOST_PATIENCE = 60.0, 20.0  # seconds, and times the budget's, until a process is held to be stuck
 MAX_SPLIT = 100  # literals: longer bodies are left whole, as looking for parts takes the cube of their number
 
