@@ -9,7 +9,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-BIN = $(VENV)/bin
+BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean

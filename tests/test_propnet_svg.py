@@ -10,7 +10,7 @@ import pytest
 from infoset import load
 from infoset.cli.app import show
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.gdl.game import GdlGame
+from infoset.gdl.game import EvaluatorWarning, GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.library import description
 from infoset.gdl.propnet import FALSE, SOURCE, TRUE
@@ -105,7 +105,7 @@ def test_nothing_overlaps(name) -> None:
 
 def text_box(text):
     size = float(text.get("font-size", 11))
-    wide = drawing._width("".join(text.itertext()), size)
+    wide = drawing.text_width("".join(text.itertext()), size)
     x, y = float(text.get("x")), float(text.get("y"))
     left = x - wide * {"end": 1.0, "middle": 0.5}.get(text.get("text-anchor"), 0.0)
     return left, y - 0.7 * size, left + wide, y + 0.1 * size
@@ -215,9 +215,10 @@ def test_show_says_why_there_is_no_picture(tmp_path, monkeypatch) -> None:
         show("kuhn_poker", propnet=file)
     with pytest.raises(UnsupportedGameError, match="a picture holds"):
         show("gdl:breakthrough", propnet=file)
-    with pytest.raises(ParameterError, match="without POLICY and without --svg"):
+    with pytest.raises(ParameterError, match="without POLICY, --svg and --pdf"):
         show("gdl:monty_hall", propnet=file, svg=file)
-    large = GdlGame(description("monty_hall"), "large", Budget(rules=1))
+    with pytest.warns(EvaluatorWarning, match="too many rules"):
+        large = GdlGame(description("monty_hall"), "large", Budget(rules=1))
     monkeypatch.setattr("infoset.catalog.load", lambda _: large)
     with pytest.raises(UnsupportedGameError, match="the rules of large are too large to ground"):
         show("large", propnet=file)

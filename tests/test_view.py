@@ -1,17 +1,11 @@
 """Pictures and text, tested as text."""
 
-from xml.etree import ElementTree
-
 import pytest
 
 from conftest import KUHN, form_of
 from infoset import GameTree, TabularPolicy, load, solve
-from infoset.errors import BudgetError
 from infoset.view.curves import draw_convergence
 from infoset.view.text import policy_text, summary_text, tree_text
-from infoset.view.tree_svg import tree_svg
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_tree_as_text() -> None:
@@ -25,7 +19,7 @@ def test_the_tree_with_a_policy() -> None:
     form = form_of(KUHN)
     text = tree_text(GameTree.of(load(KUHN)), TabularPolicy.uniform(form))
     assert "bet 0.500 → P2 at 'Q bet'" in text
-    assert "J 0.333 → chance" in text
+    assert "J 1/3 → chance" in text
 
 
 def test_the_summary() -> None:
@@ -38,17 +32,6 @@ def test_a_policy_as_a_table() -> None:
     assert lines[0] == "P1"
     assert lines[1].split() == ["J", "pass", "0.500", "█████", "bet", "0.500", "█████"]
     assert len(lines) == 2 + form.num_infosets
-
-
-def test_the_tree_as_svg() -> None:
-    form = form_of(KUHN)
-    svg = ElementTree.fromstring(tree_svg(GameTree.of(load(KUHN)), TabularPolicy.uniform(form)))
-    assert len(svg.findall(f"{SVG}line")) == 57
-    assert any(text.text == "bet 0.500" for text in svg.iter(f"{SVG}text"))
-    titles = {title.text for title in svg.iter(f"{SVG}title")}
-    assert {"kuhn_poker", "K [pass] bet"} <= titles
-    with pytest.raises(BudgetError, match="a picture holds"):
-        tree_svg(GameTree.of(load("leduc_poker")))
 
 
 def test_the_curve_is_a_picture(tmp_path) -> None:

@@ -11,7 +11,8 @@ InfosetError
 ├── BudgetError             (MemoryError)   a game too large for the memory or the histories allowed
 ├── PolicyError             (ValueError)    a policy that is broken or belongs to another game
 ├── CheckpointError         (ValueError)    a saved run that cannot be continued
-└── MissingExtraError       (ImportError)   an optional dependency that is not installed
+├── MissingExtraError       (ImportError)   an optional dependency that is not installed
+└── UnsupportedSystemError  (OSError)       something that this operating system cannot do
 
 Every message is one line: the offending value, where it stands, what would be allowed.
 """
@@ -90,6 +91,10 @@ class MissingExtraError(InfosetError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}': pip install 'infoset[{extra}]'")
+
+
+class UnsupportedSystemError(InfosetError, OSError):
+    """Something that this operating system cannot do."""
 
 
 def shorten(text: str, limit: int = 80) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +26,21 @@ BROKEN_ARCHIVE = (
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
-    """Write to a neighbour and rename it: whoever reads ``path``, even after a crash, sees a whole file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write to a neighbour and rename it: whoever reads ``path``, even after a crash, sees a whole file.
+
+    Raises ``OSError`` that names ``path``, a full disk included.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with naming(path):
+        make_folder(path.parent)
+        try:
+            with open(partial, "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
     return path
 
 
@@ -59,6 +65,27 @@ def _check_above(path: Path, folders: Sequence[Path]) -> None:
         raise ParameterError(f"{path}: cannot be written: {there} is a file, not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
         raise ParameterError(f"{path}: cannot be written: nothing may be written to {there}")
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An ``OSError`` from in here is about ``path``: not about a neighbour, and never about no file at all."""
+    try:
+        yield
+    except NotADirectoryError:  # about a folder that was named by itself
+        raise
+    except OSError as error:
+        raise OSError(error.errno or errno.EIO, error.strerror or str(error), str(path)) from None
+
+
+def make_folder(path: Path) -> None:
+    """A folder and those above it, where they are not there.  Raises ``NotADirectoryError`` with what is in the way."""
+    for folder in (path, *path.parents):
+        if folder.is_dir():
+            break
+        if folder.exists():
+            raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder is needed", str(folder))
+    path.mkdir(parents=True, exist_ok=True)
 
 
 def lock_file(file: int) -> bool:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from infoset.errors import CheckpointError, shorten
-from infoset.files import BROKEN_ARCHIVE, check_folder, lock_file, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, check_folder, lock_file, make_folder, naming, read_arrays, replace_file
 from infoset.solvers.solve import Point, Solution
 
 SCHEMA = 1
@@ -70,7 +70,7 @@ class Folder(Generic[C, P]):
         """
         try:
             folder = cls(_claim_fresh(config) if path is None else Path(path))
-            folder.path.mkdir(parents=True, exist_ok=True)
+            make_folder(folder.path)
             with open(folder.path / "config.json", "xb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(config)))
         except FileExistsError:
@@ -115,7 +115,8 @@ class Folder(Generic[C, P]):
     def add_point(self, point: P) -> None:
         """Append a point of the curve; a resumed run does not repeat one."""
         if point.iteration > self._last_iteration:
-            with open(self.path / "metrics.jsonl", "a", encoding="utf-8") as file:
+            metrics = self.path / "metrics.jsonl"
+            with naming(metrics), open(metrics, "a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(point)) + "\n")
             self._last_iteration = point.iteration
 

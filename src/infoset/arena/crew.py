@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import msgspec
 
 from infoset.arena.worker import NOBODY, STOP, Clock, Message, Played, Ready, Refused, Setup, Task
 from infoset.errors import UnsupportedGameError
+from infoset.processes import end_group, own_group
 
 TICK = 0.05  # seconds between two looks at the clocks
 SECONDS_TO_SET_UP = 600.0  # kernels may have to be compiled
@@ -51,7 +51,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # what agents print must not mix with results; their stderr is the user's
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                start_new_session=True,  # Ctrl-C is for the tournament alone
+                **own_group(),  # Ctrl-C is for the tournament alone
             )
         self.link = Connection(ours.detach())
         self.ready = False
@@ -86,9 +86,7 @@ class Worker:
 
     def kill(self) -> str:
         """End the process and all that it started; says how it ended."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        status = self.process.wait()
+        status = end_group(self.process)
         self.link.close()
         return f"status {status}" if status >= 0 else f"signal {-status}"
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from infoset.errors import CheckpointError, ParameterError, shorten
-from infoset.files import MAX_TEXT_BYTES, lock_file
+from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder
 from infoset.match.replay import Match
 
 SCHEMA = 1
@@ -206,7 +206,8 @@ class Store:
         try:
             yield
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            if self.connection.in_transaction:  # a full disk may have ended it
+                self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
 
@@ -250,7 +251,7 @@ def _locked(path: Path) -> Iterator[None]:
     if "\0" in str(path):
         raise CheckpointError(f"no file can be named {shorten(repr(str(path)))}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from infoset.errors import ParameterError
 from infoset.match.match import MAX_SEED
 from infoset.match.series import MAX_GAMES, PROGRESS_SECONDS
 from infoset.names import check_range
+from infoset.processes import check_shared_files, usable_cores
 
 MOVE_LIMIT = 10.0
 SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
@@ -110,11 +110,12 @@ def tournament(
 
     Raises what ``load`` and ``load_agent`` raise, before anything is played; ``ParameterError`` for teams that do not
     fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
-    another tournament or another process is at it.
+    another tournament or another process is at it; ``UnsupportedSystemError`` on Windows.
     """
+    check_shared_files("a tournament")
     check_range("games", games, 1, MAX_GAMES)
     check_range("seed", seed, 0, MAX_SEED)
-    workers = len(os.sched_getaffinity(0)) if workers is None else workers  # one for each core it may use
+    workers = usable_cores() if workers is None else workers  # one for each core it may use
     check_range("workers", workers, 1, MAX_WORKERS)
     for name, seconds in (("slow", slow), ("move_limit", move_limit)):
         if not 0 < seconds < inf:

@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from multiprocessing.connection import Connection
 from threading import Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import TypeAlias
 
 import msgspec
@@ -33,6 +33,7 @@ from infoset.match.replay import Match
 
 REHEARSAL_STEPS = 20
 NOBODY = -1
+GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
 STOP = b""
 
 
@@ -228,8 +229,9 @@ def serve(link: Connection, clock: Clock) -> None:
 def _end_with_the_tournament(link: int) -> None:
     """End this process when the other end is gone, whatever an agent is doing."""
     line = select.poll()
-    line.register(link, 0)  # nothing but the hang-up
-    line.poll()
+    line.register(link, select.POLLHUP)  # which Linux always tells and macOS only when asked
+    while not any(event & GONE for _, event in line.poll()):
+        sleep(0.05)  # a system may also tell that there is something to read
     os._exit(1)
 
 

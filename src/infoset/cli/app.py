@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -202,12 +201,20 @@ def _solve(
 
 
 def _report(solution: Solution, folder: RunFolder, json_: bool) -> None:
-    path = folder.finish(solution)
+    try:
+        path = folder.finish(solution)
+    except OSError:  # a full disk: what was computed is at least shown
+        _print_figures(solution, folder)
+        raise
     if json_:
         keys = ("game", "method", "iterations", "seconds", "nash_conv", "exploitability", "epsilon")
         body = {key: getattr(solution, key) for key in keys}
         _print_json({**body, "values": solution.values, "policy": str(path), "stopped": solution.stopped})
         return
+    _print_figures(solution, folder)
+
+
+def _print_figures(solution: Solution, folder: RunFolder) -> None:
     values = ", ".join(f"{name} {v:+.9g}" for name, v in zip(solution.policy.players, solution.values, strict=True))
     print(
         f"{solution.game} by {solution.method}\n"
@@ -344,30 +351,45 @@ def match(
     from infoset.match.series import play_series
 
     seated: list[Agent] = []
-    keep = None if replay is None else _replay_writer(replay)
+    keep = None if replay is None else _ReplayWriter(replay)
     with MatchProgress(games) as progress:
         series = play_series(
             _absolute(game), agents, games=games, seed=seed, rotate=rotate, seconds_per_move=seconds,
             progress=progress.advance, keep=keep, seated=seated.extend,
         )  # fmt: skip
+    failed = keep.failed if keep else None
     if not series.games:
-        raise KeyboardInterrupt
+        raise failed or KeyboardInterrupt
     for name, agent in zip(agents, seated, strict=True):
         if unknown := getattr(agent, "unknown", 0):
             print(f"infoset: {name} knew nothing of {unknown:,} choices and made them at random", file=sys.stderr)
     _report_series(series, json_)
+    if failed:
+        raise failed
 
 
-def _replay_writer(folder: Path) -> Callable[[Match], object]:
-    """Writes each game it gets as the next file of ``folder``, which must hold no replays yet."""
-    from infoset.errors import ParameterError
-    from infoset.files import check_folder
+class _ReplayWriter:
+    """Writes each game it gets as the next file of ``folder``, which must hold no replays yet.
 
-    check_folder(folder)
-    if any(folder.glob("match-*.json")):
-        raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")
-    numbers = count(1)
-    return lambda match: match.save(folder / f"match-{next(numbers):05d}.json")
+    A file that cannot be written (``failed``) ends the series as Ctrl-C does: with the games that are over.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        from infoset.errors import ParameterError
+        from infoset.files import make_folder
+
+        make_folder(folder)
+        if any(folder.glob("match-*.json")):
+            raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")
+        self.folder, self.numbers = folder, count(1)
+        self.failed: OSError | None = None
+
+    def __call__(self, match: Match) -> None:
+        try:
+            match.save(self.folder / f"match-{next(self.numbers):05d}.json")
+        except OSError as error:
+            self.failed = error
+            raise KeyboardInterrupt from None
 
 
 def _report_series(series: Series, json_: bool) -> None:
@@ -467,19 +489,20 @@ def show(
     game: GameName,
     policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="A saved policy to show.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
+    pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
     propnet: Annotated[
         Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
     ] = None,
     max_histories: MaxHistories = None,
 ) -> None:
-    """Show a game's tree, or a strategy, as text; a small game also as SVG."""
+    """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
     from infoset.files import check_file, replace_file
 
-    for file in (svg, propnet):
+    for file in (svg, pdf, propnet):
         if file is not None:
             check_file(file)
     if propnet is not None:
-        _show_propnet(game, propnet, alone=policy is None and svg is None)
+        _show_propnet(game, propnet, alone=policy is None and svg is None and pdf is None)
         return
     from infoset.catalog import load
     from infoset.policy import TabularPolicy
@@ -500,11 +523,14 @@ def show(
         text = policy_text(form, loaded_policy)
     else:
         text = tree_text(tree)
-    if svg is not None:
-        from infoset.view.tree_svg import tree_svg
+    if svg is not None or pdf is not None:
+        from infoset.view.tree_picture import tree_picture
 
-        picture = tree_svg(tree, loaded_policy)
-        replace_file(svg, lambda file: file.write(picture.encode()))
+        picture = tree_picture(tree, loaded_policy)
+        if svg is not None:
+            replace_file(svg, lambda file: file.write(picture.svg().encode()))
+        if pdf is not None:
+            picture.save_pdf(pdf)
     print(f"{summary_text(tree)}\n\n{text}")
 
 
@@ -517,7 +543,7 @@ def _show_propnet(name: str, file: Path, alone: bool) -> None:
     from infoset.view.propnet_svg import propnet_summary, propnet_svg
 
     if not alone:
-        raise ParameterError("--propnet draws the rules of a game; it goes without POLICY and without --svg")
+        raise ParameterError("--propnet draws the rules of a game; it goes without POLICY, --svg and --pdf")
     game = load(name)
     if not isinstance(game, GdlGame):
         raise UnsupportedGameError(f"{game.name} is not described in GDL; --propnet needs a .gdl file or gdl:NAME")
@@ -554,8 +580,8 @@ def check(
     body = {"file": file, "errors": errors, "defects": [asdict(defect) for defect in defects]}
     lines = [*map(str, defects), f"{file}: {errors} errors, {len(defects) - errors} warnings"]
     if simulate and not errors:
-        played, found = _simulate(description, simulate, seed, max_steps)
-        body |= {"playouts": asdict(played), "findings": found}
+        played, found, not_ground = _simulate(description, simulate, seed, max_steps)
+        body |= {"playouts": asdict(played), "findings": found, "not_ground": not_ground}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     try:
         _print_json(body) if json_ else print("\n".join(lines))
@@ -564,19 +590,21 @@ def check(
             raise typer.Exit(1)
 
 
-def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str]]:
+def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str], str]:
+    """The plays, what they show, and why the rules were not ground, "" where they were."""
     import warnings
 
     from infoset.cli.progress import announce_compiling
-    from infoset.gdl.game import GdlGame, GdlWarning
+    from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
     from infoset.gdl.playouts import findings, random_playouts
 
     announce_compiling()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
+        warnings.simplefilter("always", EvaluatorWarning)  # this one is not
         game = GdlGame(description)
     played = random_playouts(game, plays, seed, max_steps)
-    return played, findings(game, played)
+    return played, findings(game, played), game.not_ground
 
 
 def _playouts_text(played: Playouts) -> str:

@@ -55,7 +55,11 @@ class Evaluator(Protocol):
 
 
 class GdlWarning(UserWarning):
-    """Something doubtful in a description that was mended when it was read."""
+    """Something doubtful in a description that was mended when it was read, or in how it is evaluated."""
+
+
+class EvaluatorWarning(GdlWarning):
+    """A description was not ground and is evaluated state by state: slower, and random plays come out differently."""
 
 
 class Outcome(NamedTuple):
@@ -69,8 +73,16 @@ class Outcome(NamedTuple):
 class GdlRules:
     """What all states of one game share.  Equal descriptions share one such object, see ``rules_of``."""
 
-    def __init__(self, description: Description, budget: Budget, evaluator: Evaluator, propnet: PropNet | None) -> None:
+    def __init__(
+        self,
+        description: Description,
+        budget: Budget,
+        evaluator: Evaluator,
+        propnet: PropNet | None,
+        not_ground: str = "",
+    ) -> None:
         self.description, self.budget, self.evaluator, self.propnet = description, budget, evaluator, propnet
+        self.not_ground = not_ground
         roles = evaluator.roles
         self.seats = tuple(k for k, role in enumerate(roles) if role != RANDOM)
         self.players = tuple(roles[k] for k in self.seats)
@@ -246,6 +258,16 @@ class GdlGame:
         self.name = name or description.file or "gdl"
         self.rules = rules_of(sound(description), budget)
         self.players = self.rules.players
+        if self.not_ground:
+            text = (
+                f"{self.not_ground}; evaluated state by state, which is slower, and random plays come out differently"
+            )
+            warnings.warn(text, EvaluatorWarning, stacklevel=2)
+
+    @property
+    def not_ground(self) -> str:
+        """Why the rules are evaluated state by state; "" where they were ground and compiled."""
+        return self.rules.not_ground
 
     def start(self) -> Observed:
         first = GdlState(self.rules, self.rules.evaluator.start())
@@ -284,12 +306,12 @@ def _format_error(defect: Defect, more: str) -> FormatError:
 @lru_cache(maxsize=32)
 def rules_of(description: Description, budget: Budget) -> GdlRules:
     """The compiled rules of a sound description; a description that does not ground within the budget is evaluated
-    state by state instead, with the same results.
+    state by state instead: the same game, for other random plays.  ``not_ground`` of the rules says why.
     """
     try:
         net = compile_propnet(description, ground(description, budget))
-    except BudgetError:
-        return GdlRules(description, budget, LazyEvaluator(description), None)
+    except BudgetError as error:
+        return GdlRules(description, budget, LazyEvaluator(description), None, str(error))
     return GdlRules(description, budget, ScalarEvaluator(net), net)
 
 

@@ -1,4 +1,4 @@
-"""The grounder's process: ``python -m infoset.gdl.grounder MEMORY RULES`` grounds the program on its input.
+"""The grounder's process: ``python -m infoset.gdl.grounder MEMORY RULES SECONDS`` grounds the program on its input.
 
 It writes a line with the number of integers that follow, these as 32-bit words (for every rule its head, the length
 of its body and the body), then a line for each atom: its number, 0 for a fact, and its text.
@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from array import array
 from collections.abc import Sequence
+from threading import Thread
 
 import clingo
 
-TOO_MANY = 3
+from infoset.gdl.grounding import TOO_LONG, TOO_MANY
+from infoset.processes import limit_memory
+
+LEAST_SLEEP = 0.01  # seconds
 MAX_CHARACTERS = 1 << 28  # of all atoms together: terms that share their parts can be of astronomic length
 
 
@@ -42,14 +47,10 @@ class _Writer(clingo.Observer):
             os._exit(TOO_MANY)
 
 
-def main(memory: int, limit: int) -> None:
-    """Ground standard input within ``memory`` bytes and ``limit`` rules."""
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    except ImportError:  # no such limits on this system; the caller's clock still runs
-        pass
+def main(memory: int, limit: int, seconds: float) -> None:
+    """Ground standard input within ``memory`` bytes, ``limit`` rules and ``seconds`` of this process's computing."""
+    Thread(target=_end_after, args=(seconds,), daemon=True).start()
+    limit_memory(memory)  # where it cannot be, the limits of rules and characters and the caller's clock still hold
     control, writer = clingo.Control(["--warn=none"], logger=lambda code, text: None), _Writer(limit)
     control.register_observer(writer)
     control.add("base", [], sys.stdin.read())
@@ -60,5 +61,13 @@ def main(memory: int, limit: int) -> None:
     out.write("\n".join(writer.atoms).encode())
 
 
+def _end_after(seconds: float) -> None:
+    """End this process when it has computed for so long; the interpreter's own start does not count."""
+    end = time.process_time() + seconds
+    while (left := end - time.process_time()) > 0:
+        time.sleep(max(left, LEAST_SLEEP))
+    os._exit(TOO_LONG)
+
+
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))

@@ -21,6 +21,8 @@ from infoset.gdl.checks import DECLARATIONS, variables
 from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Description, Literal, Term, Variable, clauses
 
 GROUNDER = "infoset.gdl.grounder"
+TOO_MANY, TOO_LONG = 3, 4  # how the grounder's process ends beyond its rules (or characters), or its seconds
+PATIENCE, MOST_PATIENCE = 60.0, 20.0  # seconds, and times the budget's, until a process is held to be stuck
 MAX_SPLIT = 100  # literals: longer bodies are left whole, as looking for parts takes the cube of their number
 
 
@@ -28,8 +30,8 @@ MAX_SPLIT = 100  # literals: longer bodies are left whole, as looking for parts 
 class Budget:
     """What grounding may take before it gives up."""
 
-    seconds: float = 10.0
-    memory: int = 3 << 30  # bytes
+    seconds: float = 10.0  # of the grounder's computing, so that a busy machine changes nothing
+    memory: int = 3 << 30  # bytes; not limited where the system takes no such limit
     rules: int = 1_000_000
 
 
@@ -49,19 +51,28 @@ def ground(description: Description, budget: Budget = DEFAULT_BUDGET) -> GroundP
     """Every ground rule that can matter in some state.  Raises ``BudgetError`` beyond the budget."""
     writer = _Writer()
     text = writer.program(list(needed_clauses(description)))
-    command = [sys.executable, "-m", GROUNDER, str(budget.memory), str(budget.rules)]
+    command = [sys.executable, "-m", GROUNDER, str(budget.memory), str(budget.rules), repr(budget.seconds)]
+    stuck = PATIENCE + MOST_PATIENCE * budget.seconds
     try:
-        answer = subprocess.run(command, input=text.encode(), capture_output=True, timeout=budget.seconds, check=True)
+        answer = subprocess.run(command, input=text.encode(), capture_output=True, timeout=stuck, check=True)
     except subprocess.SubprocessError as error:
         limits = f"{budget.seconds:g} s, {budget.memory >> 20:,} MiB, {budget.rules:,} rules"
         where = description.file or "<text>"
-        raise BudgetError(f"{where}: does not ground within {limits}{_last_line(error)}") from None
+        raise BudgetError(f"{where}: does not ground within {limits} ({_what_ended(error, budget)})") from None
     return _read(answer.stdout, writer)
 
 
-def _last_line(error: subprocess.SubprocessError) -> str:
+def _what_ended(error: subprocess.SubprocessError, budget: Budget) -> str:
+    """Which limit it was, or what the grounder said last."""
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"no answer in {error.timeout:g} s"
+    status = getattr(error, "returncode", None)
+    if status == TOO_MANY:
+        return "too many rules"
+    if status == TOO_LONG:
+        return f"{budget.seconds:g} s of computing were not enough; a faster machine may come further"
     lines = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
-    return f" ({lines[-1][:100]})" if lines else ""
+    return lines[-1][:100] if lines else f"the grounder ended with status {status}"
 
 
 def _read(answer: bytes, writer: _Writer) -> GroundProgram:

@@ -112,6 +112,15 @@ class GameTree:
             return self.graph.labels[int(self.graph.label[self.position[self.infoset_node[infoset]]])]
         return self.states.key(int(self.infoset_state[infoset]))
 
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows: the picture, or the plain text where the tree is too large for one."""
+        from infoset.view.tree_picture import tree_picture  # a floor up, for notebooks alone
+
+        try:
+            return tree_picture(self).svg()
+        except BudgetError:
+            return None
+
     def history(self, node: int) -> list[object]:
         """The moves and nature's answers that lead to ``node``."""
         path: list[object] = []

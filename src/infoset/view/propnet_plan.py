@@ -9,7 +9,7 @@ from infoset.gdl.game import RANDOM
 from infoset.gdl.propnet import AND, FALSE, NO_NODE, TRUE, PropNet
 from infoset.gdl.syntax import Term
 from infoset.view.layers import Cell
-from infoset.view.tree_svg import COLORS, GREY, INK
+from infoset.view.picture import COLORS, GREY, INK
 
 STAGES = {
     "play": "what legal and terminal need",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree as Xml
 
 from infoset.errors import UnsupportedGameError, shorten
 from infoset.gdl.propnet import AND, FALSE, NO_NODE, OR, TRUE, PropNet
 from infoset.view.layers import EVERYWHERE, Link, arrange, place
+from infoset.view.picture import COLORS, GREY, INK, printable, text_width
 from infoset.view.propnet_plan import GATE_COLOR, PORT, STAGES, TRACK, Plan, Thing, Wire
-from infoset.view.tree_svg import COLORS, GREY, INK
 
 MAX_THINGS = 450  # nodes, outputs, and moves that nothing reads
 TINTS = ("#eef3f9", "#faf5e8", "#eef6f0", "#f7f0fa")
@@ -21,8 +20,6 @@ SMALL_SHAPE = 17.0
 LONGEST_NAME, LONGEST_TEXT, LONGEST_TITLE = 26, 34, 80  # characters
 MARGIN, LINE = 24.0, 22.0
 GATE, BUBBLE, FRAME = 26.0, 3.0, 7.0
-NARROW, WIDE = frozenset("()[]{}'.,:;!|iljtfr "), frozenset("mwMW@%—…")
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CSS = ".wire{fill:none;stroke-width:1.1;opacity:.7} .signal:hover .wire{stroke-width:2.6;opacity:1}"
 
 
@@ -93,7 +90,7 @@ class _Picture:
     def box_width(self, cell: int) -> float:
         thing = self.plan.things[cell]
         name = shorten(thing.text, LONGEST_NAME)
-        return GATE * (thing.kind == "gate") + (_width(name, NAME_FONT) + 4) * bool(thing.kind == "gate" and name)
+        return GATE * (thing.kind == "gate") + (text_width(name, NAME_FONT) + 4) * bool(thing.kind == "gate" and name)
 
     def column_edges(self) -> tuple[list[float], list[float]]:
         """Where the boxes of each column begin and end; the more wires between two columns, the wider the gap."""
@@ -115,14 +112,14 @@ class _Picture:
     def text_column(self, column: int) -> float:
         things = [self.plan.things[cell] for cell in self.columns[column]]
         texts = [
-            _space(thing) + max(_width(_label(thing) + _constant(thing), FONT), 1.1 * _width(thing.head, FONT))
+            _space(thing) + max(text_width(_label(thing) + _constant(thing), FONT), 1.1 * text_width(thing.head, FONT))
             for thing in things
         ]
         return max(*texts, 110.0)
 
     def draw(self, title: str, summary: str) -> str:
         title = shorten(title, LONGEST_TITLE)
-        self.width = max(self.width, 2 * MARGIN + _width(title, TITLE_FONT), 2 * MARGIN + _width(summary, FONT))
+        self.width = max(self.width, 2 * MARGIN + text_width(title, TITLE_FONT), 2 * MARGIN + text_width(summary, FONT))
         legend = Xml.Element("g", {"class": "legend"})
         top = _Legend(legend, self.width).draw(self.net, title, summary) + 8
         size = {"width": f"{self.width:.0f}", "height": f"{top + self.bottom + MARGIN:.0f}"}
@@ -276,7 +273,7 @@ class _Legend:
 
     def space(self, text: str, shape: float) -> float:
         """Writes the text of an entry; where its shape goes."""
-        need = shape + 5 + _width(text, FONT)
+        need = shape + 5 + text_width(text, FONT)
         if self.x > MARGIN and self.x + need > self.width - MARGIN:
             self.x, self.y = MARGIN, self.y + LINE
         _text(self.svg, self.x + shape + 5, self.y, text, INK)
@@ -343,14 +340,9 @@ def _constant(thing: Thing) -> str:
     return {TRUE: "  always", FALSE: "  never"}.get(thing.literal, "")
 
 
-def _width(text: str, size: float) -> float:
-    """About how wide a text is."""
-    return size * sum(0.37 if c in NARROW else 0.98 if c in WIDE else 0.72 if c.isupper() else 0.62 for c in text)
-
-
 def _tip(parent: Xml.Element, text: str) -> None:
     if text:
-        Xml.SubElement(parent, "title").text = UNPRINTABLE.sub("\ufffd", text)
+        Xml.SubElement(parent, "title").text = printable(text)
 
 
 def _rect(svg: Xml.Element, x: float, y: float, width: float, height: float, fill: str, **style: str) -> Xml.Element:
@@ -360,7 +352,7 @@ def _rect(svg: Xml.Element, x: float, y: float, width: float, height: float, fil
 
 def _text(svg: Xml.Element, x: float, y: float, text: str, color: str, **style: str) -> Xml.Element:
     element = Xml.SubElement(svg, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", "fill": color, **_named(style)})
-    element.text = UNPRINTABLE.sub("\ufffd", text)
+    element.text = printable(text)
     return element
 
 

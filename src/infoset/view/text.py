@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from infoset.names import move_words
 from infoset.policy import TabularPolicy
@@ -12,6 +13,7 @@ from infoset.tree.sequence_form import SequenceForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
+FRACTIONS = ((10_000, 1e-12), (1_000_000, 0.0))  # the largest denominator, how near
 MANY_MOVES = 4
 NEGLIGIBLE = 0.0005
 
@@ -41,7 +43,8 @@ def _outline(tree: GameTree, policy: TabularPolicy | None) -> Iterator[str]:
         node, arrow, lead, rest = todo.pop()
         yield f"{lead}{arrow}{_describe(tree, node)}"
         children = list(range(int(tree.first_child[node]), int(tree.first_child[node + 1])))
-        labels = [branch_label(*branch) for branch in branches(tree, node, policy)]
+        exact = tree.player(node) == CHANCE
+        labels = [" ".join(branch_words(*branch, exact)) for branch in branches(tree, node, policy)]
         for child, label in reversed(list(zip(children, labels, strict=True))):
             last = child == children[-1]
             todo.append((child, f"{label} → ", rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  ")))
@@ -50,7 +53,7 @@ def _outline(tree: GameTree, policy: TabularPolicy | None) -> Iterator[str]:
 def _describe(tree: GameTree, node: int) -> str:
     player = tree.player(node)
     if player == TERMINAL:
-        return "(" + ", ".join(f"{v:g}" for v in end_payoffs(tree, node)) + ")"
+        return "(" + ", ".join(map(number_text, end_payoffs(tree, node))) + ")"
     if player == CHANCE:
         return "chance"
     return f"{tree.players[player]} at {tree.key(int(tree.infoset[node]))!r}"
@@ -78,9 +81,26 @@ def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> 
     return [(move, row.get(move, 0.0)) for move in moves]
 
 
-def branch_label(move: str, probability: float | None) -> str:
-    """What stands on an edge."""
-    return move if probability is None else f"{move} {probability:.3f}"
+def branch_words(move: str, probability: float | None, exact: bool) -> tuple[str, ...]:
+    """What stands on an edge: the move, and how likely it is; nature's probabilities are ``exact``."""
+    if probability is None:
+        return (move,)
+    return move, number_text(probability, fraction=True) if exact else f"{probability:.3f}"
+
+
+def number_text(value: float, fraction: bool = False) -> str:
+    """A number as it would be written down: 3, 0.25, 1/3; with ``fraction`` 1/4 as well.
+
+    A fraction stands only for what it is to 12 digits, or, where its denominator is long, to the last bit.
+    """
+    short = f"{value:g}"
+    if float(short) == value and (value.is_integer() or not fraction):
+        return short
+    for largest, tolerance in FRACTIONS:
+        found = Fraction(value).limit_denominator(largest)
+        if abs(float(found) - value) <= tolerance:
+            return str(found)
+    return short
 
 
 def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
