@@ -285,9 +285,11 @@ def test_featurize_and_the_spaces() -> None:
         assert vector.dtype == np.float32
         assert vector.shape == env.observation_space.shape
     assert isinstance(env.action_space, Tuple)
-    assert [space.n for space in env.action_space.spaces] == [6, 8, 8]
+    assert [space.n for space in env.action_space.spaces] == [6, 9, 9]  # words 0 to 8
     assert all(env.action_space.sample() in env.action_space for _ in range(50))
+    assert (5, 8, 8) in env.action_space
     assert (5, 7) not in env.action_space
+    assert (5, 0, 9) not in env.action_space
     discrete = Discrete(6, np.random.default_rng(0))
     assert {discrete.sample() for _ in range(200)} == set(range(6))
     assert 6 not in discrete

@@ -53,16 +53,16 @@ def games(json_: AsJson = False) -> None:
 
     from infoset.catalog import GAMES, GDL, OPENSPIEL, POMMERMAN
     from infoset.gdl.library import about, library
-    from infoset.pommerman.config import CONFIGS
+    from infoset.pommerman.config import CONFIGS, parameters
 
     rows: list[dict[str, Any]] = []
     for name, maker in sorted(GAMES.items()):
-        parameters = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
+        known = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
         text = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
-        rows.append({"name": name, "parameters": parameters, "about": text})
+        rows.append({"name": name, "parameters": known, "about": text})
     rows += [{"name": GDL + name, "parameters": {}, "about": about(name)} for name in library()]
     rows += [
-        {"name": POMMERMAN + name, "parameters": {"seed": None, "state": None}, "about": f"Pommerman: {rules.about}."}
+        {"name": POMMERMAN + name, "parameters": parameters(name), "about": f"Pommerman: {rules.about}."}
         for name, rules in CONFIGS.items()
     ]
     if json_:

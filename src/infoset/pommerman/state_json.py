@@ -15,7 +15,7 @@ import msgspec
 
 from infoset.errors import FormatError, shorten
 from infoset.jit import kernel
-from infoset.pommerman.config import MAX_BOMBS, Config, GameType
+from infoset.pommerman.config import LAST_STEP, MAX_BOMBS, Config, GameType
 from infoset.pommerman.outcome import judge
 from infoset.pommerman.state import (
     AGENT,
@@ -51,7 +51,6 @@ MAX_TEXT = 1 << 20  # characters of one state; a burning board of 32 by 32 cells
 MAX_COUNT = 100  # ammunition and blast strengths far beyond what can be picked up
 MAX_LIFE = 1000  # of a bomb; one without life ticks on below zero until fire reaches it
 DEFAULT_BLAST = 2  # what the reference makes of a loaded strength of 0
-LAST_STEP = 30_000  # no configuration allows a longer game
 STILL = (PASSAGE, RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)  # what the board alone tells
 
 Position: TypeAlias = tuple[int, int]
@@ -266,8 +265,13 @@ def _position(state: _State, config: Config) -> Row:
     _fill_items(row, state.items, size)
     for k, words in enumerate(_messages(state, config)):
         row[MESSAGES + k * WORDS :][:WORDS] = words
-    _judge(row, int(config.game_type), config.num_agents, config.max_steps)
+    judge_position(row, config)
     return row
+
+
+def judge_position(row: Row, config: Config) -> None:
+    """Write the result and the rewards of a position into its row, as it stands."""
+    _judge(row, int(config.game_type), config.num_agents, config.max_steps)
 
 
 @kernel
