@@ -80,6 +80,9 @@ class _Flame(msgspec.Struct, forbid_unknown_fields=True):
     life: int
 
 
+PARTS: dict[str, type[msgspec.Struct]] = {"agents": _Agent, "bombs": _Bomb, "flames": _Flame}
+
+
 class _State(msgspec.Struct):
     board_size: int
     step_count: int
@@ -116,10 +119,15 @@ def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") 
     return read_saved(source, config, file).row
 
 
-def read_saved(source: str | Mapping[str, Any], config: Config, file: str = "", place: str = "") -> SavedState:
-    """``read_state`` with the recorded actions.  ``place`` goes before the places in messages: ``state[3].``."""
+def read_saved(
+    source: str | Mapping[str, Any], config: Config, file: str = "", place: str = "", extra: set[str] | None = None
+) -> SavedState:
+    """``read_state`` with the recorded actions.  ``place`` goes before the places in messages: ``state[3].``.
+
+    Keys that are unknown are refused, unless ``extra`` is given, which they are added to.
+    """
     try:
-        state = _decode(parse_object(source) if isinstance(source, str) else source)
+        state = _decode(parse_object(source) if isinstance(source, str) else source, extra)
         return SavedState(_position(state, config), state.intended_actions)
     except json.JSONDecodeError as error:
         raise FormatError(f"{place}not JSON: {error.msg}", file, error.lineno, error.colno) from None
@@ -228,17 +236,30 @@ def typed(body: object, kind: type[T]) -> T:
         raise ValueError(where + what[0].lower() + what[1:]) from None
 
 
-def _decode(source: Mapping[str, Any]) -> _State:
+def _decode(source: Mapping[str, Any], extra: set[str] | None) -> _State:
     """The typed state; values that are texts are JSON of their own."""
     known = _State.__struct_fields__
     for key in source:
-        if key not in known:
+        if key not in known and extra is None:
             raise ValueError(f"the key {shorten(repr(key))} is unknown; known: {', '.join(known)}")
     body = {key: _inner(key, value) if isinstance(value, str) else value for key, value in source.items()}
+    if extra is not None:
+        body = _without(body, known, extra, "")
+        for key, kind in PARTS.items():
+            if isinstance(body.get(key), list):
+                body[key] = [_without(part, kind.__struct_fields__, extra, f"{key}.") for part in body[key]]
     schema = body.get("schema", SCHEMA)
     if schema != SCHEMA:
         raise ValueError(f"schema = {shorten(repr(schema))}; this version reads {SCHEMA}, a newer infoset may read it")
     return typed(body, _State)
+
+
+def _without(body: Any, known: Sequence[str], extra: set[str], place: str) -> Any:
+    """An object with the known keys only; the others are added to ``extra``."""
+    if not isinstance(body, dict):
+        return body
+    extra.update(place + str(key) for key in body if key not in known)
+    return {key: value for key, value in body.items() if key in known}
 
 
 def _inner(key: str, text: str) -> Any:

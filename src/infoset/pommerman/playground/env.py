@@ -226,7 +226,9 @@ class Pomme:
             self.close()
             return None
         if record_pngs_dir:
-            raise ParameterError("record_pngs_dir: no pictures are written here; replays of matches can be drawn")
+            raise ParameterError(
+                "record_pngs_dir: no pictures are written here; infoset watch --png draws recorded games"
+            )
         mode = mode or self._render_mode
         check_choice("mode", mode, RENDER_MODES)
         if record_json_dir:
