@@ -12,7 +12,7 @@ from types import ModuleType
 
 ORIGINAL = "pommerman"
 HERE = "infoset.pommerman.playground"
-AGENTS = f"{ORIGINAL}.agents."
+AGENTS, OUR_AGENTS = f"{ORIGINAL}.agents.", f"{HERE}.agents."
 SAME = {
     **dict.fromkeys(
         [
@@ -45,15 +45,23 @@ class Finder(MetaPathFinder):
         if fullname == ORIGINAL:
             others = (finder.find_spec(fullname, path, target) for finder in sys.meta_path if finder is not self)
             return next(filter(None, others), None) or ModuleSpec(fullname, _Alias(HERE))
+        if fullname.startswith(OUR_AGENTS):  # so a module beside an agent's file is called by ``from . import MODULE``
+            return _alias(fullname, AGENTS + fullname.removeprefix(OUR_AGENTS))
         if not fullname.startswith(f"{ORIGINAL}."):
             return None
-        if sys.modules.get(ORIGINAL) is sys.modules[HERE]:
-            name = fullname.removeprefix(f"{ORIGINAL}.")
-            own = f"{HERE}.{SAME.get(name, name)}"
-            found = ModuleSpec(fullname, _Alias(own)) if find_spec(own) else None
-        else:
+        name, found = fullname.removeprefix(f"{ORIGINAL}."), None
+        beside = fullname.startswith(AGENTS)
+        if sys.modules.get(ORIGINAL) is not sys.modules[HERE]:
             found = PathFinder.find_spec(fullname, path)
-        return found or (PathFinder.find_spec(fullname, self.folders) if fullname.startswith(AGENTS) else None)
+        elif name in SAME or not beside:
+            found = _alias(fullname, f"{HERE}.{SAME.get(name, name)}")
+        if found or not beside or "." in fullname.removeprefix(AGENTS):
+            return found
+        return PathFinder.find_spec(fullname, self.folders)
+
+
+def _alias(fullname: str, own: str) -> ModuleSpec | None:
+    return ModuleSpec(fullname, _Alias(own)) if find_spec(own) else None
 
 
 class _Alias(Loader):

@@ -15,7 +15,7 @@ from typing import Any
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.pommerman import playground
-from infoset.pommerman.playground.finder import AGENTS, FINDER, ORIGINAL
+from infoset.pommerman.playground.finder import AGENTS, FINDER, ORIGINAL, OUR_AGENTS
 from infoset.pommerman.playground.runner import DockerAgentRunner
 
 
@@ -103,8 +103,8 @@ def _forget(old: list[str], new: list[str]) -> None:
     """Modules beside other agents give way to those of the same name beside this one; who has them keeps them."""
     for name, module in list(sys.modules.items()):
         if _is_beside(module, old) and not _is_beside(module, new):
-            prefix = AGENTS if name.startswith(AGENTS) else ""
-            first = name.removeprefix(prefix).partition(".")[0]
+            bare = name.removeprefix(AGENTS).removeprefix(OUR_AGENTS)
+            prefix, first = AGENTS if bare != name else "", bare.partition(".")[0]
             if PathFinder.find_spec(prefix + first, new) is not None:
                 del sys.modules[name]
                 parent = sys.modules.get(name.rpartition(".")[0])
