@@ -796,7 +796,7 @@ def test_illegal_actions_raise(move: object) -> None:
         state.play((0, 0, move, 0))
 
 
-@pytest.mark.parametrize("move", [3, (3, 8, 0), (3, 0), (6, 0, 0), (3, 0, 0, 0), [3, 0, 0]])
+@pytest.mark.parametrize("move", [3, (3, 9, 0), (3, 0), (6, 0, 0), (3, 0, 0, 0), [3, 0, 0]])
 def test_illegal_messages_raise(move: object) -> None:
     quiet = (0, 0, 0)
     state = load(f"{PREFIX}{RADIO}(seed=1)").start().state

@@ -410,8 +410,8 @@ def watch(
     from infoset.cli.progress import announce_compiling
     from infoset.files import replace_file
 
-    announce_compiling()
     played = _read_match(str(replay))
+    announce_compiling()
     if text:
         from rich.console import Console
 
@@ -579,8 +579,8 @@ def convert(
         from infoset.cli.progress import announce_compiling
         from infoset.match.playground_json import write_game
 
-        announce_compiling()
         match = _read_match(source)
+        announce_compiling()
         if "steps" in keys:
             write_game(match, target)
         else:
@@ -605,10 +605,15 @@ def convert(
 
 def _read_match(path: str) -> Match:
     """A replay, or one of the reference's recordings."""
-    from infoset.match.playground_json import read_game
+    from infoset.cli.progress import announce_compiling
     from infoset.match.replay import Match
 
-    return read_game(path) if _json_keys(path) & RECORDS else Match.load(path)
+    if not _json_keys(path) & RECORDS:
+        return Match.load(path)
+    announce_compiling()
+    from infoset.match.playground_json import read_game
+
+    return read_game(path)
 
 
 def _json_keys(path: str) -> set[str]:
