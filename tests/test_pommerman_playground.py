@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -491,7 +492,10 @@ def test_the_original_is_left_alone_where_it_is_installed(tmp_path: Path) -> Non
     )
     code = f"from infoset import load_agent; load_agent(\"playground(path='{tmp_path}/mine.py')\")\n"
     code += "import pommerman; print(pommerman.ORIGINAL)"
+    ours = Path(pommerman.__file__).parents[3]
+    paths = os.pathsep.join([str(tmp_path), str(ours)])
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": str(tmp_path)}
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": paths}
     )
     assert done.stdout.strip() == "True", done.stderr
+    assert "mine.py: the installed package pommerman is used, whose enumerations are not equal" in done.stderr
