@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -285,9 +286,11 @@ def test_featurize_and_the_spaces() -> None:
         assert vector.dtype == np.float32
         assert vector.shape == env.observation_space.shape
     assert isinstance(env.action_space, Tuple)
-    assert [space.n for space in env.action_space.spaces] == [6, 8, 8]
+    assert [space.n for space in env.action_space.spaces] == [6, 9, 9]  # words 0 to 8
     assert all(env.action_space.sample() in env.action_space for _ in range(50))
+    assert (5, 8, 8) in env.action_space
     assert (5, 7) not in env.action_space
+    assert (5, 0, 9) not in env.action_space
     discrete = Discrete(6, np.random.default_rng(0))
     assert {discrete.sample() for _ in range(200)} == set(range(6))
     assert 6 not in discrete
@@ -489,7 +492,10 @@ def test_the_original_is_left_alone_where_it_is_installed(tmp_path: Path) -> Non
     )
     code = f"from infoset import load_agent; load_agent(\"playground(path='{tmp_path}/mine.py')\")\n"
     code += "import pommerman; print(pommerman.ORIGINAL)"
+    ours = Path(pommerman.__file__).parents[3]
+    paths = os.pathsep.join([str(tmp_path), str(ours)])
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": str(tmp_path)}
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": paths}
     )
     assert done.stdout.strip() == "True", done.stderr
+    assert "mine.py: the installed package pommerman is used, whose enumerations are not equal" in done.stderr

@@ -682,7 +682,12 @@ def edited(path: str, value: object) -> Callable[[Any], Any]:
 
 
 RECORDS: list[tuple[Spoil, str]] = [
-    (put("config", "PommeFFA-v0"), "config = 'PommeFFA-v0'; allowed: PommeFFACompetition-v0,"),
+    (put("config", "PommeFFA-v0"), "config = 'PommeFFA-v0': unknown .*; did you mean 'PommeFFA-v1'"),
+    (put("config", "OneVsOne-v0(size=2)"), r"config = 'OneVsOne-v0\(size=2\)': size=2 is out of range; allowed: 6 to 32"),
+    (put("scores", [1.0, -1.0]), r"scores\[0\] = 1.0, by the rules -1.0"),
+    (put("scores", [0.0, 0.0]), r"scores\[0\] = 0.0, by the rules -1.0"),
+    (put("scores", [-1.0, 1.0, -1.0]), "scores has 3 entries, by the rules 4"),
+    (put("result.winners", [0]), r"result.winners\[0\] = 0, by the rules 1"),
     (put("config", "OneVsOne-v0(state=/etc/hostname)"), "config = 'OneVsOne"),
     (put("config", FFA), "2 agents; allowed: 4"),
     (put("state.0.board_size", "11"), r"state\[0\].board_size = 11; allowed: 8"),
@@ -708,7 +713,7 @@ RECORDS: list[tuple[Spoil, str]] = [
     (shot(2, "intended_actions", [6, 0]), "step 2: player 0 cannot play 6; legal"),
     (shot(2, "intended_actions", [[1, 2, 3], 0]), r"step 2: player 0 cannot play \(1, 2, 3\); legal"),
     (shot(2, "intended_actions", [0]), "step 2: 1 intended_actions; allowed: 2"),
-    (shot(2, "intended_actions", []), "step 2: 0 intended_actions; allowed: 2"),
+    (shot(2, "intended_actions", []), "step 2: no intended_actions, without which no game can be played again"),
     (put("board_seed", 4), r"step 0: \w+.* by the rules"),
     (put("board_seed", -1), "step 0: nature cannot answer -1"),
     (put("board_seed", "x"), "board_seed = 'x'"),
@@ -791,7 +796,7 @@ def test_illegal_actions_raise(move: object) -> None:
         state.play((0, 0, move, 0))
 
 
-@pytest.mark.parametrize("move", [3, (3, 8, 0), (3, 0), (6, 0, 0), (3, 0, 0, 0), [3, 0, 0]])
+@pytest.mark.parametrize("move", [3, (3, 9, 0), (3, 0), (6, 0, 0), (3, 0, 0, 0), [3, 0, 0]])
 def test_illegal_messages_raise(move: object) -> None:
     quiet = (0, 0, 0)
     state = load(f"{PREFIX}{RADIO}(seed=1)").start().state

@@ -139,8 +139,8 @@ def test_wrong_arguments_are_named() -> None:
     radio = PommermanVec(1, config("PommeRadio-v2"))
     with pytest.raises(ParameterError, match=r"words of shape \(1, 4, 1\)"):
         radio.step(np.zeros((1, 4), dtype=np.int16), np.zeros((1, 4, 1), dtype=np.int16))
-    with pytest.raises(ParameterError, match="words from 0 to 8; allowed: 0 to 7"):
-        radio.step(np.zeros((1, 4), dtype=np.int16), np.arange(8).reshape(1, 4, 2) * 8 // 7)
+    with pytest.raises(ParameterError, match="words from 0 to 9; allowed: 0 to 8"):
+        radio.step(np.zeros((1, 4), dtype=np.int16), np.arange(8).reshape(1, 4, 2) * 9 // 7)
     with pytest.raises(ParameterError, match="num_envs=0 is out of range"):
         PommermanVec(0, rules)
     with pytest.raises(ParameterError, match="rows of shape"):

@@ -443,7 +443,7 @@ def test_watch_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "broken.json").write_text("[1, 2")
     for path, what in (
         (kuhn, "not Pommerman"),
-        (tmp_path / "broken.json", "not a replay"),
+        (tmp_path / "broken.json", "no JSON object"),
         (tmp_path / "none", "read"),
     ):
         assert command("watch", str(path)) == 1

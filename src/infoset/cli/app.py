@@ -39,6 +39,7 @@ AGENT_HELP = (
     "One for each player, in order: adaptive, blind_tic_tac_toe, champion, dypm, eisenach, hakozaki, meier, "
     "playground(path=FILE), policy(path=FILE), random, scripted(path=FILE), search, simple, stop, trained(path=DIR)."
 )
+RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
@@ -70,16 +71,16 @@ def games(json_: AsJson = False) -> None:
 
     from infoset.catalog import GAMES, GDL, OPENSPIEL, POMMERMAN
     from infoset.gdl.library import about, library
-    from infoset.pommerman.config import CONFIGS
+    from infoset.pommerman.config import CONFIGS, parameters
 
     rows: list[dict[str, Any]] = []
     for name, maker in sorted(GAMES.items()):
-        parameters = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
+        known = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
         text = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
-        rows.append({"name": name, "parameters": parameters, "about": text})
+        rows.append({"name": name, "parameters": known, "about": text})
     rows += [{"name": GDL + name, "parameters": {}, "about": about(name)} for name in library()]
     rows += [
-        {"name": POMMERMAN + name, "parameters": {"seed": None, "state": None}, "about": f"Pommerman: {rules.about}."}
+        {"name": POMMERMAN + name, "parameters": parameters(name), "about": f"Pommerman: {rules.about}."}
         for name, rules in CONFIGS.items()
     ]
     if json_:
@@ -442,25 +443,30 @@ def tournament(
 
 @app.command()
 def watch(
-    replay: Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay of Pommerman, from 'match --replay'.")],
+    replay: Annotated[
+        Path,
+        typer.Argument(metavar="REPLAY", help="A replay of Pommerman, from 'match --replay', or a game_state.json."),
+    ],
     out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
     step: Annotated[int | None, typer.Option(help="Where the page begins, or which position to show.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write one position (default: the last) as SVG.")] = None,
     gif: Annotated[Path | None, typer.Option(help="Write the game as a moving picture (extra 'plot').")] = None,
+    png: Annotated[
+        Path | None, typer.Option(help="Write one picture a step, or of one --step, to this folder (extra 'plot').")
+    ] = None,
     text: Annotated[bool, typer.Option("--text", help="Show the game, or the one position, as text.")] = False,
     speed: Annotated[float, typer.Option(help="Steps a second.")] = 6.0,
 ) -> None:
     """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
     from infoset.cli.progress import announce_compiling
     from infoset.files import check_file, replace_file
-    from infoset.match.replay import Match
     from infoset.view.pommerman.speed import check_speed
 
     check_speed(speed)
     for file in (out, svg, gif):
         if file is not None:
             check_file(file)
-    played = Match.load(replay)
+    played = _read_match(str(replay))
     announce_compiling()
     if text:
         from rich.console import Console
@@ -477,7 +483,11 @@ def watch(
         from infoset.view.pommerman.gif import save_gif
 
         print(save_gif(played, gif, speed=speed))
-    if out is not None or not (text or svg or gif):
+    if png is not None:
+        from infoset.view.pommerman.png import save_pngs
+
+        print(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
+    if out is not None or not (text or svg or gif or png):
         from infoset.view.pommerman.page import watch_page
 
         page = watch_page(played, step=step, speed=speed)
@@ -627,24 +637,25 @@ def convert(
     """Convert a game to .efg, a policy between .npz and .json, a replay of Pommerman to the reference's
     game_state.json and back.
 
-    What a .json file holds is told by its keys: "state" is the reference's, "steps" a replay, anything else a policy.
+    What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
+    a policy.
     """
     from infoset.errors import FormatError
     from infoset.files import check_file, replace_file
 
     check_file(target)
     policies = (".npz", ".json")
-    keys = _json_keys(source) & {"state", "steps"}
+    keys = _json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         from infoset.cli.progress import announce_compiling
-        from infoset.match.playground_json import read_game, write_game
-        from infoset.match.replay import Match
+        from infoset.match.playground_json import write_game
 
+        match = _read_match(source)
         announce_compiling()
-        if "state" in keys:
-            read_game(source).save(target)
+        if "steps" in keys:
+            write_game(match, target)
         else:
-            write_game(Match.load(source), target)
+            match.save(target)
     elif Path(source).suffix in policies and not keys:
         from infoset.policy import TabularPolicy
 
@@ -662,6 +673,19 @@ def convert(
             source,
         )
     print(f"{source} -> {target}", file=sys.stderr)
+
+
+def _read_match(path: str) -> Match:
+    """A replay, or one of the reference's recordings."""
+    from infoset.cli.progress import announce_compiling
+    from infoset.match.replay import Match
+
+    if not _json_keys(path) & RECORDS:
+        return Match.load(path)
+    announce_compiling()
+    from infoset.match.playground_json import read_game
+
+    return read_game(path)
 
 
 def _json_keys(path: str) -> set[str]:

@@ -1,13 +1,15 @@
 """Whole games of Pommerman's reference environment, ``game_state.json``, to the one replay format and back.
 
 Such a file holds every position of one game, in any order, each with the joint action that led to it.  Reading plays
-the actions by our rules and compares every position.
+the actions by our rules and compares every position.  The logs of the competitions of 2018 are such files with more
+around them.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,18 @@ import msgspec
 
 from infoset.base import Action, Game, State
 from infoset.catalog import load as load_game
-from infoset.errors import FormatError, IllegalMoveError, UnsupportedGameError, shorten
+from infoset.errors import (
+    FormatError,
+    IllegalMoveError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedGameError,
+    shorten,
+)  # fmt: skip
 from infoset.files import MAX_TEXT_BYTES, read_text, replace_file
 from infoset.match.replay import Match, MatchStep, replay_states
-from infoset.names import parse_name
+from infoset.names import Name, build, parse_name
+from infoset.pommerman.config import PARAMETERS
 from infoset.pommerman.game import MOVES, PREFIX, VARIANTS, Pommerman, PommermanState
 from infoset.pommerman.state import RESULT, STEP, STOP, TIE, WIN, WORDS
 from infoset.pommerman.state_json import (
@@ -35,43 +45,63 @@ from infoset.pommerman.state_json import (
 RESULTS = {WIN: (0, "Win"), TIE: (2, "Tie")}  # the reference's numbers and names
 
 
+class RecordWarning(UserWarning):
+    """Something in a recording that is not read."""
+
+
 class _Result(msgspec.Struct, forbid_unknown_fields=True):
     id: int
     name: str
+    winners: list[int] | None = None  # in logs of 2018
 
 
 class _Record(msgspec.Struct, forbid_unknown_fields=True):
     agents: list[str]
     config: str
     state: list[dict[str, Any]]
-    result: _Result
-    winners: list[int] = []
+    result: _Result | None = None
+    winners: list[int] | None = None
+    scores: list[float] | None = None  # in logs of 2018: payoffs, maybe several times over, 0 where nobody won
     finished_at: str = ""
+    finished_unix: float = 0
     board_seed: int | None = None  # ours: nature's answer, where that was no position
 
 
 def read_game(path: str | Path, game: Pommerman | None = None) -> Match:
     """The match that a ``game_state.json`` records; nature's answer is its first position.
 
-    The file's ``config`` names the variant, unless ``game`` is given, whose board nature must deal.  Refused with a
-    ``FormatError`` are files of more than ``infoset.files.MAX_TEXT_BYTES`` bytes, steps that are missing or come
-    twice, games that are not over, and whatever differs from the rules: the step and the first field that differs
-    are named.
+    The file's ``config`` names the variant, unless ``game`` is given, whose board nature must deal.  The logs of 2018
+    may be wrapped (``{"blob": …}``), and have one step more than a game has: such a game is read as one with
+    ``max_steps=801``.  What the parts of a position have too much is left out, with a ``RecordWarning``.
+
+    Refused with a ``FormatError`` are files of more than ``infoset.files.MAX_TEXT_BYTES`` bytes, steps that are
+    missing or come twice, games that are not over, and whatever differs from the rules: the step and the first field
+    that differs are named.
     """
     file = str(path)
     try:
-        record = typed(parse_object(read_text(Path(path)), MAX_TEXT_BYTES), _Record)
+        body = parse_object(read_text(Path(path)), MAX_TEXT_BYTES)
+        record = typed(body["blob"] if body.keys() == {"blob"} else body, _Record)
     except json.JSONDecodeError as error:
         raise FormatError(f"not JSON: {error.msg}", file, error.lineno, error.colno) from None
     except FormatError:
         raise
     except (ValueError, RecursionError) as error:
         raise FormatError(shorten(str(error), 300), file) from None
-    if game is None:
-        if record.config not in VARIANTS:
-            raise FormatError(f"config = {shorten(repr(record.config))}; allowed: {', '.join(VARIANTS)}", file)
-        game = VARIANTS[record.config]()
-    return _Replayed(record, game, file).match()
+    return _Replayed(record, game or _game(record, file), file).match()
+
+
+def _game(record: _Record, file: str) -> Pommerman:
+    """The variant that a record names, which lasts as long as the record does."""
+    try:
+        name = parse_name(record.config)
+        game = build("Pommerman variant", name, VARIANTS)
+        if len(record.state) == game.config.max_steps + 2:  # of 2018, when the end was looked for before counting
+            longer = {**dict(name.parameters), "max_steps": game.config.max_steps + 1}
+            game = build("Pommerman variant", Name(name.word, tuple(longer.items())), VARIANTS)
+        return game
+    except (UnknownNameError, ParameterError, FormatError) as error:
+        raise FormatError(f"config = {shorten(repr(record.config))}: {error}", file) from None
 
 
 class _Replayed:
@@ -106,7 +136,11 @@ class _Replayed:
         config, bodies = self.game.config, self.record.state
         if not 1 <= len(bodies) <= config.max_steps + 1:
             raise self.refuse(f"{len(bodies)} positions in state; allowed: 1 to {config.max_steps + 1}")
-        found = [read_saved(body, config, self.file, f"state[{k}].") for k, body in enumerate(bodies)]
+        extra: set[str] = set()
+        found = [read_saved(body, config, self.file, f"state[{k}].", extra) for k, body in enumerate(bodies)]
+        if extra:
+            what = shorten(", ".join(sorted(extra)), 200)
+            warnings.warn(f"{self.file}: not read, as positions have no such keys: {what}", RecordWarning, stacklevel=2)
         found.sort(key=lambda saved: int(saved.row[STEP]))
         for step, after in pairwise(int(saved.row[STEP]) for saved in found):
             if after != step + 1:
@@ -119,6 +153,8 @@ class _Replayed:
         if state.terminal:
             raise self.refuse(f"step {step}: the game is over after step {step - 1}")
         actions = saved.intended_actions
+        if not actions:
+            raise self.refuse(f"step {step}: no intended_actions, without which no game can be played again")
         if len(actions) != len(self.game.players):
             raise self.refuse(f"step {step}: {len(actions)} intended_actions; allowed: {len(self.game.players)}")
         moves = [self.move(action) if state.legal(k) else None for k, action in enumerate(actions)]
@@ -148,10 +184,27 @@ class _Replayed:
     def check_end(self, state: PommermanState) -> None:
         if not state.terminal:
             raise self.refuse(f"the game is not over after step {state.row[STEP]}; allowed: complete games")
-        expected = {"winners": [], **_outcome(state)}
-        found = {"winners": self.record.winners, "result": msgspec.to_builtins(self.record.result)}
-        if found != expected:
-            raise self.refuse(_difference(found, expected))
+        for name, found, expected in self.claims(state):
+            if found != expected:
+                raise self.refuse(_difference(found, expected, name))
+
+    def claims(self, state: PommermanState) -> Iterator[tuple[str, Any, Any]]:
+        """What the record says of the end: where, what, and what the rules say."""
+        record, outcome = self.record, _outcome(state)
+        winners = outcome.get("winners", [])
+        if record.result is None and record.scores is None:
+            raise self.refuse("missing required field `result`")
+        if record.result is not None:
+            yield "result", {"id": record.result.id, "name": record.result.name}, outcome["result"]
+        inner = None if record.result is None else record.result.winners
+        if inner is not None:
+            yield "result.winners", inner, winners
+        if record.winners is not None or (record.result is not None and inner is None):
+            yield "winners", record.winners or [], winners
+        if record.scores is not None:
+            times, rest = divmod(len(record.scores), len(record.agents))
+            one = list(state.returns()) if winners or any(record.scores) else [0.0] * len(record.agents)
+            yield "scores", record.scores, one * (times + (rest > 0))
 
 
 def _difference(found: Any, expected: Any, place: str = "") -> str:
@@ -185,13 +238,19 @@ def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = No
     answer = match.steps[0].nature if match.steps else None
     body = {
         "agents": list(match.agents if agents is None else agents),
-        "config": parse_name(game.name.removeprefix(PREFIX)).word,
+        "config": _rules_name(game),
         "finished_at": "",
         "state": [write_state(state.walled(), game.config, actions) for state, actions in positions],
         **({"board_seed": answer} if isinstance(answer, int) else {}),
         **_outcome(positions[-1][0]),
     }
     return _write(Path(path), body)
+
+
+def _rules_name(game: Pommerman) -> str:
+    """The variant with the rules that differ; where play begins stands in the positions."""
+    name = parse_name(game.name.removeprefix(PREFIX))
+    return str(name._replace(parameters=tuple(pair for pair in name.parameters if pair[0] in PARAMETERS)))
 
 
 def write_states(match: Match, folder: str | Path, game: Game | None = None) -> list[Path]:

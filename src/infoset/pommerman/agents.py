@@ -13,6 +13,7 @@ from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen, read_observation
 from infoset.pommerman.playground.agents import follow
 from infoset.pommerman.playground.constants import GameType
+from infoset.pommerman.playground.runner import DockerAgentRunner
 from infoset.pommerman.playground.spaces import action_space, read_move
 from infoset.pommerman.simple import SimpleAgent
 
@@ -69,6 +70,7 @@ class PlaygroundAgent(PommermanPlayer):
     """An agent that was written for the reference environment, the playground.
 
     It is told who it is before every game, by ``init_agent``, and of its own payoff after it, by ``episode_end``.
+    Before ``init_agent`` what was a class when it was made is that class again: its character, which is made there.
     Its ``shutdown`` is called when nobody needs this object any more, at the latest when the program ends.
     """
 
@@ -81,17 +83,23 @@ class PlaygroundAgent(PommermanPlayer):
         missing = [method for method in self.METHODS if not callable(getattr(self.agent, method, None))]
         if missing:
             raise ParameterError(f"{self.name} is no agent of the playground; it lacks {', '.join(missing)}")
+        self._blank = _classes(self.agent)
         finalize(self, self.agent.shutdown)
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         super().begin(game, player, rng, deadline)
         self.space = action_space(self.config, rng)
+        for owner, name, kind in self._blank:
+            setattr(owner, name, kind)
         self.agent.init_agent(player, GameType(int(self.config.game_type)))
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         observation = self.observation()
         follow(self.agent, observation)
-        answer = self.agent.act(observation, action_space=self.space)
+        if isinstance(self.agent, DockerAgentRunner):
+            answer = self.agent.act(observation, self.space)
+        else:
+            answer = self.agent.act(observation, action_space=self.space)
         try:
             return read_move(answer, self.config)
         except IllegalMoveError:
@@ -99,6 +107,17 @@ class PlaygroundAgent(PommermanPlayer):
 
     def end(self, returns: tuple[float, ...]) -> None:
         self.agent.episode_end(returns[self.player])
+
+
+def _classes(agent: Any) -> list[tuple[Any, str, type[Any]]]:
+    """The attributes that are classes, of an agent and of agents in it.
+
+    The reference's agents make an object of such a class in ``init_agent``, its character, and put it in the
+    class's place.  So they can do it once, unless the class is put back.
+    """
+    inner = [value for value in vars(agent).values() if callable(getattr(value, "init_agent", None))]
+    owners = [agent, *(value for value in inner if not isinstance(value, type))]
+    return [(owner, name, kind) for owner in owners for name, kind in vars(owner).items() if isinstance(kind, type)]
 
 
 def _made(kind: type[Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 from infoset.errors import ParameterError, UnknownNameError
 from infoset.names import check_range
@@ -12,8 +13,10 @@ MAX_AGENTS = 4
 LONG_FUSE = 15  # so long no more bombs can lie than a position has room for, whatever agents pick up
 MAX_BOMBS = 64
 MAX_SIZE = 32
+LAST_STEP = 30_000  # of the longest game
 FULL_BLAST = 10  # the ceiling of the blast strength where agents see the whole board
 RINGS = 4
+FIRST_COLLAPSE = 500
 
 
 class GameType(IntEnum):
@@ -31,7 +34,7 @@ class Config:
 
     ``view`` is how many cells an agent sees in each direction (``None``: all); it is also the ceiling of the blast
     strength, as in the reference.  ``collapses`` are the steps after which the rings of the board become walls, the
-    outermost first.
+    outermost first.  On the radio words from 1 to ``vocabulary`` are said, and 0 is silence.
     """
 
     game_type: GameType = GameType.FFA
@@ -52,7 +55,7 @@ class Config:
 
     def __post_init__(self) -> None:
         check_range("size", self.size, 6, MAX_SIZE)
-        check_range("max_steps", self.max_steps, 1, 30_000)
+        check_range("max_steps", self.max_steps, 1, LAST_STEP)
         check_range("fuse", self.fuse, 1, 1000)
         check_range("flame_life", self.flame_life, 0, 100)
         check_range("start_ammo", self.start_ammo, 0, 10)
@@ -65,6 +68,9 @@ class Config:
                 raise ParameterError(f"{name}={count}: walls come in mirrored pairs; allowed: even numbers from 0")
         check_range("items", self.items, 0, self.wood)
         check_range("vocabulary", self.vocabulary, 1, 64)
+        for step in self.collapses:
+            if type(step) is not int or not 0 < step <= LAST_STEP:
+                raise ParameterError(f"collapses={list(self.collapses)}: allowed: steps from 1 to {LAST_STEP}")
         bombs = self.num_agents * self.start_ammo + self.items
         if self.fuse > LONG_FUSE and bombs > MAX_BOMBS:
             raise ParameterError(
@@ -103,7 +109,8 @@ def collapse_steps(first: int, max_steps: int) -> tuple[int, ...]:
 
 
 def _collapsing(config: Config) -> Config:
-    return replace(config, collapses=collapse_steps(500, config.max_steps), entry="pommerman.envs.v1:Pomme")
+    collapses = collapse_steps(FIRST_COLLAPSE, config.max_steps)
+    return replace(config, collapses=collapses, entry="pommerman.envs.v1:Pomme")
 
 
 _FFA = Config()
@@ -127,8 +134,27 @@ CONFIGS: dict[str, Config] = {
 }
 
 
-def config(name: str) -> Config:
-    """A variant by the reference's name.  Raises ``UnknownNameError``."""
+PARAMETERS = (
+    "size", "rigid", "wood", "items", "view", "max_steps", "collapses", "fuse", "flame_life", "start_ammo",
+    "start_blast", "start_kick",
+)  # fmt: skip
+"""What may differ from a variant: fields of ``Config``."""
+
+
+def parameters(name: str) -> dict[str, Any]:
+    """The parameters of a variant's name, with their values where none are given."""
+    return {"seed": None, "state": None, **{key: getattr(CONFIGS[name], key) for key in PARAMETERS}}
+
+
+def config(name: str, **changes: Any) -> Config:
+    """A variant by the reference's name, with other ``PARAMETERS``; where walls close in, another ``max_steps`` moves
+    them as in the reference.
+
+    Raises ``UnknownNameError`` or ``ParameterError``.
+    """
     if name not in CONFIGS:
         raise UnknownNameError("Pommerman variant", name, CONFIGS)
-    return CONFIGS[name]
+    base = CONFIGS[name]
+    if base.collapses and "max_steps" in changes:
+        changes = {"collapses": collapse_steps(FIRST_COLLAPSE, changes["max_steps"]), **changes}
+    return replace(base, **changes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +18,8 @@ from infoset.base import Action, JointMove, Observation
 from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError, shorten
 from infoset.files import read_text
 from infoset.games.rules import check_moves, check_play
-from infoset.names import check_range, full_name
-from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config
+from infoset.names import Value, check_range, format_value, full_name
+from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config, parameters
 from infoset.pommerman.engine import Engine, advance, begin, close_in, engine
 from infoset.pommerman.observation import observe
 from infoset.pommerman.rules import scratch
@@ -62,7 +63,7 @@ class Pommerman:
         self.engine: Engine = engine(rules)
         self.room = len(scratch(rules.size))
         self.players = tuple(f"Agent{k}" for k in range(rules.num_agents))
-        words = range(rules.vocabulary)
+        words = range(rules.vocabulary + 1)  # 0 is silence
         talk = [(move, a, b) for move in MOVES for a in words for b in words]
         radio = rules.game_type == GameType.TEAM_RADIO
         self.moves = tuple(talk) if radio else MOVES
@@ -233,11 +234,13 @@ def restore(game: Pommerman, key: bytes) -> PommermanState:
 
 
 def _maker(variant: str) -> Callable[..., Pommerman]:
-    def make(seed: int | None = None, state: str | None = None) -> Pommerman:
-        """``state`` is the path of a state file."""
-        rules, name = config(variant), PREFIX + full_name(variant, make, seed=seed, state=state)
-        if seed is not None and type(seed) is not int:
-            raise ParameterError(f"{variant}: seed={shorten(str(seed))} is not an integer")
+    def make(seed: int | None = None, state: str | None = None, **changes: Value) -> Pommerman:
+        """``state`` is the path of a state file, ``changes`` are rules that differ from the variant's."""
+        name = PREFIX + full_name(variant, make, **changes, seed=seed, state=state)
+        for key, value, kind in (("seed", seed, "an integer"), ("view", changes.get("view"), "an integer or none")):
+            if value is not None and type(value) is not int:
+                raise ParameterError(f"{variant}: {key}={shorten(format_value(value))} is not {kind}")
+        rules = config(variant, **changes)
         if state is None:
             return Pommerman(name, rules, seed)
         if seed is not None:
@@ -245,7 +248,16 @@ def _maker(variant: str) -> Callable[..., Pommerman]:
         row = read_state(read_text(Path(str(state))), rules, str(state))
         return Pommerman(name, rules, state=state_text(row, rules))
 
+    make.__signature__ = signature_of(variant)  # type: ignore[attr-defined]  # what names are checked by
     return make
+
+
+def signature_of(variant: str) -> Signature:
+    """The parameters of a variant's name.  ``view`` is let through, as it may be none in every variant."""
+    return Signature([
+        Parameter(key, Parameter.KEYWORD_ONLY, default=value, annotation="Value" if key == "view" else Parameter.empty)
+        for key, value in parameters(variant).items()
+    ])  # fmt: skip
 
 
 VARIANTS: dict[str, Callable[..., Pommerman]] = {variant: _maker(variant) for variant in CONFIGS}

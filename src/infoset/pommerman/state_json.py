@@ -15,7 +15,7 @@ import msgspec
 
 from infoset.errors import FormatError, shorten
 from infoset.jit import kernel
-from infoset.pommerman.config import MAX_BOMBS, Config, GameType
+from infoset.pommerman.config import LAST_STEP, MAX_BOMBS, Config, GameType
 from infoset.pommerman.outcome import judge
 from infoset.pommerman.state import (
     AGENT,
@@ -51,7 +51,6 @@ MAX_TEXT = 1 << 20  # characters of one state; a burning board of 32 by 32 cells
 MAX_COUNT = 100  # ammunition and blast strengths far beyond what can be picked up
 MAX_LIFE = 1000  # of a bomb; one without life ticks on below zero until fire reaches it
 DEFAULT_BLAST = 2  # what the reference makes of a loaded strength of 0
-LAST_STEP = 30_000  # no configuration allows a longer game
 STILL = (PASSAGE, RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)  # what the board alone tells
 
 Position: TypeAlias = tuple[int, int]
@@ -79,6 +78,9 @@ class _Bomb(msgspec.Struct, forbid_unknown_fields=True):
 class _Flame(msgspec.Struct, forbid_unknown_fields=True):
     position: Position
     life: int
+
+
+PARTS: dict[str, type[msgspec.Struct]] = {"agents": _Agent, "bombs": _Bomb, "flames": _Flame}
 
 
 class _State(msgspec.Struct):
@@ -117,10 +119,15 @@ def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") 
     return read_saved(source, config, file).row
 
 
-def read_saved(source: str | Mapping[str, Any], config: Config, file: str = "", place: str = "") -> SavedState:
-    """``read_state`` with the recorded actions.  ``place`` goes before the places in messages: ``state[3].``."""
+def read_saved(
+    source: str | Mapping[str, Any], config: Config, file: str = "", place: str = "", extra: set[str] | None = None
+) -> SavedState:
+    """``read_state`` with the recorded actions.  ``place`` goes before the places in messages: ``state[3].``.
+
+    Keys that are unknown are refused, unless ``extra`` is given, which they are added to.
+    """
     try:
-        state = _decode(parse_object(source) if isinstance(source, str) else source)
+        state = _decode(parse_object(source) if isinstance(source, str) else source, extra)
         return SavedState(_position(state, config), state.intended_actions)
     except json.JSONDecodeError as error:
         raise FormatError(f"{place}not JSON: {error.msg}", file, error.lineno, error.colno) from None
@@ -229,17 +236,30 @@ def typed(body: object, kind: type[T]) -> T:
         raise ValueError(where + what[0].lower() + what[1:]) from None
 
 
-def _decode(source: Mapping[str, Any]) -> _State:
+def _decode(source: Mapping[str, Any], extra: set[str] | None) -> _State:
     """The typed state; values that are texts are JSON of their own."""
     known = _State.__struct_fields__
     for key in source:
-        if key not in known:
+        if key not in known and extra is None:
             raise ValueError(f"the key {shorten(repr(key))} is unknown; known: {', '.join(known)}")
     body = {key: _inner(key, value) if isinstance(value, str) else value for key, value in source.items()}
+    if extra is not None:
+        body = _without(body, known, extra, "")
+        for key, kind in PARTS.items():
+            if isinstance(body.get(key), list):
+                body[key] = [_without(part, kind.__struct_fields__, extra, f"{key}.") for part in body[key]]
     schema = body.get("schema", SCHEMA)
     if schema != SCHEMA:
         raise ValueError(f"schema = {shorten(repr(schema))}; this version reads {SCHEMA}, a newer infoset may read it")
     return typed(body, _State)
+
+
+def _without(body: Any, known: Sequence[str], extra: set[str], place: str) -> Any:
+    """An object with the known keys only; the others are added to ``extra``."""
+    if not isinstance(body, dict):
+        return body
+    extra.update(place + str(key) for key in body if key not in known)
+    return {key: value for key, value in body.items() if key in known}
 
 
 def _inner(key: str, text: str) -> Any:
@@ -266,8 +286,13 @@ def _position(state: _State, config: Config) -> Row:
     _fill_items(row, state.items, size)
     for k, words in enumerate(_messages(state, config)):
         row[MESSAGES + k * WORDS :][:WORDS] = words
-    _judge(row, int(config.game_type), config.num_agents, config.max_steps)
+    judge_position(row, config)
     return row
+
+
+def judge_position(row: Row, config: Config) -> None:
+    """Write the result and the rewards of a position into its row, as it stands."""
+    _judge(row, int(config.game_type), config.num_agents, config.max_steps)
 
 
 @kernel

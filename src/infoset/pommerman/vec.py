@@ -126,7 +126,7 @@ class PommermanVec:
         if words is not None and self.config.game_type != GameType.TEAM_RADIO:
             raise ParameterError("words need a radio; allowed in this variant: None")
         acts = _checked("moves", moves, shape, LAY)
-        said = self._silence if words is None else _checked("words", words, (*shape, WORDS), self.config.vocabulary - 1)
+        said = self._silence if words is None else _checked("words", words, (*shape, WORDS), self.config.vocabulary)
         arrays = self.engine
         found = self.spread(
             lambda part, first, last: step_all(

@@ -1,10 +1,29 @@
-"""The interface of the reference environment, MultiAgentLearning/playground: its scripts run with one import changed.
+"""The interface of the reference environment, MultiAgentLearning/playground.
 
-import infoset.pommerman.playground as pommerman
-from infoset.pommerman.playground import agents
+Where the original is not installed, ``import pommerman`` finds this package from the moment that it is imported, so
+that scripts and agents run as they are: ``python -m infoset.pommerman.playground SCRIPT``.
 """
 
-from infoset.pommerman.playground import agents, characters, constants, utility
+from infoset.pommerman.playground import (
+    agents,
+    characters,
+    cli,
+    configs,
+    constants,
+    envs,
+    forward_model,
+    graphics,
+    helpers,
+    network,
+    runner,
+    utility,
+)
 from infoset.pommerman.playground.env import REGISTRY, Pomme, make
+from infoset.pommerman.playground.finder import stand_in
 
-__all__ = ["REGISTRY", "Pomme", "agents", "characters", "constants", "make", "utility"]
+__all__ = [
+    "REGISTRY", "Pomme", "agents", "characters", "cli", "configs", "constants", "envs", "forward_model", "graphics",
+    "helpers", "make", "network", "runner", "utility",
+]  # fmt: skip
+
+stand_in()

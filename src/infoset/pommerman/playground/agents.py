@@ -1,4 +1,7 @@
-"""Agents with the playground's interface: what one's own are derived from, and the two stock ones."""
+"""Agents with the playground's interface: what one's own are derived from, and the two stock ones.
+
+Agents in files of their own are modules of this package, see ``loading``.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from infoset.pommerman.playground.absent import absent
 from infoset.pommerman.playground.characters import Bomber
 from infoset.pommerman.simple import SimpleAgent as StockAgent
 
+__path__: list[str] = []
 MAX_SEED = 2**63
+CONTAINERS = "containers are not started here; give the agent's file to infoset match: playground(path=FILE)"
+KEYS = "there is no window and no keyboard here"
 
 
 class BaseAgent:
@@ -82,3 +89,10 @@ def follow(agent: object, observation: dict[str, Any]) -> None:
     character = getattr(agent, "_character", None)
     if isinstance(character, Bomber):
         character.follow(observation)
+
+
+DockerAgent = absent("agents.DockerAgent", CONTAINERS)
+HttpAgent = absent("agents.HttpAgent", CONTAINERS)
+PlayerAgent = absent("agents.PlayerAgent", KEYS)
+PlayerAgentBlocking = absent("agents.PlayerAgentBlocking", KEYS)
+TensorForceAgent = absent("agents.TensorForceAgent", "derive an agent from BaseAgent that asks your network")

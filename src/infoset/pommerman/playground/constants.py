@@ -12,8 +12,8 @@ from infoset.pommerman.state import WORDS
 __all__ = [
     "AGENT_VIEW_SIZE", "BOARD_SIZE", "BOARD_SIZE_ONE_VS_ONE", "DEFAULT_BLAST_STRENGTH", "DEFAULT_BOMB_LIFE",
     "FIRST_COLLAPSE", "MAX_STEPS", "NUM_ITEMS", "NUM_ITEMS_ONE_VS_ONE", "NUM_RIGID", "NUM_RIGID_ONE_VS_ONE",
-    "NUM_WOOD", "NUM_WOOD_ONE_VS_ONE", "RADIO_NUM_WORDS", "RADIO_VOCAB_SIZE", "Action", "GameType", "InvalidAction",
-    "Item", "Result",
+    "NUM_WOOD", "NUM_WOOD_ONE_VS_ONE", "RADIO_NUM_WORDS", "RADIO_VOCAB_SIZE", "RENDER_FPS", "Action", "GameType",
+    "InvalidAction", "Item", "Result",
 ]  # fmt: skip
 
 _FOUR, _TWO, _RADIO = CONFIGS["PommeFFA-v1"], CONFIGS["OneVsOne-v0"], CONFIGS["PommeRadio-v2"]
@@ -25,6 +25,7 @@ AGENT_VIEW_SIZE = _RADIO.view
 DEFAULT_BLAST_STRENGTH, DEFAULT_BOMB_LIFE = _FOUR.start_blast, _FOUR.fuse
 FIRST_COLLAPSE, MAX_STEPS = _FOUR.collapses[0], _FOUR.max_steps
 RADIO_VOCAB_SIZE, RADIO_NUM_WORDS = _RADIO.vocabulary, WORDS
+RENDER_FPS = 15
 
 
 class Action(IntEnum):

@@ -14,14 +14,15 @@ import numpy.typing as npt
 from infoset.errors import GameRuleError, IllegalMoveError, ParameterError, shorten
 from infoset.files import read_text, replace_file
 from infoset.names import check_choice, check_range
-from infoset.pommerman.config import CONFIGS, GameType, config
+from infoset.pommerman.config import CONFIGS, Config, GameType, collapse_steps, config
 from infoset.pommerman.drawing import draw_board
 from infoset.pommerman.game import MAX_SEED, PREFIX, Pommerman, PommermanState
 from infoset.pommerman.observation import observations
 from infoset.pommerman.playground import constants
 from infoset.pommerman.playground.agents import BaseAgent, follow
+from infoset.pommerman.playground.forward_model import ForwardModel, is_over
 from infoset.pommerman.playground.spaces import ActionSpace, Box, Move, action_space, read_move
-from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, LAY, RESULT, REWARDS, RUNNING, STEP, WORDS, Row
+from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, LAY, REWARDS, STEP, WORDS, Row
 from infoset.pommerman.state_json import read_state, write_state
 
 REGISTRY = list(CONFIGS)
@@ -39,7 +40,8 @@ def make(
 
     Raises ``UnknownNameError``, ``ParameterError``, or ``FormatError`` for the file of a state to start from.
     """
-    env = Pomme(config_id, agent_list)
+    env = Pomme.named(config_id)
+    env.set_agents(agent_list)
     for number, agent in enumerate(agent_list):
         agent.init_agent(number, env.game_type)
     env.set_init_game_state(game_state_file)
@@ -56,10 +58,46 @@ class Pomme:
 
     metadata = {"render.modes": list(RENDER_MODES)}  # noqa: RUF012, gym's own form
 
-    def __init__(self, config_id: str, agents: Sequence[BaseAgent]) -> None:
-        """Raises ``UnknownNameError``, or ``ParameterError`` as ``set_agents`` does."""
-        rules = config(config_id)
-        self.game = Pommerman(PREFIX + config_id, rules)
+    def __init__(
+        self,
+        render_fps: int | None = None,
+        game_type: int = constants.GameType.FFA,
+        board_size: int = constants.BOARD_SIZE,
+        agent_view_size: int | None = None,
+        num_rigid: int = constants.NUM_RIGID,
+        num_wood: int = constants.NUM_WOOD,
+        num_items: int = constants.NUM_ITEMS,
+        max_steps: int = 1000,
+        is_partially_observable: bool = False,
+        env: str | None = None,
+        first_collapse: int | None = None,
+        radio_vocab_size: int = constants.RADIO_VOCAB_SIZE,
+        radio_num_words: int = constants.RADIO_NUM_WORDS,
+    ) -> None:
+        """What ``configs`` calls ``env_kwargs``; nothing is rendered, so ``render_fps`` has no effect.
+
+        Raises ``ParameterError``.
+        """
+        del render_fps
+        check_range("radio_num_words", radio_num_words, WORDS, WORDS)
+        rules = Config(
+            GameType(int(game_type)), board_size, num_rigid, num_wood, num_items,
+            agent_view_size if is_partially_observable else None, max_steps,
+            () if first_collapse is None else collapse_steps(first_collapse, max_steps),
+            vocabulary=radio_vocab_size, entry=env or Config.entry,
+        )  # fmt: skip
+        self._open(Pommerman(rules.entry, rules))
+
+    @classmethod
+    def named(cls, config_id: str) -> Pomme:
+        """The environment by one of the reference's names.  Raises ``UnknownNameError``."""
+        env = cls.__new__(cls)
+        env._open(Pommerman(PREFIX + config_id, config(config_id)))
+        return env
+
+    def _open(self, game: Pommerman) -> None:
+        self.game, rules = game, game.config
+        self.model = ForwardModel()
         self.game_type = constants.GameType(int(rules.game_type))
         self.training_agent: int | None = None
         self.action_space: ActionSpace = action_space(rules, np.random.default_rng())
@@ -70,7 +108,7 @@ class Pomme:
         self._position: PommermanState | None = None
         self._intended_actions: list[Any] = []
         self._render_mode = RENDER_MODES[0]
-        self.set_agents(agents)
+        self._agents: list[BaseAgent] = []
         self.seed()
 
     def seed(self, seed: int | None = None) -> list[int | None]:
@@ -140,12 +178,12 @@ class Pomme:
         assert isinstance(state, PommermanState)
         self._position, self._intended_actions = PommermanState(self.game, state.walled()), moves
         rewards = state.row[REWARDS:][: len(self._agents)].tolist()
-        done = self._done(state.row)
+        done = is_over(state.row, self.game.config, self.training_agent)
         seen = self._show(state.row)
         if done:
             for agent, reward in zip(self._agents, rewards, strict=True):
                 agent.episode_end(reward)
-        return seen, rewards, done, _info(done, rewards)
+        return seen, rewards, done, self.model.get_info(done, rewards, self.game_type, self._agents)
 
     def get_observations(self) -> list[dict[str, Any]]:
         """What the agents see now."""
@@ -188,7 +226,9 @@ class Pomme:
             self.close()
             return None
         if record_pngs_dir:
-            raise ParameterError("record_pngs_dir: no pictures are written here; replays of matches can be drawn")
+            raise ParameterError(
+                "record_pngs_dir: no pictures are written here; infoset watch --png draws recorded games"
+            )
         mode = mode or self._render_mode
         check_choice("mode", mode, RENDER_MODES)
         if record_json_dir:
@@ -225,20 +265,12 @@ class Pomme:
         if not self._state.row[AGENTS + number * AGENT_FIELDS + ALIVE]:
             action = 0
         rules = self.game.config
-        move = read_move(action, rules)  # the reference's documents count words from 1, so 8 is let through too
+        move = read_move(action, rules)
         what, *words = move if isinstance(move, tuple) else (move,)
         if not (0 <= what <= LAY and all(0 <= word <= rules.vocabulary for word in words)):
             allowed = f"0 to {LAY}" + (f", words 0 to {rules.vocabulary}" if words else "")
             raise IllegalMoveError(f"agent {number} cannot play {shorten(repr(action))}; allowed: {allowed}")
         return move
-
-    def _done(self, row: Row) -> bool:
-        if row[RESULT] != RUNNING:
-            return True
-        trained = self.training_agent
-        if trained is None or self.game.config.teams:
-            return False
-        return not row[AGENTS + trained * AGENT_FIELDS + ALIVE]
 
     def _show(self, row: Row) -> list[dict[str, Any]]:
         """The observations; the agents' characters become what they say."""
@@ -246,10 +278,3 @@ class Pomme:
         for agent, own in zip(self._agents, seen, strict=True):
             follow(agent, own)
         return seen
-
-
-def _info(done: bool, rewards: list[int]) -> dict[str, Any]:
-    if not done:
-        return {"result": constants.Result.Incomplete}
-    winners = [number for number, reward in enumerate(rewards) if reward == 1]
-    return {"result": constants.Result.Win, "winners": winners} if winners else {"result": constants.Result.Tie}

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+import warnings
+from contextlib import suppress
+from importlib import import_module, invalidate_caches
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -11,46 +15,57 @@ from typing import Any
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.pommerman import playground
-
-ORIGINAL = "pommerman"
-SUBMODULES = ("agents", "characters", "constants", "utility")
-_NUMBERS = count(1)
+from infoset.pommerman.playground.finder import AGENTS, FINDER, ORIGINAL, OUR_AGENTS
+from infoset.pommerman.playground.runner import DockerAgentRunner
 
 
-def stand_in() -> None:
-    """Let ``import pommerman`` find this package from now on, unless the original is installed."""
-    if find_spec(ORIGINAL) is None:
-        sys.modules[ORIGINAL] = playground
-        for name in SUBMODULES:
-            sys.modules[f"{ORIGINAL}.{name}"] = getattr(playground, name)
+class PlaygroundWarning(UserWarning):
+    """An agent plays with something else than this package."""
 
 
 def load_agent_class(path: str, name: str = "") -> type[Any]:
-    """The agent's class in a Python file, which is run for it: ``name``, or the only one with a method ``act``.
+    """The agent's class in a Python file, which is run for it.
 
-    ``import pommerman`` finds this package there, see ``stand_in``, and the file's folder is put at the end of the
-    folders that are searched for modules.  Raises ``FormatError`` where the file cannot be run,
+    It is the class ``name``, or the only one with a method ``act`` that the file defines; of several the only
+    submission, one derived from ``DockerAgentRunner``; of none the only one that comes from beside the file.
+
+    The file is the module ``pommerman.agents.STEM``, so it may import relatively.  What lies beside it is found
+    too, relatively or not, after installed packages.  Raises ``FormatError`` where the file cannot be run,
     ``UnknownNameError`` or ``ParameterError`` where the class is not clear.
     """
     module = _run(Path(path))
     known = {word: value for word, value in vars(module).items() if isinstance(value, type) and hasattr(value, "act")}
-    own = [word for word, value in known.items() if value.__module__ == module.__name__]
     if name and name not in known:
         raise UnknownNameError(f"agent in {shorten(path)}:", name, known)
-    if not name and len(own) != 1:
-        found = f"{', '.join(own)}; choose one: cls=NAME" if own else "none"
-        raise ParameterError(f"{shorten(path)} must define one class with a method act, not {found}")
-    return known[name or own[0]]
+    found = [name] if name else _candidates(module, known)
+    if len(found) != 1:
+        what = f"{', '.join(found)}; choose one: cls=NAME" if found else "none"
+        raise ParameterError(f"{shorten(path)} must define one class with a method act, not {what}")
+    return known[found[0]]
+
+
+def _candidates(module: ModuleType, known: dict[str, type[Any]]) -> list[str]:
+    """The names of the classes that may be meant."""
+    own = [word for word, kind in known.items() if kind.__module__ == module.__name__]
+    submitted = [word for word in own if DockerAgentRunner.__name__ in [base.__name__ for base in known[word].mro()]]
+    beside = [word for word, kind in known.items() if _is_beside(sys.modules.get(kind.__module__), FINDER.folders[:1])]
+    return submitted if len(submitted) == 1 else own or beside
 
 
 def _run(path: Path) -> ModuleType:
     if not path.is_file():
         raise FormatError("no such file", str(path))
-    stand_in()
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    spec = spec_from_file_location(f"playground_agent_{next(_NUMBERS)}", path)
+    with suppress(ImportError):  # an original that cannot be imported: the file will say the same
+        import_module(f"{ORIGINAL}.agents")
+    if sys.modules.get(ORIGINAL) is not playground:
+        warnings.warn(
+            f"{path}: the installed package {ORIGINAL} is used, whose enumerations are not equal to those in "
+            "infoset's observations",
+            PlaygroundWarning,
+            stacklevel=2,
+        )
+    _search(path.resolve().parent)
+    spec = spec_from_file_location(_free_name(path.stem), path)
     if spec is None or spec.loader is None:
         raise FormatError("not a Python file; needed: one that ends in .py", str(path))
     module = module_from_spec(spec)
@@ -62,3 +77,41 @@ def _run(path: Path) -> ModuleType:
         line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
         raise FormatError(f"{type(error).__name__}: {shorten(str(error), 200)}", str(path), line) from error
     return module
+
+
+def _free_name(stem: str) -> str:
+    """A module's name that no other has."""
+    names = (f"{AGENTS}{stem}{f'_{k}' * (k > 1)}" for k in count(1))
+    return next(name for name in names if name not in sys.modules)
+
+
+def _search(folder: Path) -> None:
+    """Look for modules in the folder first, of all folders of agents, and where the package lies that it is."""
+    root = folder
+    while (root / "__init__.py").is_file():
+        root = root.parent
+    new = [str(place) for place in dict.fromkeys([folder, root])]
+    old = [place for place in FINDER.folders if place not in new]
+    invalidate_caches()
+    _forget(old, new)
+    sys.path[:] = [place for place in sys.path if place not in FINDER.folders]
+    FINDER.folders = new + old
+    sys.path += FINDER.folders
+
+
+def _forget(old: list[str], new: list[str]) -> None:
+    """Modules beside other agents give way to those of the same name beside this one; who has them keeps them."""
+    for name, module in list(sys.modules.items()):
+        if _is_beside(module, old) and not _is_beside(module, new):
+            bare = name.removeprefix(AGENTS).removeprefix(OUR_AGENTS)
+            prefix, first = AGENTS if bare != name else "", bare.partition(".")[0]
+            if PathFinder.find_spec(prefix + first, new) is not None:
+                del sys.modules[name]
+                parent = sys.modules.get(name.rpartition(".")[0])
+                if parent is not None and getattr(parent, first, None) is module:
+                    delattr(parent, first)
+
+
+def _is_beside(module: ModuleType | None, folders: list[str]) -> bool:
+    file = getattr(module, "__file__", None)
+    return isinstance(file, str) and any(Path(file).is_relative_to(folder) for folder in folders)

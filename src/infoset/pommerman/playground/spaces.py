@@ -16,11 +16,19 @@ Move: TypeAlias = int | tuple[int, ...]
 Seed: TypeAlias = int | np.random.SeedSequence | None
 
 
-class Discrete:
-    """The numbers from 0 to ``n - 1``; ``rng`` is what ``sample`` draws from."""
+class Discrete(int):
+    """The numbers from 0 to ``n - 1``; ``rng`` is what ``sample`` draws from.
 
-    def __init__(self, n: int, rng: np.random.Generator) -> None:
-        self.n, self.rng = n, rng
+    It is the number ``n`` as well, which is what a program behind a ``DockerAgentRunner`` is sent.
+    """
+
+    n: int
+    rng: np.random.Generator
+
+    def __new__(cls, n: int, rng: np.random.Generator) -> Discrete:
+        space = super().__new__(cls, n)
+        space.n, space.rng = n, rng
+        return space
 
     def sample(self) -> int:
         return int(self.rng.integers(self.n))
@@ -31,18 +39,19 @@ class Discrete:
     def contains(self, x: Any) -> bool:
         return isinstance(x, int | np.integer) and 0 <= int(x) < self.n
 
-    __contains__ = contains
+    def __contains__(self, x: Any) -> bool:
+        return self.contains(x)
 
     def __repr__(self) -> str:
         return f"Discrete({self.n})"
 
 
-class Tuple:
-    """One number of each of several spaces."""
+class Tuple(list[Discrete]):
+    """One number of each of several spaces, which it is the list of."""
 
     def __init__(self, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-        self.rng = rng
-        self.spaces = tuple([Discrete(n, rng) for n in sizes])
+        super().__init__([Discrete(n, rng) for n in sizes])
+        self.rng, self.spaces = rng, tuple(self)
 
     def sample(self) -> tuple[int, ...]:
         return tuple([space.sample() for space in self.spaces])
@@ -57,7 +66,8 @@ class Tuple:
             isinstance(x, list | tuple) and len(x) == len(self.spaces) and all(map(Discrete.contains, self.spaces, x))
         )
 
-    __contains__ = contains
+    def __contains__(self, x: object) -> bool:
+        return self.contains(x)
 
     def __repr__(self) -> str:
         return f"Tuple({', '.join(map(repr, self.spaces))})"
@@ -80,7 +90,7 @@ ActionSpace: TypeAlias = Discrete | Tuple
 def action_space(config: Config, rng: np.random.Generator) -> ActionSpace:
     """What an agent may answer: a move, on the radio a move and words."""
     if config.game_type == GameType.TEAM_RADIO:
-        return Tuple((len(MOVES), *(config.vocabulary,) * WORDS), rng)
+        return Tuple((len(MOVES), *(config.vocabulary + 1,) * WORDS), rng)  # 0 is silence
     return Discrete(len(MOVES), rng)
 
 

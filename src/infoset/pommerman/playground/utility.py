@@ -11,7 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.files import replace_file
+from infoset.names import check_range
+from infoset.pommerman.config import MAX_AGENTS, Config, GameType
+from infoset.pommerman.game import MAX_SEED, Pommerman, PommermanState
 from infoset.pommerman.playground.constants import Action, InvalidAction, Item, Result
+from infoset.pommerman.state import BOARD
 
 Position: TypeAlias = tuple[int, int]
 Board: TypeAlias = Any
@@ -22,6 +26,36 @@ POWERUPS = (Item.ExtraBomb, Item.IncrRange, Item.Kick)
 WALLS = (Item.Rigid, Item.Wood)
 MOVES = {Action.Stop: (0, 0), Action.Up: (-1, 0), Action.Down: (1, 0), Action.Left: (0, -1), Action.Right: (0, 1)}
 MERGED = "game_state.json"
+
+
+def make_board(size: int, num_rigid: int = 0, num_wood: int = 0, num_agents: int = 4) -> npt.NDArray[np.uint8]:
+    """(size, size) a board with its agents, drawn as the reference draws boards.  Raises ``ParameterError``."""
+    kind = GameType.FFA if num_agents == MAX_AGENTS else GameType.ONE_VS_ONE
+    game = Pommerman("make_board", Config(kind, size, num_rigid, num_wood, items=0))
+    state = game.deal(int(np.random.randint(MAX_SEED))).state
+    assert isinstance(state, PommermanState)
+    return state.row[BOARD : BOARD + size * size].reshape(size, size).astype(np.uint8)
+
+
+def make_items(board: Board, num_items: int) -> dict[Position, int]:
+    """Items under so many of the wooden walls.  Raises ``ParameterError`` where there are too few."""
+    wood = np.argwhere(np.asarray(board) == Item.Wood)
+    check_range("num_items", num_items, 0, len(wood))
+    chosen = np.random.permutation(len(wood))[:num_items]
+    return {(int(r), int(c)): int(np.random.choice(POWERUPS)) for r, c in wood[chosen]}
+
+
+def inaccessible_passages(board: Board, agent_positions: Sequence[Position]) -> list[Position]:
+    """The passages that the last of these agents cannot reach through anything but rigid walls."""
+    seen, front = set(), [tuple(agent_positions[-1])]
+    while front:
+        row, column = front.pop()
+        for cell in ((row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)):
+            if cell not in seen and position_on_board(board, cell) and not position_is_rigid(board, cell):
+                seen.add(cell)
+                front.append(cell)
+    passages = np.argwhere(np.asarray(board) == Item.Passage)
+    return [(int(r), int(c)) for r, c in passages if (r, c) not in seen]
 
 
 def position_on_board(board: Board, position: Position) -> bool:
@@ -121,10 +155,14 @@ def make_np_float(feature: Any) -> npt.NDArray[np.float32]:
 
 
 class PommermanJSONEncoder(json.JSONEncoder):
-    """Writes arrays as lists and NumPy's numbers as numbers; what is enumerated are numbers anyway."""
+    """Writes arrays as lists, NumPy's numbers as numbers, and agents, bombs and flames as they say; what is enumerated
+    are numbers anyway.
+    """
 
     def default(self, o: Any) -> Any:
-        return o.tolist() if isinstance(o, np.ndarray | np.generic) else super().default(o)
+        if isinstance(o, np.ndarray | np.generic):
+            return o.tolist()
+        return o.to_json() if hasattr(o, "to_json") else super().default(o)
 
 
 def join_json_state(

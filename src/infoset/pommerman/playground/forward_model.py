@@ -1,0 +1,272 @@
+"""The playground's forward model: lists of agents, bombs and flames, stepped by the rules of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from infoset.errors import ParameterError
+from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS, Config, GameType
+from infoset.pommerman.observation import observations
+from infoset.pommerman.playground.characters import Bomb, Flame
+from infoset.pommerman.playground.constants import Action, Result
+from infoset.pommerman.playground.spaces import read_move
+from infoset.pommerman.rules import neighbours, scratch
+from infoset.pommerman.rules import step as play
+from infoset.pommerman.state import (
+    AGENT_FIELDS,
+    AGENTS,
+    ALIVE,
+    BOARD,
+    BOMB_FIELDS,
+    BOMBS,
+    FLAME_FIELDS,
+    LAY,
+    NUM_BOMBS,
+    NUM_FLAMES,
+    RESULT,
+    REWARDS,
+    RUNNING,
+    STEP,
+    STOP,
+    WORDS,
+    Row,
+    empty_rows,
+    flames_at,
+)  # fmt: skip
+from infoset.pommerman.state_json import judge_position
+
+BARE = Config(rigid=0, wood=0, items=0)
+SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
+
+Moved: TypeAlias = tuple[Any, Any, list[Any], Any, list[Any]]
+"""Board, agents, bombs, items and flames after a step."""
+
+
+class ForwardModel:
+    """What a step would bring: for agents that look ahead."""
+
+    def run(
+        self, num_times: int, board: Any, agents: Sequence[Any], bombs: Sequence[Any], items: Any,
+        flames: Sequence[Any], is_partially_observable: bool, agent_view_size: int, action_space: Any,
+        training_agent: int | None = None, is_communicative: bool = False,
+    ) -> tuple[list[dict[str, Any]], Any, Any, Any, Any, Any, bool, dict[str, Any]]:  # fmt: skip
+        """At most ``num_times`` steps, in which the agents act; it ends with the game, which has no limit of steps.
+
+        The kind of game is what the first agent was told.  Returns the steps (dictionaries with ``obs``,
+        ``next_obs``, ``reward``, ``actions``), then the position, whether the game is over, and its result.
+        """
+        kind = GameType(int(getattr(agents[0], "game_type", None) or GameType.FFA))
+        look = (is_partially_observable, agent_view_size, kind, "")
+        steps: list[dict[str, Any]] = []
+        done, info = False, {"result": Result.Incomplete}
+        obs = self.get_observations(board, agents, bombs, flames, *look)
+        while len(steps) < num_times and not done:
+            actions = self.act(agents, obs, action_space, is_communicative)
+            board, agents, bombs, items, flames = self.step(actions, board, agents, bombs, items, flames)
+            seen = self.get_observations(board, agents, bombs, flames, *look)
+            reward = self.get_rewards(agents, kind, 0, 1)
+            done = self.get_done(agents, 0, 1, kind, training_agent)
+            info = self.get_info(done, reward, kind, agents)
+            steps.append({"obs": obs, "next_obs": seen, "reward": reward, "actions": actions})
+            obs = seen
+        for agent in agents if done else ():
+            agent.episode_end(steps[-1]["reward"][agent.agent_id])
+        return steps, board, agents, bombs, items, flames, done, info
+
+    @staticmethod
+    def act(agents: Sequence[Any], obs: Any, action_space: Any, is_communicative: bool = False) -> list[Any]:
+        """What the agents answer; the dead stop.  On the radio a bare move says nothing."""
+        rules = replace(BARE, game_type=GameType.TEAM_RADIO if is_communicative else GameType.FFA)
+        answers = [
+            agent.act(obs[agent.agent_id], action_space=action_space) if agent.is_alive else STOP for agent in agents
+        ]
+        return [list(read_move(one, rules)) for one in answers] if is_communicative else answers  # type: ignore[arg-type]
+
+    @staticmethod
+    def step(
+        actions: Any, curr_board: Any, curr_agents: Sequence[Any], curr_bombs: Sequence[Any], curr_items: Any,
+        curr_flames: Sequence[Any], max_blast_strength: int = FULL_BLAST,
+    ) -> Moved:  # fmt: skip
+        """One step in place: board (n, n), agents, bombs, items (a dictionary of cells) and flames are changed, as in
+        the reference, and returned; the lists of bombs and flames are new.
+
+        ``actions`` are looked up by the agents' numbers.  Agents may be missing, bombs may belong to others.
+        Raises ``ParameterError`` for what no position is, and for moves that are none.
+        """
+        size = len(curr_board)
+        rules = replace(BARE, size=size)
+        row = position_row(rules, curr_board, curr_agents, curr_bombs, curr_flames)
+        hidden = row[BOARD + size * size :]
+        for position, item in curr_items.items():
+            hidden[_cell(position, size)] = int(item)
+        moves = np.zeros(MAX_AGENTS, dtype=np.int16)
+        for agent in curr_agents:
+            if agent.is_alive:
+                moves[agent.agent_id] = _move(actions[agent.agent_id])
+        play(
+            row, scratch(size), neighbours(size), size, moves, SILENT, rules.fuse, rules.flame_life,
+            max_blast_strength,
+        )  # fmt: skip
+        curr_board[:] = row[BOARD : BOARD + size * size].reshape(size, size)
+        _update_agents(row, curr_agents, size)
+        bombs = _update_bombs(row, curr_bombs, curr_agents, size)
+        for position in [position for position in curr_items if not hidden[_cell(position, size)]]:
+            del curr_items[position]
+        return curr_board, curr_agents, bombs, curr_items, _update_flames(row, curr_flames, size)
+
+    @staticmethod
+    def get_observations(
+        curr_board: Any, agents: Sequence[Any], bombs: Sequence[Any], flames: Sequence[Any],
+        is_partially_observable: bool, agent_view_size: int, game_type: int, game_env: str,
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """What the agents see, one dictionary each, as the environment gives them; the step is 0."""
+        view = agent_view_size if is_partially_observable else None
+        kind = GameType(int(game_type))
+        rules = replace(BARE, size=len(curr_board), game_type=kind, view=view, entry=game_env)
+        row = position_row(rules, curr_board, agents, bombs, flames)
+        seen = observations(row, rules)
+        return [seen[agent.agent_id] for agent in agents]
+
+    @staticmethod
+    def get_done(
+        agents: Sequence[Any], step_count: int, max_steps: int, game_type: int, training_agent: int | None
+    ) -> bool:
+        """Whether the game is over; where all play for themselves, also by the death of ``training_agent``."""
+        row, rules = _judged(agents, step_count, max_steps, game_type)
+        return is_over(row, rules, training_agent)
+
+    @staticmethod
+    def get_info(done: bool, rewards: Sequence[int], game_type: int, agents: Sequence[Any]) -> dict[str, Any]:
+        """How the game stands, and who won."""
+        del game_type, agents  # the rewards tell
+        if not done:
+            return {"result": Result.Incomplete}
+        winners = [number for number, reward in enumerate(rewards) if reward == 1]
+        return {"result": Result.Win, "winners": winners} if winners else {"result": Result.Tie}
+
+    @staticmethod
+    def get_rewards(agents: Sequence[Any], game_type: int, step_count: int, max_steps: int) -> list[int]:
+        """-1, 0 or 1 for every agent."""
+        row, rules = _judged(agents, step_count, max_steps, game_type)
+        rewards: list[int] = row[REWARDS : REWARDS + rules.num_agents].tolist()
+        return rewards
+
+
+def is_over(row: Row, rules: Config, training_agent: int | None) -> bool:
+    """Whether a judged position ends the game, also for one who learns and plays for itself."""
+    if row[RESULT] != RUNNING or training_agent is None or rules.teams:
+        return bool(row[RESULT] != RUNNING)
+    return not row[AGENTS + training_agent * AGENT_FIELDS + ALIVE]
+
+
+def position_row(rules: Config, board: Any, agents: Iterable[Any], bombs: Sequence[Any], flames: Sequence[Any]) -> Row:
+    """A position as the rules hold it; a bomb's owner is its place in the list after all agents' numbers, so that no
+    agent gets it back.  Raises ``ParameterError``.
+    """
+    size = rules.size
+    row: Row = empty_rows(1, rules)[0]
+    if np.shape(board) != (size, size):
+        raise ParameterError(f"a board of shape {np.shape(board)}; allowed: as many rows as columns")
+    row[BOARD : BOARD + size * size] = np.asarray(board).ravel()
+    for number, agent in _numbered(agents).items():
+        cell = 0 if agent.position is None else _cell(agent.position, size)
+        can = (agent.ammo, agent.blast_strength, bool(agent.can_kick))
+        row[AGENTS + number * AGENT_FIELDS :][:AGENT_FIELDS] = bool(agent.is_alive), cell, *can
+    _check_room("bombs", bombs, MAX_BOMBS)
+    for k, bomb in enumerate(bombs):
+        fields = (int(bomb.life), int(bomb.blast_strength), int(bomb.moving_direction or STOP))
+        row[BOMBS + k * BOMB_FIELDS :][:BOMB_FIELDS] = _cell(bomb.position, size), MAX_AGENTS + k, *fields
+    start = int(flames_at(size))
+    _check_room("flames", flames, (len(row) - start) // FLAME_FIELDS)
+    for k, flame in enumerate(flames):
+        row[start + k * FLAME_FIELDS :][:FLAME_FIELDS] = _cell(flame.position, size), flame.life
+    row[NUM_BOMBS], row[NUM_FLAMES] = len(bombs), len(flames)
+    return row
+
+
+def _numbered(agents: Iterable[Any]) -> dict[int, Any]:
+    """The agents by their numbers."""
+    listed = list(agents)
+    found = {agent.agent_id: agent for agent in listed}
+    if len(found) < len(listed) or not found.keys() <= set(range(MAX_AGENTS)):
+        raise ParameterError(
+            f"agents with the ids {[agent.agent_id for agent in listed]}; allowed: 0 to {MAX_AGENTS - 1}, each once"
+        )
+    return found
+
+
+def _cell(position: Any, size: int) -> int:
+    row, column = map(int, position)
+    if not (0 <= row < size and 0 <= column < size):
+        raise ParameterError(f"the position {(row, column)} is off the board; allowed: 0 to {size - 1}")
+    return row * size + column
+
+
+def _check_room(what: str, found: Sequence[Any], room: int) -> None:
+    if len(found) > room:
+        raise ParameterError(f"{len(found)} {what}; at most {room} are allowed")
+
+
+def _move(action: Any) -> int:
+    move = read_move(action, BARE)
+    assert isinstance(move, int)
+    if not STOP <= move <= LAY:
+        raise ParameterError(f"the move {move} is none; allowed: {STOP} to {LAY}")
+    return move
+
+
+def _update_agents(row: Row, agents: Iterable[Any], size: int) -> None:
+    for agent in agents:
+        own = getattr(agent, "_character", agent)  # an agent of the playground is not its character
+        if not own.is_alive:
+            continue
+        alive, cell, ammo, blast, kick = row[AGENTS + agent.agent_id * AGENT_FIELDS :][:AGENT_FIELDS].tolist()
+        own.is_alive, own.position, own.ammo = bool(alive), divmod(cell, size), ammo
+        own.blast_strength, own.can_kick = blast, bool(kick)
+
+
+def _update_bombs(row: Row, before: Sequence[Any], agents: Sequence[Any], size: int) -> list[Any]:
+    """The bombs that lie there still, and new ones; those that went off come back to their owners."""
+    owners = {agent.agent_id: agent for agent in agents}
+    bombs = []
+    for cell, owner, life, strength, direction in _listed(row, BOMBS, int(row[NUM_BOMBS]), BOMB_FIELDS):
+        new = owner < MAX_AGENTS
+        bomb = Bomb(owners[owner], (0, 0), life, strength) if new else before[owner - MAX_AGENTS]
+        bomb.position, bomb.life = divmod(cell, size), life
+        bomb.moving_direction = None if direction == STOP else Action(direction)
+        bombs.append(bomb)
+    for bomb in before:
+        if not any(bomb is left for left in bombs):
+            bomb.life = 0
+            bomb.bomber.incr_ammo()
+    return bombs
+
+
+def _update_flames(row: Row, before: Sequence[Any], size: int) -> list[Any]:
+    """The flames that burn on, and new ones."""
+    flames = [flame for flame in before if flame.life != 0]
+    listed = _listed(row, int(flames_at(size)), int(row[NUM_FLAMES]), FLAME_FIELDS)
+    flames += [Flame(divmod(cell, size), life) for cell, life in listed[len(flames) :]]
+    for flame, (_, life) in zip(flames, listed, strict=True):
+        flame.life = life
+    return flames
+
+
+def _listed(row: Row, start: int, count: int, fields: int) -> list[list[int]]:
+    found: list[list[int]] = row[start : start + count * fields].reshape(count, fields).tolist()
+    return found
+
+
+def _judged(agents: Iterable[Any], step_count: int, max_steps: int, game_type: int) -> tuple[Row, Config]:
+    """A position of which no more is known than who is alive, judged."""
+    rules = replace(BARE, game_type=GameType(int(game_type)), max_steps=max_steps)
+    row = empty_rows(1, rules)[0]
+    row[STEP] = step_count
+    for number, agent in _numbered(agents).items():
+        row[AGENTS + number * AGENT_FIELDS + ALIVE] = bool(agent.is_alive)
+    judge_position(row, rules)
+    return row, rules
