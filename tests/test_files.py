@@ -77,7 +77,7 @@ def test_out_of_an_ordinary_file(tmp_path: Path, monkeypatch, capsys) -> None:
     file = tmp_path / "file"
     file.write_text("mine")
     assert command(monkeypatch, "match", "kuhn_poker", "random", "random", "--games", "1", "--replay", str(file)) == 1
-    assert capsys.readouterr().err == f"infoset: {file}: a file stands where a folder is needed\n"
+    assert capsys.readouterr().err == f"infoset: {file}: cannot be written: {file} is a file, not a folder\n"
     assert file.read_text() == "mine"
 
 

@@ -81,7 +81,7 @@ def test_hostile_names_end_at_once() -> None:
         ("kuhn_poker(players=true)", ParameterError, "is not an integer"),
         ("kuhn_poker(players=1e23)", ParameterError, r"players=1e\+23 is not an integer"),
         (f"kuhn_poker(players={10**23})", ParameterError, "players=1(0){23} is out of range; allowed: 2 to 6"),
-        ("pommerman:OneVsOne-v0(seed=1e23)", ParameterError, r"seed=1e\+23 is not an integer \(default none\)"),
+        ("pommerman:OneVsOne-v0(seed=1e23)", ParameterError, r"seed=1e\+23 is not an integer"),
         (f"pommerman:OneVsOne-v0(seed={10**23})", ParameterError, "seed=1(0){23} is out of range; allowed: 0 to"),
         ("goofspiel(points_order=up)", ParameterError, "not one of random, descending, ascending"),
         ("goofspiel(imp_info=1)", ParameterError, "is not true or false"),

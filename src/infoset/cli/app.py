@@ -377,8 +377,9 @@ class _ReplayWriter:
 
     def __init__(self, folder: Path) -> None:
         from infoset.errors import ParameterError
-        from infoset.files import make_folder
+        from infoset.files import check_folder, make_folder
 
+        check_folder(folder)
         make_folder(folder)
         if any(folder.glob("match-*.json")):
             raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")

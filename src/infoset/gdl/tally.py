@@ -151,6 +151,4 @@ def state_text(facts: Iterable[Term]) -> str:
 def no_move(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
     """The error of a state that is not terminal and in which a role has no legal move."""
     where = f"{file}: " if file else ""
-    text = shorten(" ".join(sorted(map(str, facts))), 400)
-    place = f"at {text}" if text else "in the state in which no fact holds"
-    return GameRuleError(f"{where}{role} has no legal move, and the game is not over, {place}")
+    return GameRuleError(f"{where}{role} has no legal move, and the game is not over, at {state_text(facts)}")
