@@ -7,7 +7,9 @@ import sys
 import warnings
 from typing import Any
 
+from infoset import signs
 from infoset.cli.app import app
+from infoset.cli.progress import LifeSigns
 from infoset.errors import InfosetError, shorten
 
 INTERRUPTED = 130
@@ -16,6 +18,7 @@ INTERRUPTED = 130
 def main() -> None:
     """The entry point ``infoset``."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    signs.listeners.append(LifeSigns())
     try:
         app()
     except InfosetError as error:

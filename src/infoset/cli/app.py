@@ -127,7 +127,7 @@ def _solve(
 ) -> None:  # fmt: skip
     """A run of one solver, new or gone on with."""
     from infoset.catalog import load
-    from infoset.cli.progress import SolveProgress, announce_compiling
+    from infoset.cli.progress import SolveProgress
     from infoset.errors import CheckpointError, ParameterError
     from infoset.runs import RunConfig, RunFolder
 
@@ -148,7 +148,6 @@ def _solve(
             iterations, target, seconds = config.iterations, config.target, config.seconds
     else:
         config = RunConfig(_absolute(str(game)), method or DEFAULT_METHOD, start, seed, iterations, target, seconds)
-    announce_compiling()
     from infoset.solvers.solve import Limits, Watcher, parse_method
     from infoset.solvers.solve import solve as run_solver
     from infoset.tree.sequence_form import SequenceForm
@@ -220,7 +219,7 @@ def train(
     json_: AsJson = False,
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""
-    from infoset.cli.progress import LearningProgress, announce_compiling
+    from infoset.cli.progress import LearningProgress
     from infoset.errors import CheckpointError, ParameterError
 
     if resume and out is None:
@@ -234,7 +233,6 @@ def train(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if resume and given:
         raise CheckpointError(f"--{next(iter(given))} belongs to the beginning of a training; not to --resume")
-    announce_compiling()
     from infoset.cli import learning  # brings torch
 
     name = None if game is None else _absolute(game)
@@ -273,12 +271,10 @@ def evaluate(
 ) -> None:
     """Say exactly how good a saved policy is, or what an agent that searches plays: it is asked everywhere."""
     from infoset.catalog import load
-    from infoset.cli.progress import announce_compiling
     from infoset.policy import TabularPolicy
 
     saved = TabularPolicy.load(policy) if policy.endswith((".npz", ".json")) else None
     loaded_game = load(game)
-    announce_compiling()
     from infoset.solvers.metrics import evaluate as exact
     from infoset.tree.sequence_form import SequenceForm
 
@@ -298,6 +294,35 @@ def evaluate(
         print(f"{name:<16} value {value:+.9g}   best response {best:+.9g}   gain {best - value:.3e}")
     print(f"exploitability   {result.exploitability:.3e}\nnash_conv        {result.nash_conv:.3e}")
     print(f"epsilon          {result.epsilon:.3e}")
+
+
+@app.command("warm-up")
+def warm_up(
+    only: Annotated[list[str] | None, typer.Argument(metavar="[WHAT]…", help="Default: everything.")] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Default: one for each core.")] = None,
+    json_: AsJson = False,
+) -> None:
+    """Compile everything now, once on a machine, so that nothing waits for it later."""
+    from time import monotonic
+
+    from infoset.cli.progress import CompilingProgress
+    from infoset.jit import cache_folder
+    from infoset.names import check_choice
+    from infoset.warm_up import compile_sets, recorded
+
+    known = tuple(recorded().sets)
+    for name in only or ():
+        check_choice("WHAT", name, known)
+    began = monotonic()
+    with CompilingProgress() as progress:
+        count = compile_sets(only or known, progress.advance, processes)
+    seconds = monotonic() - began
+    if json_:
+        _print_json({"kernels": count, "seconds": seconds, "folder": str(cache_folder())})
+    elif count:
+        print(f"{count} kernels compiled in {seconds:.1f} s, kept in {cache_folder()}")
+    else:
+        print(f"nothing to compile: {cache_folder()} has it all")
 
 
 @app.command()
@@ -400,12 +425,10 @@ def watch(
     speed: Annotated[float, typer.Option(help="Steps a second.")] = 6.0,
 ) -> None:
     """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
-    from infoset.cli.progress import announce_compiling
     from infoset.files import replace_file
     from infoset.match.replay import Match
 
     played = Match.load(replay)
-    announce_compiling()
     if text:
         from rich.console import Console
 
@@ -451,9 +474,6 @@ def show(
     loaded_policy = None if policy is None else TabularPolicy.load(policy)
     tree = GameTree.of(load(game), max_histories)
     if loaded_policy is not None:
-        from infoset.cli.progress import announce_compiling
-
-        announce_compiling()
         from infoset.tree.sequence_form import SequenceForm
 
         text = policy_text(SequenceForm.of(tree), loaded_policy)
@@ -525,11 +545,9 @@ def check(
 def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str]]:
     import warnings
 
-    from infoset.cli.progress import announce_compiling
     from infoset.gdl.game import GdlGame, GdlWarning
     from infoset.gdl.playouts import findings, random_playouts
 
-    announce_compiling()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
         game = GdlGame(description)
@@ -565,11 +583,9 @@ def convert(
     policies = (".npz", ".json")
     keys = _json_keys(source) & {"state", "steps"}
     if keys and target.suffix == ".json":
-        from infoset.cli.progress import announce_compiling
         from infoset.match.playground_json import read_game, write_game
         from infoset.match.replay import Match
 
-        announce_compiling()
         if "state" in keys:
             read_game(source).save(target)
         else:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from threading import Condition, Thread
+from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.status import Status
 
 from infoset.errors import shorten
 
@@ -19,21 +23,66 @@ if TYPE_CHECKING:
     from infoset.solvers.solver import Solver
 
 
-def announce_compiling() -> None:
-    """Say that kernels are about to be compiled, when they never were on this machine."""
-    from infoset.jit import cache_folder, is_compiled
+PATIENCE = 1.0
+"""Seconds that work may last without a word."""
+PAUSE = 10.0
+"""Seconds between two lines where stderr is no terminal."""
 
-    if not is_compiled():
-        print(f"infoset: compiling kernels, once on this machine (kept in {cache_folder()}) …", file=sys.stderr)
+
+class LifeSigns:
+    """Says on stderr what lasts longer than a second: in a bar or a spinner, or in a line now and then."""
+
+    def __init__(self) -> None:
+        self.work: str | None = None
+        self.since, self.said = monotonic(), 0.0
+        self.changed = Condition()
+        self.spinner: Status | None = None
+        Thread(target=self._watch, name="signs of life", daemon=True).start()
+
+    def __call__(self, work: str | None) -> None:
+        with self.changed:
+            if self.work is None:
+                self.since, self.said = monotonic(), 0.0
+            self.work = work
+            if work is None and self.spinner is not None:
+                self.spinner.stop()
+                self.spinner = None
+            self.changed.notify()
+
+    def _watch(self) -> None:
+        with self.changed:
+            while True:
+                self.changed.wait(None if self.work is None else PATIENCE / 4)
+                if self.work is not None and monotonic() - self.since > PATIENCE:
+                    self._say(self.work)
+
+    def _say(self, work: str) -> None:
+        if _Bar.live is not None:
+            _Bar.live.show(quality=work)
+        elif sys.stderr.isatty():
+            if self.spinner is None:
+                self.spinner = Console(stderr=True).status("")
+                self.spinner.start()
+            self.spinner.update(escape(work))
+        elif monotonic() - self.said > PAUSE:
+            self.said = monotonic()
+            _line(work, monotonic() - self.since)
+
+
+def _line(text: str, seconds: float) -> None:
+    print(f"infoset: {text} ({seconds:.0f} s)", file=sys.stderr, flush=True)
 
 
 DEFAULT_ITERATIONS = 1000
 
 
 class _Bar:
-    """A bar on stderr, where that is a terminal; gone when the work is done."""
+    """A bar on stderr, gone when the work is done; where that is no terminal, a line now and then."""
+
+    live: ClassVar[_Bar | None] = None
 
     def __init__(self, unit: str, description: str, total: int | None) -> None:
+        self.unit = unit
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
@@ -48,13 +97,29 @@ class _Bar:
         self.task = self.bar.add_task(description, total=total, rate="", quality="")
 
     def __enter__(self) -> Self:
+        self.began, self.said = monotonic(), 0.0
         self.bar.start()
+        _Bar.live = self
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _Bar.live = None
         self.bar.stop()
+
+    def show(self, **fields: Any) -> None:
+        """Change what the bar says."""
+        self.bar.update(self.task, **fields)
+        now = monotonic()
+        if self.bar.disable and now - self.began > PATIENCE and now - self.said > PAUSE:
+            self.said = now
+            _line(self._text(), now - self.began)
+
+    def _text(self) -> str:
+        task = self.bar.tasks[self.task]
+        done = f"{task.completed:,.0f}" + (f" of {task.total:,.0f}" if task.total else "") + f" {self.unit}"
+        return ", ".join(filter(None, (task.description, done, task.fields["rate"], task.fields["quality"])))
 
 
 class SolveProgress(_Bar):
@@ -67,17 +132,17 @@ class SolveProgress(_Bar):
 
     def building(self, positions: int) -> None:
         """So many positions of the game were expanded."""
-        self.bar.update(self.task, quality=f"{positions:,} positions")
+        self.show(quality=f"{positions:,} positions")
 
     def advance(self, solver: Solver, seconds: float) -> None:
         """The solver stands here after so many seconds of its own time."""
         rate = f"{solver.iteration / seconds:,.0f}/s" if seconds > 0 else ""
-        self.bar.update(self.task, description="solving", completed=solver.iteration, rate=rate)
+        self.show(description="solving", completed=solver.iteration, rate=rate)
 
     def point(self, point: Point) -> None:
         """The average profile was evaluated."""
         goal = "" if self.target is None else f" (target {self.target:.1e})"
-        self.bar.update(self.task, quality=f"exploitability {point.exploitability:.2e}{goal}")
+        self.show(quality=f"exploitability {point.exploitability:.2e}{goal}")
 
 
 class TrainingProgress(_Bar):
@@ -88,7 +153,7 @@ class TrainingProgress(_Bar):
 
     def advance(self, runs: int, best: float) -> None:
         """So many runs are over."""
-        self.bar.update(self.task, completed=runs, quality=f"best {best:.6g}")
+        self.show(completed=runs, quality=f"best {best:.6g}")
 
 
 class SamplingProgress(_Bar):
@@ -99,16 +164,16 @@ class SamplingProgress(_Bar):
 
     def exploring(self, positions: int) -> None:
         """So many positions of the game were expanded."""
-        self.bar.update(self.task, quality=f"{positions:,} positions")
+        self.show(quality=f"{positions:,} positions")
 
     def advance(self, iterations: int, infosets: int, seconds: float) -> None:
         """Sampling stands here."""
         rate = f"{iterations / max(seconds, 1e-9):,.0f} iterations/s"
-        self.bar.update(self.task, description="sampling", completed=seconds, rate=rate, quality=f"{infosets:,} sets")
+        self.show(description="sampling", completed=seconds, rate=rate, quality=f"{infosets:,} sets")
 
     def evaluating(self, share: float) -> None:
         """So much of the evaluation is done."""
-        self.bar.update(self.task, description="evaluating", quality=f"{share:.0%}")
+        self.show(description="evaluating", quality=f"{share:.0%}")
 
 
 class LearningProgress(_Bar):
@@ -119,14 +184,25 @@ class LearningProgress(_Bar):
 
     def exploring(self, positions: int) -> None:
         """So many positions of the game were expanded."""
-        self.bar.update(self.task, quality=f"{positions:,} positions")
+        self.show(quality=f"{positions:,} positions")
 
     def advance(self, epoch: Epoch) -> None:
         """The training stands here."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
         worth = ", ".join(f"{value:.4g}" for value in epoch.start_values)
         quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}, start {worth}"
-        self.bar.update(self.task, description="learning", completed=epoch.seconds, rate=rate, quality=quality)
+        self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
+
+
+class CompilingProgress(_Bar):
+    """A bar for kernels that are compiled ahead."""
+
+    def __init__(self) -> None:
+        super().__init__("kernels", "compiling", None)
+
+    def advance(self, done: int, total: int, last: str) -> None:
+        """So many are done, of so many."""
+        self.show(completed=done, total=total, quality=last)
 
 
 class AskingProgress(_Bar):
@@ -137,7 +213,7 @@ class AskingProgress(_Bar):
 
     def advance(self, asked: int, seconds: float) -> None:
         """So many were asked."""
-        self.bar.update(self.task, completed=asked, rate=f"{asked / max(seconds, 1e-9):,.0f}/s")
+        self.show(completed=asked, rate=f"{asked / max(seconds, 1e-9):,.0f}/s")
 
 
 class MatchProgress(_Bar):
@@ -150,7 +226,7 @@ class MatchProgress(_Bar):
         """The series stands here."""
         rate = f"{series.games / series.seconds:,.0f}/s" if series.seconds > 0 else ""
         means = "  ".join(f"{score.agent} {score.mean or 0.0:+.3g}" for score in series.agents)
-        self.bar.update(self.task, completed=series.games, rate=rate, quality=means)
+        self.show(completed=series.games, rate=rate, quality=means)
 
 
 class TournamentProgress(_Bar):
@@ -168,4 +244,4 @@ class TournamentProgress(_Bar):
         leader = max(scores, key=scores.__getitem__)
         rate = f"{standings.fresh / standings.seconds:,.1f}/s"
         quality = f"{shorten(leader, 20)} leads with {100 * scores[leader]:.1f} %"
-        self.bar.update(self.task, description="playing", completed=standings.games, rate=rate, quality=quality)
+        self.show(description="playing", completed=standings.games, rate=rate, quality=quality)

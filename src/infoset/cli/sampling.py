@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.catalog import load
-from infoset.cli.progress import SamplingProgress, announce_compiling
+from infoset.cli.progress import SamplingProgress
 from infoset.errors import CheckpointError
 from infoset.names import build, check_choice, parse_name
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from infoset.solvers.belief_response import PolicyEvaluation
     from infoset.solvers.pooled_mccfr import PooledMccfr
     from infoset.tree.walk import Walk
+from infoset.warm_up import ready
 
 MCCFR = "mccfr"
 EXTERNAL, OUTCOME = "external", "outcome"
@@ -43,7 +44,6 @@ def solve_by_sampling(
     ``mccfr(explore=1)``: try all moves always; ``mccfr(sampling=outcome)``: one play an iteration; ``mccfr(runs=4)``:
     so many independent runs, a thread each.
     """
-    announce_compiling()
     from infoset.runs import RunConfig, SamplingFolder
     from infoset.solvers.mccfr import Mccfr
     from infoset.solvers.outcome_sampling import EXPLORATION, OutcomeMccfr
@@ -83,6 +83,7 @@ def solve_by_sampling(
             return PooledMccfr(one, config.seed, runs)
 
         work, first = [build("method", parse_name(config.method), {MCCFR: make}) for _ in range(2)]
+        ready("sampling")
         first.step(1)  # loads the compiled code, or compiles it, before the clock runs
         if saved:
             work.restore(saved)

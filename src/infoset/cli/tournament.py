@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.catalog import load
-from infoset.cli.progress import TournamentProgress, announce_compiling
+from infoset.cli.progress import TournamentProgress
 from infoset.errors import ParameterError
 from infoset.files import replace_file
 
@@ -24,8 +24,6 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **setti
     Raises ``KeyboardInterrupt`` where nothing was played before Ctrl-C.
     """
     load(game)
-    if "infoset.jit" in sys.modules:  # the game has kernels
-        announce_compiling()
     from infoset.arena.tournament import tournament
     from infoset.view.tournament_svg import tournament_svg
 

@@ -18,7 +18,7 @@ from infoset.base import Action, IndexArray, IntArray
 from infoset.gdl.propnet import AND, NO_NODE, SEES, PropNet
 from infoset.gdl.syntax import Term, to_action
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, no_move
-from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
 WORD = 64
@@ -94,7 +94,7 @@ def _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending):
                 _flip(first_fanout, fanout, loop_begin, value, slack, pending, node)
 
 
-@kernel
+@inner_kernel
 def _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, begin, end):
     """The least fixpoint of a loop; only its differences from before go on to gates outside."""
     before = value[begin:end].copy()
@@ -115,7 +115,7 @@ def _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, begin,
             _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end)
 
 
-@kernel
+@linked_kernel
 def _tell_loop(first_fanout, fanout, slack, node, begin, end, change):
     for k in range(first_fanout[node], first_fanout[node + 1]):
         reader = np.int64(fanout[k] >> 1)
@@ -123,7 +123,7 @@ def _tell_loop(first_fanout, fanout, slack, node, begin, end, change):
             slack[reader] += change
 
 
-@kernel
+@inner_kernel
 def _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end):
     """What ``_flip`` does, for the readers outside the loop of a gate that has changed."""
     for k in range(first_fanout[node], first_fanout[node + 1]):
