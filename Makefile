@@ -7,9 +7,14 @@
 # make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
-PYTHON ?= python3
 VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN = $(VENV)/Scripts
+else
+PYTHON ?= python3
 BIN = $(VENV)/bin
+endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
 .PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
@@ -50,6 +55,12 @@ check: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check src tests papers
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/test.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/proposal.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/pre-commit validate-config
 
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

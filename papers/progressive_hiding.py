@@ -298,8 +298,8 @@ def rival_rows(wins: dict[str, np.ndarray], gaps: dict[str, np.ndarray]) -> tupl
 def page(trade: list[str], coins: list[str], bridge: list[str], rivals: tuple[list[str], list[str]], args: Args) -> str:
     head = f"""# Progressive hiding
 
-Benjamin Heymann and Marc Lanctot, *Progressive hiding*. This page is written by `papers/progressive_hiding.py`, numbers
-and pictures included. The algorithm and its maps are described in [](../solvers/progressive-hiding.md).
+Benjamin Heymann and Marc Lanctot, *Learning in games with progressive hiding*, AAMAS 2025. This page is written
+by `papers/progressive_hiding.py`, numbers and pictures included. The algorithm and its maps are described in [](../solvers/progressive-hiding.md).
 
 ## Trade Comm (Figure 1)
 

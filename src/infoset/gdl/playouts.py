@@ -19,6 +19,11 @@ def random_playouts(game: GdlGame, plays: int, seed: int = 0, max_steps: int = M
     A game that grounds is played 64 games to a machine word; another one by one.  Plays longer than ``max_steps``
     are given up and counted.  The same arguments give the same figures.  Raises ``GameRuleError`` where a role has
     no legal move in a state that is not terminal.
+
+    >>> from infoset.gdl.playouts import random_playouts
+    >>> played = random_playouts(infoset.load("gdl:monty_hall"), 6400, seed=1)
+    >>> played.finished
+    6400
     """
     check_range("plays", plays, 1, MAX_PLAYS)
     check_range("max_steps", max_steps, 1, MAX_PLAYS)

@@ -128,7 +128,12 @@ CONFIGS: dict[str, Config] = {
 
 
 def config(name: str) -> Config:
-    """A variant by the reference's name.  Raises ``UnknownNameError``."""
+    """A variant by the reference's name.  Raises ``UnknownNameError``.
+
+    >>> from infoset.pommerman.config import config
+    >>> config("OneVsOne-v0").num_agents
+    2
+    """
     if name not in CONFIGS:
         raise UnknownNameError("Pommerman variant", name, CONFIGS)
     return CONFIGS[name]
