@@ -1,6 +1,7 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
-# make check   lint and types only      make docs   build the pages
+# make check   lint, types and the files of the project      make docs   build the pages
+# make gallery   draw the pictures of docs/gallery.md again: minutes
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
@@ -17,7 +18,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
+.PHONY: demo test test-all check docs gallery bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -61,6 +62,9 @@ check: $(VENV)/test
 	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/pre-commit validate-config
+
+gallery: $(VENV)/test
+	$(BIN)/python docs/gallery.py
 
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

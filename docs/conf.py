@@ -1,5 +1,7 @@
 """Sphinx configuration: Markdown by myst, furo, and every example run as a doctest."""
 
+from sphinx.application import Sphinx
+
 from infoset import __version__
 
 project = "infoset"
@@ -30,9 +32,20 @@ autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
+autodoc_type_aliases = {name: f"infoset.{name}" for name in ("Action", "JointMove", "Observation")} | {
+    name: name for name in ("BoolArray", "FloatArray", "IndexArray", "IntArray", "LongArray")
+}
 nitpicky = True
+INSIDE = (  # what signatures mention and only the library itself uses
+    "AnyMethod Bomber Clock Exit Facts GameType GdlGame Group HidingArrays InformationStates InfosetTable Leaves Past "
+    "Played Pommerman"
+)
 nitpick_ignore_regex = [
     ("py:.*", r"(?!infoset\b).*"),  # other libraries' names lead nowhere
-    # what signatures mention and only the library itself uses
-    ("py:class", r"infoset\..*\.(AnyMethod|Bomber|GdlGame|Group|HidingArrays|InformationStates|InfosetTable|Past|Played|Pommerman)"),
+    ("py:class", rf"infoset\..*\.({INSIDE.replace(' ', '|')})"),
 ]
+
+
+def setup(app: Sphinx) -> None:
+    """Fields of named tuples are in the signature; what Python says of them adds nothing."""
+    app.connect("autodoc-skip-member", lambda *event: str(event[3].__doc__).startswith("Alias for field") or None)

@@ -27,7 +27,7 @@ def find(name: str) -> Any:
 
 
 def documented(kind: str) -> list[str]:
-    return [n for page in PAGES for n in re.findall(rf"auto(?:{kind}):: (\S+)", page.read_text(encoding="utf-8"))]
+    return [n for page in PAGES for n in re.findall(rf"\.\. (?:auto|py:)(?:{kind}):: (\S+)", page.read_text(encoding="utf-8"))]
 
 
 NAMED = documented("class|function")
@@ -49,9 +49,9 @@ def home(name: str) -> str:
 
 
 def test_everything_public_and_everything_in_the_guides_is_there() -> None:
-    there = set(documented("class|function|data|module"))
+    there = set(documented("class|function|data|module|type"))
     assert {home(name) for name in asked_for()} - there == set()
-    assert sorted(there) == sorted(documented("class|function|data|module"))  # each once
+    assert sorted(there) == sorted(documented("class|function|data|module|type"))  # each once
 
 
 @pytest.mark.parametrize("name", NAMED)
