@@ -299,7 +299,8 @@ def page(trade: list[str], coins: list[str], bridge: list[str], rivals: tuple[li
     head = f"""# Progressive hiding
 
 Benjamin Heymann and Marc Lanctot, *Learning in games with progressive hiding*, AAMAS 2025. This page is written
-by `papers/progressive_hiding.py`, numbers and pictures included. The algorithm and its maps are described in [](../solvers/progressive-hiding.md).
+by `papers/progressive_hiding.py`, numbers and pictures included. The algorithm and its maps are described in
+[](../solvers/progressive-hiding.md).
 
 ## Trade Comm (Figure 1)
 

@@ -27,7 +27,11 @@ def find(name: str) -> Any:
 
 
 def documented(kind: str) -> list[str]:
-    return [n for page in PAGES for n in re.findall(rf"\.\. (?:auto|py:)(?:{kind}):: (\S+)", page.read_text(encoding="utf-8"))]
+    return [
+        n
+        for page in PAGES
+        for n in re.findall(rf"\.\. (?:auto|py:)(?:{kind}):: (\S+)", page.read_text(encoding="utf-8"))
+    ]
 
 
 NAMED = documented("class|function")

@@ -45,7 +45,9 @@ def test_the_workflow_does_what_a_developer_does() -> None:
 def test_on_windows_programs_are_in_another_folder() -> None:
     """``python -m venv`` makes ``Scripts`` there."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"ifeq \(\$\(OS\),Windows_NT\)\n[^e]*BIN = \$\(VENV\)/Scripts\nelse\n[^e]*BIN = \$\(VENV\)/bin", makefile)
+    assert re.search(
+        r"ifeq \(\$\(OS\),Windows_NT\)\n[^e]*BIN = \$\(VENV\)/Scripts\nelse\n[^e]*BIN = \$\(VENV\)/bin", makefile
+    )
 
 
 def test_read_the_docs_installs_what_exists() -> None:

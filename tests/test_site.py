@@ -16,11 +16,14 @@ pytest.importorskip("sphinx", reason="Sphinx is not installed (group 'docs')")
 from bs4 import BeautifulSoup
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
 from test_docstrings import asked_for, home
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+PAGES = sorted(
+    page.relative_to(DOCS).with_suffix("").as_posix() for page in DOCS.rglob("*.md") if "_build" not in page.parts
+)
 SPHINX_OWN = {"search", "genindex", "py-modindex"}
 SHOWN = re.compile(r"|console|python|\{doctest\}|\{code-block\} \w+")
 MADE_BY_SPHINX = re.compile(r"\$|\]\(\)|\[\]\(|\{\w+\}`")  # formulas, titles of other pages, roles
@@ -30,7 +33,20 @@ MADE_BY_SPHINX = re.compile(r"\$|\]\(\)|\[\]\(|\{\w+\}`")  # formulas, titles of
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages as ``make docs`` builds them, warnings and names that lead nowhere included."""
     out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", DOCS, out / "html", "-d", out / "trees"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-b",
+        "html",
+        DOCS,
+        out / "html",
+        "-d",
+        out / "trees",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return out / "html"
@@ -105,7 +121,9 @@ def test_every_picture_is_shown_and_described(site: Path) -> None:
             assert len(picture.get("alt", "")) > 5, (name, picture["src"])
             assert not picture["alt"].endswith((".png", ".svg", ".gif")), (name, picture["src"])
             shown.add(Path(picture["src"]).name)
-    readme = set(re.findall(r"docs/[\w/.-]+/([\w-]+\.(?:png|svg|gif))", (ROOT / "README.md").read_text(encoding="utf-8")))
+    readme = set(
+        re.findall(r"docs/[\w/.-]+/([\w-]+\.(?:png|svg|gif))", (ROOT / "README.md").read_text(encoding="utf-8"))
+    )
     there = {p.name for p in DOCS.rglob("*") if p.suffix in {".png", ".svg", ".gif"} and "_build" not in p.parts}
     assert there - shown - readme == set()
 

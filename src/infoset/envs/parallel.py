@@ -35,8 +35,8 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     Nature draws from a generator made from the seed of ``reset``: the same seed and actions give the same episode.
 
-    Raises ``IllegalMoveError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves, what
-    ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
+    Raises ``IllegalMoveError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves,
+    what ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
 
     >>> from infoset.envs.parallel import InfosetParallelEnv
     >>> env = InfosetParallelEnv("rock_paper_scissors")

@@ -54,7 +54,7 @@ def dcfr(
 
     Raises ``ParameterError`` for values out of range.
 
-    >>> infoset.solve(infoset.load("kuhn_poker"), infoset.dcfr(alpha=1.5, beta=0.0, gamma=2.0), iterations=100).nash_conv < 0.1
+    >>> infoset.solve(infoset.load("kuhn_poker"), infoset.dcfr(alpha=1.5, beta=0.0), iterations=100).nash_conv < 0.1
     True
     """
     _finite("dcfr", alpha=alpha, beta=beta)
@@ -90,7 +90,7 @@ def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZO
 def hedge(eta: float = 1.0, decay: float = 0.5, averaging: float = 0.0, alternating: bool = True) -> Method:
     """Exponential weights at every information set, learning rate ``eta / t**decay``.
 
-    Freund & Schapire 1997, at every information set; ``eta`` is in units of one over payoffs.  Raises ``ParameterError``.
+    Freund & Schapire 1997; ``eta`` is in units of one over payoffs.  Raises ``ParameterError``.
 
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.hedge(eta=5.0), iterations=1000).nash_conv < 0.1
     True

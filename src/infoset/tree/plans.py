@@ -24,7 +24,7 @@ def uniform(form: SequenceForm) -> FloatArray:
 
 
 def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """Realisation weights (S,) of behaviour (S,): of each sequence the product of the chances on it, 1 of the empty ones.
+    """Realisation weights (S,) of behaviour (S,): the product of the chances on each sequence, 1 of the empty ones.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> import numpy as np

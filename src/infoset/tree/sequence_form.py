@@ -42,8 +42,8 @@ class FormArrays(NamedTuple):
 class SequenceForm:
     """A game as sequences, information sets with at least two moves, and terminal rows.
 
-    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is what two players' payoffs always sum to, else
-    ``None``.  von Stengel (1996).
+    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is what two players' payoffs always sum to,
+    else ``None``.  von Stengel (1996).
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> form.num_sequences, form.num_infosets, form.zero_sum
