@@ -1,5 +1,7 @@
 """Sphinx configuration: Markdown by myst, furo, and every example run as a doctest."""
 
+from typing import Any
+
 from sphinx.application import Sphinx
 
 from infoset import __version__
@@ -29,7 +31,6 @@ doctest_test_doctest_blocks = ""  # those of docstrings run one by one, in tests
 
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 100
 autodoc_type_aliases = {name: f"infoset.{name}" for name in ("Action", "JointMove", "Observation")} | {
@@ -43,5 +44,15 @@ nitpick_ignore_regex = [
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("autodoc-skip-member", without_aliases)
+    app.connect("builder-inited", with_defaults_as_written)
+
+
+def without_aliases(*event: Any) -> bool | None:
     """Fields of named tuples are in the signature; what Python says of them adds nothing."""
-    app.connect("autodoc-skip-member", lambda *event: str(event[3].__doc__).startswith("Alias for field") or None)
+    return str(event[3].__doc__).startswith("Alias for field") or None
+
+
+def with_defaults_as_written(app: Sphinx) -> None:
+    """Not where examples run: autodoc writes such defaults into the functions themselves."""
+    app.config.autodoc_preserve_defaults = app.builder.format == "html"
