@@ -3,6 +3,7 @@
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.util.inspect import TypeAliasForwardRef
 
 from infoset import __version__
 
@@ -41,6 +42,9 @@ nitpick_ignore_regex = [
     ("py:.*", r"(?!infoset\b).*"),  # other libraries' names lead nowhere
     ("py:class", r"infoset\.\w+\..*"),  # signatures also mention what only the library itself uses
 ]
+
+
+TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # inside of other types too
 
 
 def setup(app: Sphinx) -> None:

@@ -47,7 +47,7 @@ def commands(part: str) -> Iterator[list[str]]:
     for kind, text in re.findall(r"```(console|python)\n(.*?)```", part, re.DOTALL):
         if kind == "python":
             yield [sys.executable, "-c", text]
-        for line in text.splitlines() if kind == "console" else ():
+        for line in text.replace("\\\n", "").splitlines() if kind == "console" else ():
             if line.startswith("$ infoset "):
                 yield [sys.executable, "-m", "infoset", *shlex.split(line)[2:]]
 

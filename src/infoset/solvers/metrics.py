@@ -144,7 +144,7 @@ def check_common_payoff(form: SequenceForm) -> None:
 
 
 def performance(form: SequenceForm, plan: FloatArray) -> float:
-    """What the profile ``plan`` (S,) wins against uniformly random opponents (Lanctot 2014, eq. 11).
+    """What the profile ``plan`` (S,) wins against uniformly random opponents (Lanctot 2014, equation 11).
 
     The sum over players of what each wins more than a uniform player in its seat, all others uniform.
 

@@ -24,7 +24,7 @@ from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 
 def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool = True) -> Replicator:
-    """Discrete replicator dynamics in the sequence form (Lanctot 2014, eq. 3).
+    """Discrete replicator dynamics in the sequence form (Lanctot 2014, equation 3).
 
     ``shift`` c, in units of payoffs, makes every shifted payoff positive; 1 - smallest payoff by default.  Raises
     ``ParameterError`` for one that is not finite, and, when it meets a game, for one that is too small.
@@ -128,7 +128,7 @@ class ContinuousReplicator:
 
 
 def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
-    """Continuous replicator dynamics in the sequence form (Lanctot 2014, eq. 4).
+    """Continuous replicator dynamics in the sequence form (Lanctot 2014, equation 4).
 
     An iteration is ``step`` units of time.  The payoff shift cancels; a step of 0.25 is stable for payoffs of a few
     units.  Raises ``ParameterError`` for one out of range.
