@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 
 from gdl_interpreter import Interpreter
 from infoset.gdl import parallel, scalar
-from infoset.gdl.game import GdlGame
+from infoset.gdl.game import EvaluatorWarning, GdlGame
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import description, library
@@ -234,7 +234,8 @@ SOMETIMES = """
 
 def test_plays_that_are_not_stuck_are_kept() -> None:
     """Half of the plays come to b, where y is stuck; the others end at a after one step."""
-    lazily = GdlGame(parse_gdl(SOMETIMES), budget=Budget(rules=0))
+    with pytest.warns(EvaluatorWarning, match="too many rules"):
+        lazily = GdlGame(parse_gdl(SOMETIMES), budget=Budget(rules=0))
     assert lazily.rules.propnet is None
     every = [module.playouts(net_of(SOMETIMES), 20_000, seed=3) for module in (scalar, parallel)]
     for played, plays in zip([*every, random_playouts(lazily, 2000)], (20_000, 20_000, 2000), strict=True):
