@@ -88,7 +88,7 @@ def test_what_cannot_be_played_is_refused() -> None:
     state = load("pommerman:PommeFFACompetition-v0(seed=1)").start().state
     with pytest.raises(IllegalMoveError, match="player 2 cannot play 6"):
         state.play((0, 0, 6, 0))
-    with pytest.raises(UnknownNameError, match="did you mean 'PommeFFA-v1'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'pommerman:PommeFFA-v1'"):
         load("pommerman:PommeFFA-v0")
 
 
