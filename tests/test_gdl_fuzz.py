@@ -279,7 +279,7 @@ def play(description: Description, seed: int) -> str:
         except InfosetError as error:
             ends.append(type(error).__name__)
         else:
-            assert found.finished + found.unfinished == 65
+            assert found.finished + found.unfinished + sum(found.stuck.values()) == 65
             ends.append("net")
     return ends[0]
 
