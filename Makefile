@@ -1,18 +1,24 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
-# make check   lint and types only      make docs   build the pages
+# make check   lint, types and the files of the project      make docs   build the pages
+# make gallery   draw the pictures of docs/gallery.md again: minutes
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
 # make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
-PYTHON ?= python3
 VENV ?= .venv
-BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+BIN = $(VENV)/Scripts
+else
+PYTHON ?= python3
+BIN = $(VENV)/bin
+endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
+.PHONY: demo test test-all check docs gallery bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +56,15 @@ check: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check src tests papers
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/test.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/proposal.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/pre-commit validate-config
+
+gallery: $(VENV)/test
+	$(BIN)/python docs/gallery.py
 
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

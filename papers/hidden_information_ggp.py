@@ -605,7 +605,8 @@ def main() -> None:
 
 PAGE_TEXT = """# Playing any hidden-information game
 
-Partridge & Thielscher (2022) play games described in GDL-II by sampling the states that may be, searching each with
+Zachary Partridge and Michael Thielscher, *Hidden information general game playing with deep learning and search*,
+PRICAI 2022, play games described in GDL-II by sampling the states that may be, searching each with
 CFR, and nets trained by self-play for a day. Here their games and opponents are met by players of three kinds:
 
 - *sound*: an equilibrium of the whole game, found within a start clock of {seconds:g} s. Nobody can take more from it

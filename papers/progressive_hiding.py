@@ -368,8 +368,9 @@ def page(
 ) -> str:
     head = f"""# Progressive hiding
 
-Benjamin Heymann and Marc Lanctot, *Progressive hiding*. This page is written by `papers/progressive_hiding.py`, numbers
-and pictures included. The algorithm and its maps are described in [](../solvers/progressive-hiding.md).
+Benjamin Heymann and Marc Lanctot, *Learning in games with progressive hiding*, AAMAS 2025. This page is written
+by `papers/progressive_hiding.py`, numbers and pictures included. The algorithm and its maps are described in
+[](../solvers/progressive-hiding.md).
 
 ## Trade Comm (Figure 1)
 

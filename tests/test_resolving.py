@@ -203,7 +203,7 @@ def test_the_gadget_keeps_what_was_promised() -> None:
 
 
 def test_solving_again_with_ranges_alone_is_not_safe() -> None:
-    """Without the gadget either player may come with what the other does not expect (search.md, pitfalls)."""
+    """Without the gadget either player may come with what the other does not expect (specs/search.md, pitfalls)."""
     states = PublicStates(explore(load("kuhn_poker")), Horizon(1))
     values = ExactValues(states, 100)
     safe = exploitability(states, values, 150)

@@ -39,12 +39,21 @@ InformationState: TypeAlias = "tuple[Token, ...]"
 
 
 class Step(Protocol):
-    """The outcome of one joint move: the next state and what each player observes of it."""
+    """The outcome of one joint move: the next state and what each player observes of it.
+
+    >>> step = infoset.load("kuhn_poker").start()
+    >>> step.observation(0) is None        # nothing is seen before the cards are dealt
+    True
+    """
 
     @property
-    def state(self) -> State: ...
+    def state(self) -> State:
+        """The state that it leads to."""
+        ...
 
-    def observation(self, player: int) -> Observation: ...
+    def observation(self, player: int) -> Observation:
+        """What ``player`` sees of it; ``None`` where not even that time has passed."""
+        ...
 
 
 class State(Protocol):
@@ -52,10 +61,18 @@ class State(Protocol):
 
     Histories that agree on what is to come may (and for speed should) share one state: the past is kept in
     the players' information states, not here.
+
+    >>> state = infoset.load("rock_paper_scissors").start().state
+    >>> state.legal(0)
+    ('Rock', 'Paper', 'Scissors')
+    >>> state.play(("Rock", "Paper")).state.returns()
+    (-1.0, 1.0)
     """
 
     @property
-    def terminal(self) -> bool: ...
+    def terminal(self) -> bool:
+        """Whether the game is over."""
+        ...
 
     def legal(self, player: int) -> tuple[Action, ...]:
         """The moves of ``player``, in a fixed order; ``()`` when that player does not move."""
@@ -87,15 +104,25 @@ class Game(Protocol):
 
     A game may carry two attributes for matches: ``pass_move``, what is executed for a player whose move is faulty,
     and ``teams``, a tuple of tuples of players who win together.
+
+    >>> game = infoset.load("leduc_poker")
+    >>> game.name, game.players, isinstance(game, infoset.Game)
+    ('leduc_poker', ('P1', 'P2'), True)
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What ``infoset.load`` makes it from."""
+        ...
 
     @property
-    def players(self) -> tuple[str, ...]: ...
+    def players(self) -> tuple[str, ...]:
+        """(n,) the names of the players, in the order of payoffs."""
+        ...
 
-    def start(self) -> Step: ...
+    def start(self) -> Step:
+        """The state it begins in, with what each player sees of that."""
+        ...
 
 
 class Facts(NamedTuple):
@@ -129,10 +156,22 @@ class InformationMap(Protocol):
 
     A game that has one carries it as the attribute ``information_map``; where there is none, a player's
     information set is its information state.
+
+    >>> game = infoset.ProductForm(
+    ...     "forgetful",
+    ...     ("P1",),
+    ...     (infoset.Nature("coin", ("heads", "tails")), infoset.Stage("call", "P1", ("heads", "tails"))),
+    ...     lambda past: float(past["coin"] == past["call"]),
+    ... )
+    >>> thrown = game.start().state.play((None,), "heads").state
+    >>> game.information_map.key(thrown, 0)             # the name of the stage; the coin is not seen
+    ('call',)
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the map, which policies keep with their keys."""
+        ...
 
     def key(self, state: State, player: int) -> Hashable:
         """The label of the information set in which ``player`` moves at ``state``."""
@@ -140,18 +179,30 @@ class InformationMap(Protocol):
 
 
 class Observed(NamedTuple):
-    """The plain ``Step``: a state and the observations, one a player."""
+    """The plain ``Step``: a state and the observations, one a player.
+
+    ``observations`` has one entry a player, (n,).
+
+    >>> infoset.Observed(state=infoset.Ended((1.0, -1.0)), observations=("won", "lost")).observation(1)
+    'lost'
+    """
 
     state: State
     observations: tuple[Observation, ...]
 
     def observation(self, player: int) -> Observation:
+        """What ``player`` sees of it."""
         return self.observations[player]
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """A rule for one or more players: a distribution over the legal moves at each information set."""
+    """A rule for one or more players: a distribution over the legal moves at each information set.
+
+    >>> policy = infoset.solve(infoset.load("kuhn_poker"), "lp").policy
+    >>> isinstance(policy, infoset.Policy), policy.probabilities(0, "K [pass] bet")
+    (True, {'pass': 0.0, 'bet': 1.0})
+    """
 
     def probabilities(self, player: int, key: str) -> Mapping[str, float]:
         """The distribution at the information set called ``key``; values in [0, 1] that sum to one."""
@@ -167,6 +218,14 @@ class Agent(Protocol):
     it plays, so one object plays game after game; in one game it holds one seat.
 
     A deadline is a moment of ``time.monotonic``, in seconds; ``None`` means that there is no limit.
+
+    >>> class Always:
+    ...     def begin(self, game, player, rng, deadline): ...
+    ...     def observe(self, own_move, observation): ...
+    ...     def act(self, legal, deadline): return legal[-1]
+    ...     def end(self, returns): ...
+    >>> infoset.play_match("kuhn_poker", [Always(), "random"], seed=1).steps[2].moves
+    ('bet', None)
     """
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:

@@ -53,6 +53,12 @@ def load(name: str) -> Game:
     (``.efg``, ``.gdl``, ``.kif``) or ``"openspiel:NAME(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
+
+    >>> infoset.load("kuhn_poker(players=3)").players
+    ('P1', 'P2', 'P3')
+    >>> infoset.load("kuhn_poke")
+    Traceback (most recent call last):
+    infoset.errors.UnknownNameError: unknown game 'kuhn_poke'; did you mean 'kuhn_poker'?
     """
     if name.startswith(OPENSPIEL):
         from infoset.formats.openspiel import load_openspiel

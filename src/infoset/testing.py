@@ -19,7 +19,11 @@ NO_SUCH_MOVE = ("no", "such", "move")
 
 @dataclass(frozen=True)
 class GameCheck:
-    """What a check saw: plays, their mean length in steps, and distinct information states with a move."""
+    """What a check saw: plays, their mean length in steps, and distinct information states with a move.
+
+    >>> infoset.testing.check_game(infoset.load("kuhn_poker"), plays=10).information_states <= 12
+    True
+    """
 
     game: str
     plays: int
@@ -35,6 +39,12 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
     gives equal steps for equal arguments, leaves the state as it was and refuses what is not on offer; somebody
     can move or nature answers until the end; the end comes; payoffs are finite; observations are hashable; and
     a player's moves follow from its information state.  Raises ``GameRuleError`` that names the history.
+
+    ``max_steps`` bounds the length of a play.
+
+    >>> check = infoset.testing.check_game(infoset.load("rock_paper_scissors"), plays=20)
+    >>> check.plays, check.mean_length
+    (20, 1.0)
     """
     check_range("plays", plays, 0, MAX_COUNT)
     check_range("max_steps", max_steps, 1, MAX_COUNT)

@@ -111,6 +111,14 @@ def tournament(
     Raises what ``load`` and ``load_agent`` raise, before anything is played; ``ParameterError`` for teams that do not
     fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
     another tournament or another process is at it; ``UnsupportedSystemError`` on Windows.
+
+    Ratings are Bradley and Terry's (1952), in points of Elo's scale.
+
+    >>> from infoset.arena.tournament import tournament
+    >>> teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])"]
+    >>> standings = tournament("rock_paper_scissors", teams, games=4, workers=1, db="games.db")
+    >>> standings.score("scripted(moves=[Paper])")
+    1.0
     """
     check_shared_files("a tournament")
     check_range("games", games, 1, MAX_GAMES)

@@ -34,6 +34,16 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     are the reference's; where all play for themselves, an agent is terminated when it dies.
 
     Nature draws from a generator made from the seed of ``reset``: the same seed and actions give the same episode.
+
+    Raises ``IllegalMoveError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves,
+    what ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
+
+    >>> from infoset.envs.parallel import InfosetParallelEnv
+    >>> env = InfosetParallelEnv("rock_paper_scissors")
+    >>> seen, infos = env.reset(seed=1)
+    >>> seen, rewards, *over = env.step({"P1": 0, "P2": 1})
+    >>> rewards
+    {'P1': -1.0, 'P2': 1.0}
     """
 
     def __init__(

@@ -57,6 +57,14 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
     Every episode is the match that ``play_match`` plays with the same agents and the seed ``info["seed"]``.  The
     seeds follow from that of ``reset``.  A game that is left before its end, by ``reset`` or by a death in Pommerman
     where all play for themselves, is not ended for the other agents; their next one just begins.
+
+    Raises what ``load`` and ``load_agent`` raise, and ``MissingExtraError`` without the extra ``interop``.
+
+    >>> from infoset.envs.single import SeatEnv
+    >>> env = SeatEnv("rock_paper_scissors", 0, ["scripted(moves=[Rock])"])
+    >>> seen, info = env.reset(seed=1)
+    >>> env.step(env.moves.index("Paper"))[1:3]
+    (1.0, True)
     """
 
     metadata = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012, Gymnasium's own form

@@ -135,6 +135,15 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
 
     The two trees are walked side by side, moves and nature's answers matched by their order.  A simultaneous
     game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ.
+
+    Needs the extra ``interop``; raises ``MissingExtraError`` without it.
+
+    >>> import pyspiel
+    >>> from open_spiel.python.algorithms import exploitability
+    >>> game, theirs = infoset.load("kuhn_poker"), pyspiel.load_game("kuhn_poker")
+    >>> policy = infoset.export_policy(infoset.solve(game, "lp").policy, game, theirs)
+    >>> bool(exploitability.nash_conv(theirs, policy) < 1e-9)
+    True
     """
     _pyspiel()
     from open_spiel.python.policy import TabularPolicy as SpielPolicy

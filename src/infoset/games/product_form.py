@@ -75,6 +75,11 @@ class Nature:
     """An axis of nature; or several that are drawn together, with a tuple of names and tuples as answers.
 
     ``answers`` are equally likely, or mapped to their probabilities; a function of the past may give either.
+
+    >>> infoset.Nature("die", range(1, 7)).name
+    'die'
+    >>> bent = infoset.Nature("coin", {"heads": 0.7, "tails": 0.3})
+    >>> glass = infoset.Nature("ball", lambda past: ("red", "black") if past["coin"] == "heads" else ("red",))
     """
 
     name: str | tuple[str, ...]
@@ -104,6 +109,9 @@ class Stage:
 
     ``actions`` are the choices, or a function of what is seen: of the values by the names of their axes, or of that one
     value.  Where the only choice is ``PASS`` the stage does not take place, so that games may end early.
+
+    >>> infoset.Stage("guess", "P2", ("red", "black"), sees="word").sees
+    'word'
     """
 
     name: str
@@ -140,6 +148,19 @@ class ProductForm:
     Raises ``ParameterError`` for names that are not distinct, ``UnknownNameError`` for a player or an axis that does
     not exist, and ``GameRuleError`` for an axis that is seen before it is chosen, a menu that is empty or repeats
     itself, and probabilities that do not sum to one: here where these are values, in play where functions give them.
+
+    >>> game = infoset.ProductForm(
+    ...     "signals",
+    ...     ("P1", "P2"),
+    ...     (
+    ...         infoset.Nature("card", ("red", "black")),
+    ...         infoset.Stage("word", "P1", ("yes", "no"), sees="card"),
+    ...         infoset.Stage("guess", "P2", ("red", "black"), sees="word"),
+    ...     ),
+    ...     lambda past: float(past["guess"] == past["card"]),      # both are paid the same
+    ... )
+    >>> infoset.team_optimum(game).value
+    1.0
     """
 
     name: str

@@ -59,31 +59,50 @@ class NativeState:
     ``returns`` and ``play_unchecked``, the fast path that trusts its caller.  A state keeps only what still
     matters (the order of the cards once they are dealt, not the cards), so that histories share states;
     every game ends in ``Ended``.
+
+    >>> class Guess(infoset.NativeState, tuple):          # a coin that nobody has seen
+    ...     def legal(self, player): return ("heads", "tails")
+    ...     def chance(self, moves): return (("heads", 0.5), ("tails", 0.5))
+    ...     def returns(self): return (0.0,)
+    ...     def play_unchecked(self, moves, nature=None):
+    ...         return infoset.Observed(infoset.Ended((float(moves[0] == nature),)), (nature,))
+    >>> Guess().play(("heads",), "heads").state.returns()
+    (1.0,)
+    >>> Guess().play(("edge",), "heads")
+    Traceback (most recent call last):
+    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal: ('heads', 'tails')
     """
 
     __slots__ = ()
 
     @property
     def terminal(self) -> bool:
+        """Whether the game is over: only at ``Ended``."""
         return False
 
     def legal(self, player: int) -> tuple[Action, ...]:
+        """The moves of ``player``, in a fixed order; ``()`` when that player does not move."""
         raise NotImplementedError
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        """Nature's answers with their probabilities; none unless a game writes this."""
         return ()
 
     def returns(self) -> tuple[float, ...]:
+        """(n,) each player's payoff so far."""
         raise NotImplementedError
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        """The step that a joint move on offer leads to; what is not on offer may do anything."""
         raise NotImplementedError
 
     def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        """The step that a joint move and nature's answer lead to.  Raises ``IllegalMoveError``."""
         check_play(self, moves, nature)
         return self.play_unchecked(moves, nature)
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+        """One answer of nature; ``None`` when none is needed."""
         answers = self.chance(moves)
         if not answers:
             return None
@@ -96,7 +115,11 @@ class _Payoffs(NamedTuple):
 
 
 class Ended(NativeState, _Payoffs):
-    """The end of a game: nothing is left but the payoffs."""
+    """The end of a game: nothing is left but the payoffs.
+
+    >>> infoset.Ended((1.0, -1.0)).returns()
+    (1.0, -1.0)
+    """
 
     __slots__ = ()
 

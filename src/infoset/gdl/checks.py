@@ -70,7 +70,13 @@ class Defect:
 
 
 def check(description: Description) -> list[Defect]:
-    """Every defect of a description, in the order of the file."""
+    """Every defect of a description, in the order of the file: errors, and warnings of what was hardly meant.
+
+    >>> from infoset.gdl.checks import check
+    >>> from infoset.gdl.syntax import parse_gdl
+    >>> [defect.message for defect in check(parse_gdl("(role a) (init x) (goal a 0)"))]
+    ['no rule for legal', 'no rule for terminal']
+    """
     checker = _Checker(description)
     return sorted(checker.defects(), key=lambda defect: (defect.place, defect.severity, defect.message))
 

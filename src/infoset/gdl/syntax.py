@@ -158,7 +158,15 @@ def read_gdl(path: str | Path) -> Description:
 
 
 def parse_gdl(text: str, file: str = "") -> Description:
-    """Read KIF or infix text, whichever it is.  Raises ``FormatError`` with line and column."""
+    """Read KIF or infix text, whichever it is; ``file`` is its name in messages.
+
+    Raises ``FormatError`` with line and column.
+
+    >>> from infoset.gdl.syntax import parse_gdl
+    >>> description = parse_gdl("(role a) (init x) (<= (next x) (true x))")
+    >>> len(description.rules)
+    3
+    """
     first = re.search(r"[^\s]", re.sub(r"[;%].*", "", text))
     reader = _Infix if first and first[0] != "(" and ":-" in text else _Kif
     return Description(tuple(reader(text, file).rules()), file)

@@ -47,7 +47,16 @@ class StateNet(nn.Module):
 
 @torch.no_grad()
 def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list[FloatArray]]:
-    """Of all states: values (S, n) as payoffs, and every player's chances of its moves (S, A)."""
+    """Of all states: values (S, n) as payoffs, and every player's chances of its moves (S, A).
+
+    >>> from infoset.learn.net import evaluate_states
+    >>> from infoset.learn.self_play import SelfPlay, Training
+    >>> from infoset.learn.train import encoding_of
+    >>> encoding = encoding_of(infoset.load("gdl:scissors_double"))
+    >>> values, policies = evaluate_states(SelfPlay(encoding, Training(hidden=8)).net, encoding)
+    >>> values.shape, policies[0].shape
+    ((6, 2), (6, 3))
+    """
     values: list[Any] = []
     policies: list[list[Any]] = [[] for _ in encoding.moves]
     at = next(net.parameters()).device

@@ -32,7 +32,12 @@ MINIBATCHES = 20  # after every move, the paper's
 
 @dataclass(frozen=True)
 class Training(LearningParameters):
-    """How to learn; the games of an epoch are played side by side."""
+    """How to learn; the games of an epoch are played side by side.
+
+    >>> from infoset.learn.self_play import Training
+    >>> Training(games=8, hidden=32).worlds
+    30
+    """
 
     games: int = 128
     worlds: int = 30
@@ -152,7 +157,16 @@ class WorldGames(Games):
 
 
 class SelfPlay(Learner):
-    """The paper's training at work."""
+    """The paper's training at work.
+
+    Partridge & Thielscher (2022).  Needs the extra ``learn``.
+
+    >>> from infoset.learn.self_play import SelfPlay, Training
+    >>> from infoset.learn.train import encoding_of
+    >>> work = SelfPlay(encoding_of(infoset.load("gdl:scissors_double")), Training(games=4, hidden=8, iterations=50))
+    >>> work.step().games
+    4
+    """
 
     net: StateNet
     training: Training

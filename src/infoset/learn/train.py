@@ -98,7 +98,12 @@ class TrainingFolder(Folder[AnyConfig, Epoch]):
 
 
 def encoding_of(game: Game, progress: Callable[[int], None] | None = None) -> Encoding:
-    """Its states as networks see them.  Raises ``BudgetError`` for a game whose positions do not fit."""
+    """Its states as networks see them.  Raises ``BudgetError`` for a game whose positions do not fit.
+
+    >>> from infoset.learn.train import encoding_of
+    >>> encoding_of(infoset.load("gdl:scissors_double")).moves[0]
+    ['paper', 'rock', 'scissors']
+    """
     return Encoding(explore(game, progress=progress, facts=True))
 
 

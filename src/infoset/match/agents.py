@@ -73,6 +73,10 @@ class PolicyAgent:
     Where the policy has nothing to say, because it knows no such information set or other moves in it, the
     agent plays every legal move with equal probability; ``unknown`` counts how often.  The keys of a policy
     for an information map (``.efg`` files, OpenSpiel) are the labels that players observe when they are asked.
+
+    >>> policy = infoset.solve(infoset.load("kuhn_poker"), "lp").policy
+    >>> infoset.play_match("kuhn_poker", [infoset.PolicyAgent(policy), "random"], seed=1).agents
+    ('policy', 'random')
     """
 
     def __init__(self, policy: TabularPolicy, name: str = "policy") -> None:
@@ -299,6 +303,12 @@ def load_agent(name: str) -> Agent:
     ``"trained:DIR"`` is short for ``"trained(path=DIR)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
+
+    >>> infoset.load_agent("random").name
+    'random'
+    >>> infoset.load_agent("randon")
+    Traceback (most recent call last):
+    infoset.errors.UnknownNameError: unknown agent 'randon'; did you mean 'random'?
     """
     return build("agent", _parsed(name), AGENTS)
 

@@ -53,6 +53,14 @@ def play_match(
 
     Raises what ``begin`` raises as ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
     agents do not fit the players; ``GameRuleError`` where the game is not over after ``max_steps`` steps.
+
+    Times are in seconds, ``None`` for no limit; ``seconds_to_begin`` is the clock of the start.
+
+    >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
+    >>> sum(match.returns)
+    0.0
+    >>> match.returns == infoset.play_match("kuhn_poker", ["random", "random"], seed=1).returns
+    True
     """
     check_range("seed", seed, 0, MAX_SEED)
     return Table.of(game, agents, seconds_per_move, seconds_to_begin, max_steps).play(seed)

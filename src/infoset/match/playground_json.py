@@ -77,6 +77,13 @@ def read_game(path: str | Path, game: Pommerman | None = None) -> Match:
     Refused with a ``FormatError`` are files of more than ``infoset.files.MAX_TEXT_BYTES`` bytes, steps that are
     missing or come twice, games that are not over, and whatever differs from the rules: the step and the first field
     that differs are named.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from infoset.match.playground_json import read_game, write_game
+    >>> match = infoset.play_match("pommerman:OneVsOne-v0", ["random", "random"], seed=3)
+    >>> with TemporaryDirectory() as folder:
+    ...     read_game(write_game(match, f"{folder}/game_state.json")).returns == match.returns
+    True
     """
     file = str(path)
     try:
@@ -232,6 +239,13 @@ def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = No
 
     ``agents`` are the names to write instead of the match's; ``game`` is loaded by the match's name unless it is
     given.  Raises ``UnsupportedGameError`` for another game than Pommerman and ``FormatError`` for a broken match.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from infoset.match.playground_json import write_game
+    >>> match = infoset.play_match("pommerman:OneVsOne-v0", ["stop", "random"], seed=3)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_game(match, f"{folder}/game_state.json").name
+    'game_state.json'
     """
     game = _pommerman(match, game)
     positions = _positions(match, game)

@@ -56,6 +56,12 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
     ``play_match`` with the same game, agents and ``seed`` plays it again, as far as the agents themselves
     depend on nothing but their source of randomness.
+
+    ``returns`` (n,) are final payoffs, ``seed`` is the one of ``play_match``.
+
+    >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
+    >>> match.steps[0].nature is not None, len(match.returns)      # nature deals
+    (True, 2)
     """
 
     schema: int = SCHEMA
@@ -146,7 +152,14 @@ def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
 
 
 def replay_states(match: Match, game: Game | None = None) -> list[State]:
-    """The states of ``match``, the first and the last included; checked as ``replay_steps`` does."""
+    """The states of ``match``, the first and the last included; checked as ``replay_steps`` does.
+
+    Raises ``FormatError`` where the match is not one of the game.
+
+    >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
+    >>> infoset.replay_states(match)[-1].returns() == match.returns
+    True
+    """
     return [step.state for step in replay_steps(match, game)]
 
 

@@ -29,6 +29,9 @@ class AgentScore:
 
     A game is won by the team with the highest return and drawn where several share it.  Who is in one team says the
     game's ``teams``; where it has none everybody plays for themselves.  Playing alone nobody wins.
+
+    >>> infoset.play_series("kuhn_poker", ["random", "random"], games=10).agents[0].games
+    10
     """
 
     agent: str
@@ -52,6 +55,10 @@ class Series:
 
     ``moves`` counts the moves of all players, ``seconds`` is the whole time.  ``stopped``: ``games`` (all were
     played), ``interrupted``, or ``running`` in what ``progress`` is shown.
+
+    >>> series = infoset.play_series("kuhn_poker", ["random", "random"], games=10, seed=1)
+    >>> series.games, series.stopped
+    (10, 'games')
     """
 
     game: str
@@ -67,6 +74,7 @@ class Series:
 
     @property
     def moves_per_second(self) -> float:
+        """Moves of all players in a second of the whole time."""
         return self.moves / self.seconds if self.seconds > 0 else 0.0
 
 
@@ -91,6 +99,10 @@ def play_series(
     game as it was played, ``progress`` now and then the series so far, ``seated`` the agents before the first game.
 
     Ctrl-C ends the series with the games that are over; the one that is being played is dropped.
+
+    >>> series = infoset.play_series("kuhn_poker", ["random", "random"], games=50, seed=1)
+    >>> sum(score.mean for score in series.agents)
+    0.0
     """
     check_range("games", games, 1, MAX_GAMES)
     check_range("seed", seed, 0, MAX_SEED)

@@ -72,6 +72,15 @@ class PlaygroundAgent(PommermanPlayer):
     It is told who it is before every game, by ``init_agent``, and of its own payoff after it, by ``episode_end``.
     Before ``init_agent`` what was a class when it was made is that class again: its character, which is made there.
     Its ``shutdown`` is called when nobody needs this object any more, at the latest when the program ends.
+
+    >>> from infoset.pommerman.agents import PlaygroundAgent
+    >>> from infoset.pommerman.playground import agents
+    >>> class Bombs(agents.BaseAgent):
+    ...     def act(self, observation, action_space):
+    ...         return 5
+    >>> duel = [PlaygroundAgent(Bombs()), "stop"]
+    >>> infoset.play_match("pommerman:OneVsOne-v0(seed=1)", duel, seed=1).returns
+    (-1.0, 1.0)
     """
 
     METHODS = ("init_agent", "act", "episode_end", "shutdown")

@@ -151,6 +151,10 @@ def config(name: str, **changes: Any) -> Config:
     them as in the reference.
 
     Raises ``UnknownNameError`` or ``ParameterError``.
+
+    >>> from infoset.pommerman.config import config
+    >>> config("OneVsOne-v0").num_agents
+    2
     """
     if name not in CONFIGS:
         raise UnknownNameError("Pommerman variant", name, CONFIGS)

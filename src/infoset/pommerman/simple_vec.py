@@ -76,6 +76,13 @@ class SimpleVec:
 
     What each remembers is its own and forgotten when a new game begins.  The moves follow from ``seed`` and the
     positions, whatever the number of threads of the batch.
+
+    >>> from infoset.pommerman.config import config
+    >>> from infoset.pommerman.simple_vec import SimpleVec
+    >>> from infoset.pommerman.vec import PommermanVec
+    >>> batch = PommermanVec(10, config("OneVsOne-v0"), seed=1)
+    >>> SimpleVec(batch, seats=(1,), seed=2).act().shape
+    (10, 2)
     """
 
     def __init__(self, batch: PommermanVec, seats: Collection[int] | None = None, seed: int = 0) -> None:

@@ -115,6 +115,13 @@ def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") 
     lists that disagree with the drawing, and positions from which more bombs or flames could come than there is
     room for.  Allowed are: ammunition and strengths of 0 to ``MAX_COUNT`` (an agent's strength of 0 becomes 2, as
     in the reference), bombs without life (only fire sets them off), the dead anywhere on the board.
+
+    >>> from infoset.pommerman.config import config
+    >>> from infoset.pommerman.state_json import read_state, write_state
+    >>> rules = config("OneVsOne-v0")
+    >>> row = infoset.load("pommerman:OneVsOne-v0(seed=1)").start().state.row
+    >>> bool((read_state(write_state(row, rules), rules) == row).all())
+    True
     """
     return read_saved(source, config, file).row
 
@@ -139,6 +146,12 @@ def write_state(row: Row, config: Config, intended_actions: Sequence[Any] = ()) 
     """The reference's dictionary of a position: every value is a JSON text.
 
     ``intended_actions`` is the joint action that led to the position.
+
+    >>> from infoset.pommerman.config import config
+    >>> from infoset.pommerman.state_json import write_state
+    >>> row = infoset.load("pommerman:OneVsOne-v0(seed=1)").start().state.row
+    >>> write_state(row, config("OneVsOne-v0"))["board_size"]
+    '8'
     """
     body = state_body(row, config)
     extra = {key: body.pop(key) for key in list(body) if key == "collapses" or key.startswith("radio_")}

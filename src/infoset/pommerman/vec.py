@@ -75,6 +75,16 @@ class PommermanVec:
     ``rows`` (B, row) are the positions, see ``infoset.pommerman.state``; a copy of them restores the batch by
     ``restore``.  ``planes`` (B, A, channels, n, n) and ``scalars`` (B, A, numbers) hold what agents see after
     ``observe`` was called; ``CHANNELS`` and ``SCALARS`` name them.
+
+    Raises ``ParameterError`` for moves that are none.
+
+    >>> import numpy as np
+    >>> from infoset.pommerman.config import config
+    >>> from infoset.pommerman.vec import PommermanVec
+    >>> batch = PommermanVec(100, config("PommeFFACompetition-v0"), seed=1)
+    >>> stepped = batch.step(np.zeros((100, 4), dtype=np.int16))
+    >>> stepped.rewards.shape, int(stepped.done.sum())
+    ((100, 4), 0)
     """
 
     def __init__(self, num_envs: int, config: Config, seed: int = 0, threads: int = 1) -> None:

@@ -28,7 +28,10 @@ Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequenc
 
 
 class World(NamedTuple):
-    """One way things may be: a state, what every player knows in it, and how likely it is beside other worlds."""
+    """One way things may be: a state, what every player knows in it, and how likely it is beside other worlds.
+
+    ``weight`` is a probability where the worlds are all there are.
+    """
 
     state: State
     known: tuple[InformationState, ...]
@@ -114,7 +117,15 @@ def agrees(known: InformationState, target: InformationState) -> bool:
 
 
 class ExactBelief:
-    """All worlds, filtered forward.  Those that differ in nothing to come, nor in what anybody knows, are one."""
+    """All worlds, filtered forward.  Those that differ in nothing to come, nor in what anybody knows, are one.
+
+    >>> from infoset.search.beliefs import ExactBelief
+    >>> belief = ExactBelief(infoset.load("gdl:monty_hall"), 0)
+    >>> belief.observe((("choose", 1), ()))
+    >>> belief.observe(("noop", (("opened", 3),)))
+    >>> sorted(round(world.weight, 3) for world in belief.worlds(10))
+    [0.333, 0.667]
+    """
 
     def __init__(
         self, game: Game, player: int, model: Model = uniform, max_worlds: int = MAX_WORLDS, clock: Clock = ENDLESS

@@ -34,7 +34,14 @@ GATE = ("follow", "stop")
 
 @dataclass(frozen=True)
 class Horizon:
-    """Where the look ahead from a public state ends."""
+    """Where the look ahead from a public state ends.
+
+    ``steps`` of the game, and, with ``nature``, also where nature is about to answer.
+
+    >>> from infoset.search.public_states import Horizon
+    >>> Horizon(steps=2)
+    Horizon(steps=2, nature=False)
+    """
 
     steps: int = 1000
     """So many steps ahead; those in which only nature moves, at the beginning, are not counted."""
@@ -111,7 +118,15 @@ class Lookahead:
 
 
 class PublicStates:
-    """The public states of a game, numbered as they are met; number 0 is the start.  Everything is worked out once."""
+    """The public states of a game, numbered as they are met; number 0 is the start.  Everything is worked out once.
+
+    >>> from infoset.search.public_states import Horizon, PublicStates
+    >>> from infoset.tree.graph import explore
+    >>> states = PublicStates(explore(infoset.load("leduc_poker")), Horizon(nature=True))
+    >>> states.explore()
+    >>> len(states.states)
+    4
+    """
 
     def __init__(self, graph: GameGraph, horizon: Horizon | None = None, max_histories: int = MAX_HISTORIES) -> None:
         self.graph, self.horizon, self.max_histories = graph, horizon or Horizon(), max_histories

@@ -93,7 +93,15 @@ def _mark(
 
 
 class Ranges:
-    """The range of every information state that was asked for; the others move by ``moves``, uniformly by default."""
+    """The range of every information state that was asked for; the others move by ``moves``, uniformly by default.
+
+    >>> from infoset.search.ranges import Ranges
+    >>> from infoset.tree.graph import explore
+    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
+    >>> king = ranges.behind(0, ranges.graph.tokens.index((None, "K")))         # player 1 holds it
+    >>> ranges.asked(0, king).weight                                            # player 2 one of the others
+    array([0.5, 0.5])
+    """
 
     def __init__(self, graph: GameGraph, moves: Moves | None = None, seed: int = 0) -> None:
         self.graph, self.moves = graph, moves
@@ -220,6 +228,15 @@ def order_two(
     At most ``sets`` worlds of one's own are drawn, and ``others`` beside each; a world of another's range weighs what
     it does there, scaled so that those which are also one's own weigh what they do in one's own
     (``subgame.order_two_root``).  From the moment ``until`` on no more are added.
+
+    >>> import numpy as np
+    >>> from infoset.search.ranges import Ranges, order_two
+    >>> from infoset.tree.graph import explore
+    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
+    >>> king = ranges.behind(0, ranges.graph.tokens.index((None, "K")))
+    >>> root = order_two(ranges, 0, king, sets=2, others=2, rng=np.random.default_rng(1))
+    >>> len(root.weight) > len(ranges.asked(0, king).weight)
+    True
     """
     mine = drawn(ranges.asked(player, state), sets, rng)
     parts = [mine]

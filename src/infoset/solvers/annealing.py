@@ -130,7 +130,13 @@ def sweep(a, leaders, s, responder, temperature):
 
 @dataclass(frozen=True, eq=False)
 class Annealing:
-    """What came of ``anneal``; ``R`` runs were over."""
+    """What came of ``anneal``; ``R`` runs were over.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> found = infoset.anneal(form, runs=2, seed=1)
+    >>> found.value, found.values.shape, found.policy().num_infosets == form.num_infosets
+    (1.0, (2,), True)
+    """
 
     form: SequenceForm = field(repr=False)
     value: float
@@ -171,6 +177,10 @@ def anneal(
     over, and the best value so far; Ctrl-C ends with those runs.  A step takes one pass over the responder's sequences.
 
     Raises ``UnsupportedGameError`` where payoffs differ, and ``ParameterError``.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> infoset.anneal(form, runs=2, seed=1).value
+    1.0
     """
     check_range("sweeps", sweeps, 1, MOST_SWEEPS)
     check_range("runs", runs, 1, MOST_RUNS)

@@ -478,6 +478,14 @@ def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float
     """Exact figures of a profile that was made on ``walk``, player by player in threads, without its histories.
 
     Time grows with the histories that differ for some player.  ``progress`` is told the share that is done.
+
+    >>> from infoset.solvers.belief_response import evaluate_policy
+    >>> from infoset.solvers.mccfr import Mccfr
+    >>> from infoset.tree.graph import explore
+    >>> from infoset.tree.walk import Walk
+    >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))
+    >>> round(evaluate_policy(walk, Mccfr(walk).policy()).nash_conv, 6)         # nothing was learnt: 11/12
+    0.916667
     """
     work = PolicyEvaluation(walk, policy)
     while not work.step():

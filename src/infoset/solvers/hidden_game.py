@@ -124,7 +124,13 @@ def expected(a, team, reach):
 
 @dataclass(frozen=True, eq=False)
 class HiddenGame:
-    """A tree with what its teams know and what they may learn with."""
+    """A tree with what its teams know and what they may learn with.
+
+    >>> from infoset.tree.information import recall
+    >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> infoset.HiddenGame.of(tree, recall).teams
+    ((0, 1),)
+    """
 
     tree: GameTree
     teams: tuple[tuple[int, ...], ...]

@@ -164,6 +164,14 @@ def information_relaxation(
     Raises ``ParameterError`` for a game with several teams, ``ImperfectRecallError`` for a relaxed map that does not
     count the team's decisions.  ``progress`` is told how many runs are over, and the best payoff so far; Ctrl-C ends
     with those runs.
+
+    Heymann & Lanctot (2025); ``penalty`` is in units of payoffs.
+
+    >>> from infoset.tree.information import recall
+    >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> found = infoset.information_relaxation(infoset.HiddenGame.of(tree, recall), penalty=5, runs=30, seed=1)
+    >>> print(f"{found.best.max():.3f} {found.bound:.3f}")
+    1.000 1.000
     """
     check_range("iterations", iterations, 1, MOST_TRAININGS)
     check_range("runs", runs, 1, MOST_TRAININGS)

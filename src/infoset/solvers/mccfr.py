@@ -220,6 +220,19 @@ class Mccfr(Sampling):
 
     ``explore`` is the chance, from more than 0 to 1, that a traversal tries the moves that are clearly bad; 1 is plain
     external sampling, the default unless traversals are wide.
+
+    External sampling (Lanctot et al. 2009) with linear weights (Brown & Sandholm 2019); ``max_bytes`` bounds its
+    table, by default by the free memory.  Raises ``ParameterError`` for ``explore`` out of range.
+
+    >>> from infoset.solvers.belief_response import evaluate_policy
+    >>> from infoset.solvers.mccfr import Mccfr
+    >>> from infoset.tree.graph import explore
+    >>> from infoset.tree.walk import Walk
+    >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))
+    >>> solver = Mccfr(walk, seed=1)
+    >>> solver.step(20_000)
+    >>> evaluate_policy(walk, solver.policy()).exploitability < 0.03
+    True
     """
 
     def __init__(

@@ -47,6 +47,16 @@ class PooledMccfr:
     runs are worth one of half as many iterations more, four one of twice as many (``benchmarks/sampling.py``).  Handing
     regrets to and fro between the runs was tried as well; it is worse, since each then learns against moves of the
     others that are out of date.
+
+    >>> from functools import partial
+    >>> from infoset.solvers.mccfr import Mccfr
+    >>> from infoset.solvers.pooled_mccfr import PooledMccfr
+    >>> from infoset.tree.graph import explore
+    >>> from infoset.tree.walk import Walk
+    >>> both = PooledMccfr(partial(Mccfr, Walk.of(explore(infoset.load("kuhn_poker")))), seed=1, runs=2)
+    >>> both.step(1000)
+    >>> both.iteration, both.num_infosets
+    (1000, 12)
     """
 
     def __init__(self, make: Callable[[int], Mccfr], seed: int = 0, runs: int = RUNS) -> None:

@@ -337,6 +337,7 @@ class Hiding:
 
     @property
     def iterations(self) -> int:
+        """Of each run."""
         return len(self.payoffs[0])
 
     def policy(self, kind: str = "best") -> TabularPolicy:
@@ -367,6 +368,14 @@ def progressive_hiding(
     counterfactual, for which Theorem 2 holds where the relaxed map has perfect recall.  ``progress`` is told how many
     runs are over, and the best payoff so far; Ctrl-C ends with those runs.  On the true map this is the learner by
     itself, without any penalty.
+
+    Algorithm 2 of Heymann & Lanctot (2025).  ``penalty`` is in units of payoffs.  Raises ``ParameterError``.
+
+    >>> from infoset.tree.information import recall
+    >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> found = infoset.progressive_hiding(infoset.HiddenGame.of(tree, recall), penalty=2, runs=20, seed=1)
+    >>> found.payoffs.shape, round(float(found.best.max()), 6)
+    ((20, 200), 1.0)
     """
     check_range("iterations", iterations, 1, MOST_TRAININGS)
     check_range("runs", runs, 1, MOST_TRAININGS)

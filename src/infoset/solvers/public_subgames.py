@@ -59,6 +59,12 @@ def solve_public(
     """Solve every public subgame: by linear programming where it is zero-sum, else by PCFR+, or by ``oracle``.
 
     ``progress`` is told how many subgames of how many are solved.  Raises ``BudgetError`` for one too large.
+
+    >>> from infoset.solvers.public_subgames import solve_public
+    >>> from infoset.tree.graph import explore
+    >>> solution = solve_public(explore(infoset.load("gdl:meier")))
+    >>> round(solution.values[0], 6)
+    64.793901
     """
     roots, public = _roots(graph)
     worth = np.zeros((len(graph.player), len(graph.players)))
@@ -74,7 +80,13 @@ def solve_public(
 
 
 def evaluate_public(solution: PublicSolution) -> Evaluation:
-    """Exact figures of the whole profile: best responses, too, are found piece by piece."""
+    """Exact figures of the whole profile: best responses, too, are found piece by piece.
+
+    >>> from infoset.solvers.public_subgames import evaluate_public, solve_public
+    >>> from infoset.tree.graph import explore
+    >>> evaluate_public(solve_public(explore(infoset.load("gdl:meier")))).nash_conv < 1e-9
+    True
+    """
     graph, public = solution.graph, np.zeros(len(solution.graph.player), dtype=np.bool_)
     public[solution.roots] = True
     best, n = np.zeros_like(solution.worth), len(graph.players)

@@ -24,7 +24,14 @@ from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 
 def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool = True) -> Replicator:
-    """Discrete dynamics, eq. 3.  ``shift`` c makes every shifted payoff positive; 1 - smallest payoff by default."""
+    """Discrete replicator dynamics in the sequence form (Lanctot 2014, equation 3).
+
+    ``shift`` c, in units of payoffs, makes every shifted payoff positive; 1 - smallest payoff by default.  Raises
+    ``ParameterError`` for one that is not finite, and, when it meets a game, for one that is too small.
+
+    >>> infoset.solve(infoset.load("kuhn_poker"), infoset.sfrd(shift=3.0), iterations=400).nash_conv < 0.1
+    True
+    """
     if shift is not None and (isinstance(shift, bool) or not (isinstance(shift, (int, float)) and isfinite(shift))):
         raise ParameterError(f"sfrd: shift={shift} is not a finite number")
     return Replicator(shift, averaging, alternating)
@@ -40,9 +47,11 @@ class Replicator:
 
     @property
     def name(self) -> str:
+        """As ``solve`` takes it."""
         return full_name("sfrd", sfrd, shift=self.shift, averaging=self.averaging, alternating=self.alternating)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
+        """At work on a game, from behaviour ``start`` (S,), uniform by default.  Raises ``ParameterError``."""
         lowest = form.smallest_payoff
         shift = 1 - lowest if self.shift is None else float(self.shift)
         if shift + lowest <= 0:
@@ -110,14 +119,23 @@ class ContinuousReplicator:
 
     @property
     def name(self) -> str:
+        """As ``solve`` takes it."""
         return full_name("sfrd-continuous", sfrd_continuous, step=self.step)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
+        """At work on a game, from behaviour ``start`` (S,), uniform by default."""
         return FlowSolver(form, self, start)
 
 
 def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
-    """Continuous dynamics, eq. 4.  The payoff shift cancels; a step of 0.25 is stable for payoffs of a few units."""
+    """Continuous replicator dynamics in the sequence form (Lanctot 2014, equation 4).
+
+    An iteration is ``step`` units of time.  The payoff shift cancels; a step of 0.25 is stable for payoffs of a few
+    units.  Raises ``ParameterError`` for one out of range.
+
+    >>> infoset.solve(infoset.load("kuhn_poker"), infoset.sfrd_continuous(), iterations=400).nash_conv < 0.1
+    True
+    """
     if not 0 < step <= 100:
         raise ParameterError(f"sfrd-continuous: step={step} is out of range; allowed: above 0, up to 100")
     return ContinuousReplicator(float(step))

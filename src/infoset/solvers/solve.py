@@ -43,7 +43,14 @@ METHODS: dict[str, Callable[..., AnyMethod]] = {**cfr.METHODS, **replicator.METH
 
 @dataclass(frozen=True)
 class Point:
-    """One point of the convergence curve; ``seconds`` is the solver's own time."""
+    """One point of the convergence curve; ``seconds`` is the solver's own time.
+
+    ``seconds`` is the solver's own time so far.
+
+    >>> point = infoset.solve(infoset.load("kuhn_poker"), iterations=10).curve[0]
+    >>> point.iteration, round(point.nash_conv, 6)
+    (0, 0.916667)
+    """
 
     iteration: int
     seconds: float
@@ -59,6 +66,13 @@ class Solution:
 
     ``stopped``: ``target``, ``iterations``, ``seconds``, ``interrupted`` or ``exact``.
     ``seconds``: the solver's own time, without building, compiling and evaluating.
+
+    ``nash_conv``, ``exploitability``, ``epsilon`` and ``values`` (n,) are those of ``Evaluation``; ``curve`` holds one
+    ``Point`` for each iteration at which the run was evaluated.
+
+    >>> solution = infoset.solve(infoset.load("kuhn_poker"), "lp")
+    >>> solution.stopped, round(solution.values[0], 6)
+    ('exact', -0.055556)
     """
 
     game: str
@@ -94,7 +108,16 @@ class Limits:
 
 @dataclass
 class Watcher:
-    """What a caller may want to hear of a running solver; each hook does nothing unless it is given."""
+    """What a caller may want to hear of a running solver; each hook does nothing unless it is given.
+
+    ``point`` is told every evaluation, ``advance`` and ``done`` the solver and the seconds that it has spent.
+
+    >>> seen = []
+    >>> watcher = infoset.Watcher(point=lambda point: seen.append(point.iteration))
+    >>> solution = infoset.solve(infoset.load("kuhn_poker"), iterations=3, watcher=watcher)
+    >>> seen
+    [0, 1, 2, 3]
+    """
 
     point: Callable[[Point], object] = lambda point: None
     advance: Callable[[Solver, float], object] = lambda solver, seconds: None
@@ -123,6 +146,12 @@ def solve(
 
     Ctrl-C stops it with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``,
     ``GameRuleError``, ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
+
+    >>> solution = infoset.solve(infoset.load("kuhn_poker"), "pcfr+", target=1e-6)
+    >>> solution.exploitability <= 1e-6
+    True
+    >>> round(solution.values[0], 4)                        # -1/18, Kuhn 1950
+    -0.0556
     """
     limits = Limits(iterations, target, seconds)
     check_start(start, seed)

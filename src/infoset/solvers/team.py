@@ -29,6 +29,9 @@ class TeamOptimum:
 
     ``value`` is what ``policy``, a pure one, earns; no policy earns more than ``bound``.  They differ by no more than
     the rounding that ``proof`` names.  ``seconds`` is the time of the method, without building the tree.
+
+    >>> infoset.team_optimum(infoset.load("tiny_hanabi(game=F)")).method
+    'subsets'
     """
 
     game: str
@@ -52,6 +55,10 @@ def team_optimum(
 
     Raises ``UnsupportedGameError`` for a game that does not fit, ``BudgetError`` for one that is too large,
     ``ParameterError`` or ``GameRuleError``.
+
+    >>> best = infoset.team_optimum(infoset.load("trade_comm(items=3,messages=2)"))
+    >>> round(best.value, 6)                                # 5/9
+    0.555556
     """
     check_choice("method", method, METHODS)
     if not seconds > 0:

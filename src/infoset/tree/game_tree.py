@@ -38,6 +38,12 @@ class GameTree:
 
     The children of node ``v`` are ``first_child[v]`` up to ``first_child[v + 1]``, in the order of its menu.
     Information sets are numbered in order of first appearance over all players.
+
+    >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
+    >>> len(tree.parent), tree.num_terminals, len(tree.infoset_player)
+    (58, 30, 12)
+    >>> tree.key(0), tree.menu(0)
+    ('J', ('pass', 'bet'))
     """
 
     graph: GameGraph
@@ -78,14 +84,17 @@ class GameTree:
 
     @property
     def name(self) -> str:
+        """The game's name."""
         return self.graph.name
 
     @property
     def players(self) -> tuple[str, ...]:
+        """The players' names."""
         return self.graph.players
 
     @property
     def num_terminals(self) -> int:
+        """How many histories are ends."""
         return int((self.graph.player[self.position] == TERMINAL).sum())
 
     @property

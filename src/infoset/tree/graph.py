@@ -218,6 +218,11 @@ def explore(
     ``max_edges`` bounds the edges held, beside half of the free memory.
     ``progress`` is called with the number of positions now and then.  ``facts``: say what holds in every state.
     Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
+
+    >>> from infoset.tree.graph import explore
+    >>> graph = explore(infoset.load("gdl:meier"))
+    >>> f"{len(graph.player):,} positions, {graph.count_histories():.1e} histories"
+    '7,934 positions, 7.9e+28 histories'
     """
     try:
         plain = _Explorer(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress))

@@ -158,12 +158,26 @@ class TreeMap:
 
 
 def true_map(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """What the rules say: the players' information sets."""
+    """What the rules say: the players' information sets.
+
+    >>> from infoset.tree.information import true_map
+    >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> true_map(tree, (0, 1)).size
+    20
+    """
     return TreeMap.of_keys(tree, "true", players, tree.infoset.astype(np.int64))
 
 
 def recall(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """The smallest relaxation with perfect recall: whoever moves knows what the team knew and did before."""
+    """The smallest relaxation with perfect recall: whoever moves knows what the team knew and did before.
+
+    For games of teams (Heymann & Lanctot 2025).
+
+    >>> from infoset.tree.information import recall, true_map
+    >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
+    >>> recall(tree, (0, 1)).refines(true_map(tree, (0, 1)))
+    True
+    """
     found = true_map(tree, players).with_recall()
     return TreeMap(tree, "recall", found.players, found.labels)
 

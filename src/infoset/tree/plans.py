@@ -24,7 +24,14 @@ def uniform(form: SequenceForm) -> FloatArray:
 
 
 def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """Realisation weights (S,) of behaviour (S,)."""
+    """Realisation weights (S,) of behaviour (S,): the product of the chances on each sequence, 1 of the empty ones.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> import numpy as np
+    >>> strategy = np.full(form.num_sequences, 0.5)            # two moves everywhere
+    >>> sorted(set(infoset.realisation(form, strategy).tolist()))
+    [0.25, 0.5, 1.0]
+    """
     plan = np.ones(form.num_sequences)
     for player in range(form.num_players):
         plan_down(form.arrays, player, np.asarray(strategy, dtype=np.float64), plan)
@@ -43,7 +50,13 @@ def random_interior(form: SequenceForm, seed: int) -> FloatArray:
 
 
 def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
-    """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached."""
+    """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> plan = infoset.TabularPolicy.uniform(form).plan(form)
+    >>> sorted(set(infoset.behaviour(form, plan).tolist()))    # 1.0 at the empty sequences
+    [0.5, 1.0]
+    """
     strategy = np.ones(form.num_sequences)
     behave(form.arrays, plan, strategy)
     return strategy

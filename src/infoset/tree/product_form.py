@@ -24,6 +24,10 @@ def product_form_of(tree: GameTree) -> ProductForm:
     one somewhere is passed over too.
 
     Raises ``ParameterError`` where two players, ``GameRuleError`` where two of a player's sets, have the same name.
+
+    >>> form = infoset.product_form_of(infoset.GameTree.of(infoset.load("kuhn_poker")))
+    >>> form.names
+    ('0', '1', '2:P1', '3:P2', '4:P1')
     """
     play = _Play(tree)
     axes: list[Nature | Stage] = []
@@ -98,6 +102,11 @@ def stated_map(tree: GameTree, name: str, players: Collection[int], form: Produc
 
     With ``form.seeing(…)`` this states the relaxations of "Progressive hiding" by the names of axes.  Raises
     ``ParameterError`` for the tree of another game.
+
+    >>> from infoset.tree.product_form import stated_map
+    >>> form = infoset.product_form_of(infoset.GameTree.of(infoset.load("kuhn_poker")))
+    >>> stated_map(infoset.GameTree.of(form), "same", (0, 1), form).size
+    12
     """
     seats, states = range(len(form.players)), [form.start().state]
     for node in range(len(tree.parent)):

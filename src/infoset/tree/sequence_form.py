@@ -41,7 +41,17 @@ class FormArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
-    """A game as sequences, information sets with at least two moves, and terminal rows."""
+    """A game as sequences, information sets with at least two moves, and terminal rows.
+
+    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is what two players' payoffs always sum to,
+    else ``None``.  von Stengel (1996).
+
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> form.num_sequences, form.num_infosets, form.zero_sum
+    (26, 12, True)
+    >>> form.keys[0], form.actions[0]
+    ('J', ('pass', 'bet'))
+    """
 
     name: str
     players: tuple[str, ...]
@@ -65,14 +75,17 @@ class SequenceForm:
 
     @property
     def num_players(self) -> int:
+        """``n``."""
         return len(self.players)
 
     @property
     def num_sequences(self) -> int:
+        """``S``, each player's empty sequence included."""
         return int(self.arrays.sequences[-1])
 
     @property
     def num_infosets(self) -> int:
+        """``I``: information sets with a choice, of all players."""
         return int(self.arrays.infosets[-1])
 
     @property
@@ -82,6 +95,7 @@ class SequenceForm:
 
     @property
     def nbytes(self) -> int:
+        """Bytes of the arrays."""
         return sum(array.nbytes for array in self.arrays)
 
     @cached_property
@@ -109,9 +123,11 @@ class SequenceForm:
         return owner
 
     def player_sequences(self, player: int) -> slice:
+        """Where a player's sequences stand; its empty one comes first."""
         return slice(int(self.arrays.sequences[player]), int(self.arrays.sequences[player + 1]))
 
     def player_infosets(self, player: int) -> range:
+        """The numbers of a player's information sets."""
         return range(int(self.arrays.infosets[player]), int(self.arrays.infosets[player + 1]))
 
     def terminals(self) -> tuple[IntArray, FloatArray]:

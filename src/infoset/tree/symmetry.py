@@ -84,6 +84,11 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
     ``declared`` maps moves to moves, those left out to themselves.  Without it all reversals of the arguments of
     compound moves are tried (one, two or all that have the same values), and all exchanges of two.
     Raises ``GameRuleError`` where one that is declared is no symmetry.
+
+    >>> from infoset.tree.graph import explore
+    >>> from infoset.tree.symmetry import find_symmetry
+    >>> find_symmetry(explore(infoset.load("gdl:monty_hall"))).group.order      # the doors from left or from right
+    2
     """
     moves = _Moves(graph.menus)
     if graph.map_name or not moves.ordered:

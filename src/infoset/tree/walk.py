@@ -22,7 +22,13 @@ ELEMENT = (1 << ELEMENT_BITS) - 1
 
 
 class Walk(NamedTuple):
-    """The positions kept, one of each orbit.  What a walk reads at one place stands together in memory."""
+    """The positions kept, one of each orbit.  What a walk reads at one place stands together in memory.
+
+    >>> from infoset.tree.graph import explore
+    >>> from infoset.tree.walk import Walk
+    >>> Walk.of(explore(infoset.load("kuhn_poker"))).num_players
+    2
+    """
 
     position: IntArray  # (P, 4) PLAYER, CONTENT, FIRST edge, number of MOVES
     edge: IntArray  # (E, 2 + n) CHILD, the element that leads back from what it stands for (TURN), TOKENS
@@ -54,10 +60,12 @@ class Walk(NamedTuple):
 
     @property
     def num_players(self) -> int:
+        """``n``."""
         return int(self.edge.shape[1]) - TOKENS
 
     @property
     def most_moves(self) -> int:
+        """The most moves that are on offer at once."""
         return int(self.position[:, MOVES].max(initial=1))
 
 
