@@ -589,7 +589,7 @@ def test_a_submission_answers_what_the_reference_asks(shared: Path) -> None:
                 ("/action", b"{", 500, "JSONDecodeError"),
                 ("/action", b"[]", 500, "the request has no 'obs'"),
                 ("/none", b"{}", 404, "allowed: /action"),
-                ("/action", b" " * (1 << 20 | 1), 413, "at most 1,048,576 are read"),
+                ("/action", b" " * (1 << 23), 413, "at most 1,048,576 are read"),
             ):
                 status, answer = ask(server.server_port, path, text)
                 assert (status, words in answer["error"]) == (code, True), answer

@@ -97,10 +97,18 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > MAX_REQUEST:
+            if length.isdecimal():
+                self._skip(int(length))
             self._send(413, {"error": f"a body of {length or 'no known'} bytes; at most {MAX_REQUEST:,} are read"})
             return
         names = ("action", "init_agent", "episode_end", "shutdown")
         self._answer({f"/{name}": getattr(self.player, name) for name in names}, self.rfile.read(int(length)))
+
+    def _skip(self, length: int) -> None:
+        """Read a body away, within limits: a client that is still sending it would not hear the answer."""
+        left = min(length, 16 * MAX_REQUEST)
+        while left > 0 and (chunk := self.rfile.read(min(left, 1 << 16))):
+            left -= len(chunk)
 
     def _answer(self, routes: dict[str, Any], body: bytes) -> None:
         route = routes.get(self.path)
