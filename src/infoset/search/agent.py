@@ -41,6 +41,7 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.subgames import public_positions
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
+from infoset.warm_up import ready
 
 METHODS = ("auto", "tree", "public", "sampling", RESOLVING, *KNOWN_ROOTS)
 AHEAD = 2  # steps, in resolving
@@ -126,6 +127,7 @@ class SearchAgent(Delegating):
 @cache
 def warm_up() -> None:
     """Load the compiled code, or compile it, before a clock runs."""
+    ready("search")
     game = load_library("scissors_double")
     game.positions(lambda positions, edges: None)
     graph = explore(game)
