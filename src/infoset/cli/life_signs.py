@@ -36,6 +36,7 @@ class LifeSigns:
         self.changed = Condition()
         self.spinner: Status | None = None
         self.thread: Thread | None = None
+        self.idle = False  # whether the thread waits for work; else it looks now and then by itself
 
     def __call__(self, work: str | None) -> None:
         with self.changed:
@@ -48,13 +49,15 @@ class LifeSigns:
             if work is None and self.spinner is not None:
                 self.spinner.stop()
                 self.spinner = None
-            self.changed.notify()
+            if self.idle:
+                self.changed.notify()
 
     def _watch(self) -> None:
         most = patience()
         with self.changed:
             while True:
-                self.changed.wait(None if self.work is None else min(most / 4, 1.0))
+                self.idle = self.work is None
+                self.changed.wait(None if self.idle else min(most / 4, 1.0))
                 if self.work is not None and monotonic() - self.since > most:
                     self._say(self.work)
 
