@@ -31,6 +31,38 @@ SCENARIOS = {
 }  # fmt: skip
 
 
+def search_in_every_way() -> None:
+    """What an agent calls for games that are larger than those above, on a small one."""
+    from functools import partial
+
+    from infoset import GameTree, SequenceForm, load, solve
+    from infoset.search.range_search import SubgameSolver
+    from infoset.search.ranges import Ranges
+    from infoset.search.state_values import informed_values, random_values
+    from infoset.solvers.mccfr import Mccfr
+    from infoset.solvers.pooled_mccfr import PooledMccfr
+    from infoset.solvers.public_subgames import solve_public
+    from infoset.solvers.sampled_response import SampledResponse
+    from infoset.tree.graph import explore
+    from infoset.tree.symmetry import find_symmetry
+    from infoset.tree.walk import Walk
+
+    game = load("gdl:scissors_double")
+    game.positions(lambda positions, edges: None)
+    graph = explore(game)
+    solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
+    solve_public(graph)
+    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).row(0, 0)
+    random_values(graph)
+    for walk in (Walk.of(graph), Walk.of(graph, find_symmetry(graph))):
+        solver = PooledMccfr(partial(Mccfr, walk))
+        solver.step(2)
+        solver.policy()
+    response = SampledResponse(Walk.of(graph), 0)
+    response.step(1)
+    response.policy()
+
+
 def used(commands: list[str]) -> list[list]:
     """The kernels that these commands use, each behind those that it needs."""
     from infoset import warm_up
@@ -45,6 +77,8 @@ def used(commands: list[str]) -> list[list]:
             main()
         except SystemExit as end:
             assert not end.code, command
+    if commands == SCENARIOS["search"]:
+        search_in_every_way()
     found: dict[tuple, list] = {}
 
     def add(kernel, compiled):

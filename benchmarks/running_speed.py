@@ -12,10 +12,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
 HERE = Path(__file__).resolve().parent.parent
+TEAM = "PommeTeamCompetition-v0"
 AGENTS = {"simple": (16, 800), "dypm": (8, 300), "hakozaki": (2, 200), "champion": (2, 200), "eisenach": (1, 80)}  # games, steps
 
 
@@ -36,6 +38,7 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset.gdl.playouts import random_playouts
     from infoset.match.match import play_match
     from infoset.pommerman.config import config
+    from infoset.pommerman.game import Pommerman
     from infoset.pommerman.vec import PommermanVec
     from infoset.solvers.mccfr import Mccfr
     from infoset.solvers.outcome_sampling import OutcomeMccfr
@@ -63,7 +66,7 @@ def rates() -> Iterator[tuple[str, float]]:
         game = load(f"gdl:{name}")
         yield f"playouts, {name}", rate(lambda game=game: random_playouts(game, 200_000, 1) and 200_000)
         yield f"positions, {name}", rate(lambda name=name: len(explore(load(f"gdl:{name}")).player))
-    boards = PommermanVec(256, config("PommeTeamCompetition-v0"), seed=1)
+    boards = PommermanVec(256, config(TEAM), seed=1)
     boards.reset()
     moves = np.random.default_rng(1).integers(0, 6, size=(64, 256, 4)).astype(np.int16)
 
@@ -73,11 +76,12 @@ def rates() -> Iterator[tuple[str, float]]:
         return moves.shape[0] * moves.shape[1]
 
     yield "Pommerman, steps", rate(step, 20)
-    team = load("pommerman:PommeTeamCompetition-v0")
     for agent, (games, steps) in AGENTS.items():
 
-        def play(agent: str = agent, games: int = games, most: int = steps) -> int:
-            return sum(len(play_match(team, [agent] * 4, seed=seed, max_steps=most).steps) for seed in range(games))
+        team = Pommerman(TEAM, replace(config(TEAM), max_steps=steps))
+
+        def play(agent: str = agent, games: int = games, team: Pommerman = team) -> int:
+            return sum(len(play_match(team, [agent] * 4, seed=seed).steps) for seed in range(games))
 
         yield f"Pommerman, steps of {agent}", rate(play, 3)
 

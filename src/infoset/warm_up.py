@@ -12,9 +12,10 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -24,10 +25,12 @@ from typing import TypeAlias
 import llvmlite.binding
 import msgspec
 
-from infoset import signs
-from infoset.jit import cache_folder
+from infoset import jit, signs
+from infoset.files import lock_file
 from infoset.kernel_types import Spelled, read_type
+from infoset.processes import usable_cores
 
+COMPILING = "compiling, once on this machine"
 FILE = Path(__file__).with_name("kernels.json")
 
 
@@ -83,35 +86,54 @@ _DONE: set[str] = set()  # sets that this process has loaded
 def compile_sets(names: Iterable[str], progress: Progress | None = None, processes: int | None = None) -> int:
     """Compile what these sets need and the cache does not hold.  Returns how many kernels that were.
 
-    ``processes``: as many as there are cores, by default.
+    ``processes``: as many as there are cores, eight at most, by default.
     """
-    missing = [name for name in names if not _stamp(name).exists()]
-    numbers = sorted({number for name in missing for number in recorded().sets[name]})
-    if numbers:
-        with nullcontext() if progress else signs.during("compiling, once on this machine"):
-            _compile_all(numbers, progress or _say, processes or os.cpu_count() or 1)
-        for name in missing:
-            _stamp(name).touch()
-    return len(numbers)
+    sets = recorded().sets
+    wanted = {number for name in names for number in sets[name]}
+    if wanted <= _kept():
+        return 0
+    with nullcontext() if progress else signs.during(COMPILING), _alone():
+        numbers = sorted(wanted - _kept())
+        compiled = _compile_all(numbers, progress or _say, processes or min(usable_cores(), 8)) if numbers else set()
+        kept = _kept() | compiled
+        for name in sets:
+            if kept.issuperset(sets[name]):
+                _stamp(name).touch()
+    return len(compiled)
+
+
+def _kept() -> set[int]:
+    """The entries of all sets that were compiled."""
+    sets = recorded().sets
+    return {number for name in sets if _stamp(name).exists() for number in sets[name]}
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process lets compile at a time; another that comes meanwhile waits, and finds it done."""
+    with (jit.cache_folder() / "compiling.lock").open("w") as file:
+        while not lock_file(file.fileno()):
+            time.sleep(0.1)
+        yield
 
 
 def _stamp(name: str) -> Path:
     """A file that says that a set was compiled, on this kind of processor and by this version of Python."""
     kind = f"{llvmlite.binding.get_host_cpu_name()}-{sys.implementation.cache_tag}"
-    return cache_folder() / f"{name}-{kind}.ready"
+    return jit.cache_folder() / f"{name}-{kind}.ready"
 
 
 def _say(done: int, total: int, last: str) -> None:
-    signs.detail(f"compiling, once on this machine: {done} of {total} kernels")
+    signs.detail(f"{COMPILING}: {done} of {total} kernels")
 
 
-def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None:
-    """Every entry behind those that it needs."""
+def _compile_all(numbers: list[int], progress: Progress, processes: int) -> set[int]:
+    """Every entry behind those that it needs.  Returns those that were compiled."""
     entries, wanted = recorded().entries, set(numbers)
     order = TopologicalSorter({number: wanted.intersection(entries[number].needs) for number in numbers})
     order.prepare()
-    running: dict[Future[None], int] = {}
-    done = 0
+    running: dict[Future[bool], int] = {}
+    compiled: set[int] = set()
     progress(0, len(numbers), "")
     with _Compilers(min(processes, len(numbers))) as compilers:
         while order.is_active():
@@ -120,10 +142,11 @@ def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None
                 running[compilers.submit(number)] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 number = running.pop(future)
-                future.result()
+                if future.result():
+                    compiled.add(number)
                 order.done(number)
-                done += 1
-                progress(done, len(numbers), entries[number].name)
+                progress(len(compiled), len(numbers), entries[number].name)
+    return compiled
 
 
 class _Compilers:
@@ -134,21 +157,22 @@ class _Compilers:
         self.mine = local()
         self.all: list[subprocess.Popen[str]] = []
 
-    def submit(self, number: int) -> Future[None]:
+    def submit(self, number: int) -> Future[bool]:
+        """Whether it could be compiled, later."""
         return self.pool.submit(self._ask, number)
 
-    def _ask(self, number: int) -> None:
-        process = getattr(self.mine, "process", None)
-        if process is None:
-            process = self.mine.process = _start()
-            self.all.append(process)
-        assert process.stdin is not None and process.stdout is not None
+    def _ask(self, number: int) -> bool:
         try:
+            process = getattr(self.mine, "process", None)
+            if process is None:
+                process = self.mine.process = _start()
+                self.all.append(process)
+            assert process.stdin is not None and process.stdout is not None
             process.stdin.write(f"{number}\n")
             process.stdin.flush()
-            process.stdout.readline()
-        except (OSError, ValueError):  # it died, or was stopped
-            pass
+            return bool(process.stdout.readline() == f"{number}\n")
+        except (OSError, ValueError):  # it did not start, died, or was stopped
+            return False
 
     def __enter__(self) -> _Compilers:
         return self

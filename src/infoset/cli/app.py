@@ -341,8 +341,8 @@ def warm_up(
     """Compile everything now, once on a machine, so that nothing waits for it later."""
     from time import monotonic
 
+    from infoset import jit
     from infoset.cli.progress import CompilingProgress
-    from infoset.jit import cache_folder
     from infoset.names import check_choice
     from infoset.warm_up import compile_sets, recorded
 
@@ -354,11 +354,11 @@ def warm_up(
         count = compile_sets(only or known, progress.advance, processes)
     seconds = monotonic() - began
     if json_:
-        _print_json({"kernels": count, "seconds": seconds, "folder": str(cache_folder())})
+        _print_json({"kernels": count, "seconds": seconds, "folder": str(jit.cache_folder())})
     elif count:
-        print(f"{count} kernels compiled in {seconds:.1f} s, kept in {cache_folder()}")
+        print(f"{count} kernels compiled in {seconds:.1f} s, kept in {jit.cache_folder()}")
     else:
-        print(f"nothing to compile: {cache_folder()} has it all")
+        print(f"nothing to compile: {jit.cache_folder()} has it all")
 
 
 @app.command()
