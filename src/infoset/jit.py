@@ -211,6 +211,11 @@ def linked_kernel(function: F) -> F:
     return Kernel(function, from_python=False, linked=True)
 
 
+def short_kernel(function: F) -> F:
+    """A linked kernel that Python calls as well."""
+    return Kernel(function, from_python=True, linked=True)
+
+
 def inline_kernel(function: F) -> F:
     """A piece of a kernel: pasted into every kernel that calls it."""
     piece: F = numba.njit(inline="always", error_model="numpy")(function)

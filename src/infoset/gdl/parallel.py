@@ -47,13 +47,13 @@ class Net(NamedTuple):
         return cls(*(getattr(net, name) for name in cls._fields))
 
 
-@kernel
+@linked_kernel
 def _mask(literal):
     """All ones for a negated literal."""
     return np.uint64(0) - np.uint64(literal & 1)
 
 
-@kernel
+@linked_kernel
 def _gate(kind, first_input, inputs, rows, node):
     """Work out the row of one gate."""
     begin, end = first_input[node], first_input[node + 1]
@@ -103,7 +103,7 @@ def _rise(kind, first_input, inputs, rows, begin, end):
                 grown |= rows[node, w] != before[w]
 
 
-@kernel
+@inner_kernel
 def _count(legal, rows, planes, carry):
     """How many moves are legal in each play, as bit planes, the lowest first."""
     planes[:] = 0
@@ -134,7 +134,7 @@ def _bound(planes, limit, masks, none):
             masks[p, w] = limit[p, w] | (masks[p + 1, w] if p + 1 < len(planes) else np.uint64(0))
 
 
-@kernel
+@inner_kernel
 def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator):
     """A uniform number up to ``limit`` for every pending play, as bit planes, by rejection.
 
@@ -184,7 +184,7 @@ def _take(legal, does, rows, active, drawn, line):
                 line[w] &= ~kept
 
 
-@kernel
+@inner_kernel
 def _choose(legal, does, rows, active, planes, lines, generator):
     """A uniform legal move of one role in every active play; plays without one are stuck, and no longer active.
 
@@ -207,7 +207,7 @@ def _choose(legal, does, rows, active, planes, lines, generator):
     return left != 0
 
 
-@kernel
+@inner_kernel
 def _score(first_goal, goals, rows, done, lines, tally):
     """Count the goal values of the plays that are done; of several, the first."""
     found, again = lines[0], lines[1]

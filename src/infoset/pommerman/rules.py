@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, kernel, lowest_one, short_kernel
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS
 from infoset.pommerman.state import (
     AGENT,
@@ -80,7 +80,7 @@ def scratch(size: int) -> npt.NDArray[np.int16]:
     return np.zeros(HERE + KINDS * size * size + mark_words(size), dtype=np.int16)
 
 
-@kernel
+@short_kernel
 def mark_words(size):
     """How many words hold one bit a cell."""
     return (size * size + BIT) >> WORD_BITS
@@ -97,7 +97,7 @@ def neighbours(size: int) -> npt.NDArray[np.int16]:
     return table.ravel()
 
 
-@inner_kernel
+@kernel
 def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
     """Play one step in place.
 
@@ -138,7 +138,7 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
     row[STEP] += 1
 
 
-@linked_kernel
+@inline_kernel
 def burn_down(row, size, hidden):
     """Flames without life leave, showing what was hidden; the others stay drawn."""
     start = left = flames_at(size)
@@ -165,7 +165,7 @@ def clear_tail(row, left, end):
         row[k] = 0
 
 
-@linked_kernel
+@inline_kernel
 def intend(row, work, near, moves, fuse):
     """What each agent wants; bombs are laid at once."""
     for k in range(MAX_AGENTS):
@@ -203,7 +203,7 @@ def bomb_on(row, cell):
     return found
 
 
-@linked_kernel
+@inline_kernel
 def bombs_intend(row, work, near):
     """A rolling bomb wants the next cell, unless a wall or an item is there.  Returns whether any rolls."""
     rolling = False
@@ -225,7 +225,7 @@ def blocks_bomb(value):
     return (value == RIGID) | (value == WOOD) | ((value >= EXTRA_BOMB) & (value <= KICK))
 
 
-@linked_kernel
+@inline_kernel
 def bombs_cross(row, work):
     """Bombs that would change places stay, and a bomb that would with an agent.
 
@@ -265,7 +265,7 @@ def same_edge(one, other, cell, want):
     return ((one == cell) & (other == want)) | ((one == want) & (other == cell))
 
 
-@linked_kernel
+@inline_kernel
 def agents_cross(row, work):
     """Agents that would change places stay."""
     for k in range(MAX_AGENTS):
@@ -286,7 +286,7 @@ def count_wants(row, work):
         work[HERE + KINDS * work[BOMB_WANT + k] + 1] += 1
 
 
-@linked_kernel
+@inline_kernel
 def collide(row, work, rolling):
     """Whoever wants a cell that another of its kind, or too many of the other kind, wants stays where it is."""
     changed = True
@@ -317,7 +317,7 @@ def onto_bombs(row, work):
     return found
 
 
-@linked_kernel
+@inline_kernel
 def kick(row, work, near, moves):
     """Agents that move onto a bomb kick it or turn back.  Returns whether anything was delayed."""
     for k in range(MAX_AGENTS):
@@ -368,7 +368,7 @@ def can_roll(row, work, cell):
     return work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[BOARD + cell])
 
 
-@linked_kernel
+@inline_kernel
 def collide_again(row, work):
     """After kicks: whoever cannot have its cell stays, and a kicker stays with the bomb that it kicked."""
     changed = True
@@ -415,7 +415,7 @@ def move_bombs(row, work):
             row[bomb + BOMB_CELL] = work[BOMB_WANT + k]
 
 
-@linked_kernel
+@inline_kernel
 def move_agents(row, work, blast_cap):
     """Every agent goes where it wants and picks up what lies there; nothing lies where it was."""
     for k in range(MAX_AGENTS):
@@ -431,7 +431,7 @@ def move_agents(row, work, blast_cap):
                 row[agent + CAN_KICK] = 1
 
 
-@linked_kernel
+@inline_kernel
 def explode(row, work, near, marked, words):
     """Tick all bombs; those that must go off, and those that their blasts reach; blasts are marked.
 
@@ -491,7 +491,7 @@ def keep_bombs(row, left):
     row[NUM_BOMBS] = left
 
 
-@linked_kernel
+@inline_kernel
 def blast(row, work, near, marked, cell, strength):
     """Mark what one bomb burns: up to ``strength - 1`` cells each way, wood being the last."""
     if strength <= 0:
@@ -514,7 +514,7 @@ def mark(work, marked, cell):
     work[marked + (cell >> WORD_BITS)] |= 1 << (cell & BIT)
 
 
-@linked_kernel
+@inline_kernel
 def add_flames(row, work, marked, words, size, flame_life):
     """One new flame a marked cell, in row-major order."""
     start = flames_at(size)

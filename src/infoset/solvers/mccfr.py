@@ -116,7 +116,7 @@ def _pick(group, fixing, view, content, size, share, stream):
             share[chosen] = members
 
 
-@kernel
+@inner_kernel
 def _learn(walk, table, frames, d, learner, iteration, value):
     """Add to the regrets of an open decision; moves that are equal by symmetry learn the same."""
     group, view = walk.group, frames.views[d, learner]

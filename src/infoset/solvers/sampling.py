@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from infoset.errors import BudgetError
-from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_state
@@ -43,7 +43,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
     return greatest
 
 
-@kernel
+@inner_kernel
 def choose(weights, size, stream):
     """An index by weights that sum to one."""
     left = uniform_number(stream)

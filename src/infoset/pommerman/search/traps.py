@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.jit import inline_kernel, inner_kernel, linked_kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, lowest_one
 from infoset.pommerman.config import Config
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.cellsets import ONE, contains
@@ -77,7 +77,7 @@ def runs_alone(x, s, later, layer, t, size):
         now[r] = (after[r] | (here << ONE) | (here >> ONE) | x.free[r - 1] | x.free[r + 1]) & ~s.fire[t, r - 1]
 
 
-@linked_kernel
+@inline_kernel
 def meet(x, s, later, layer, t, at, near, size):
     """The same for a blocker at a cell: what is safe is so after each of the blocker's moves."""
     nobody, every = size * size, size * size + 1
