@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import FunctionType
 
 FILE = Path(__file__).parent.parent / "src" / "infoset" / "kernels.json"
 TEAM = "match --games 1 pommerman:PommeTeamCompetition-v0"
@@ -63,6 +64,20 @@ def search_in_every_way() -> None:
     response.policy()
 
 
+def name_of(kernel) -> str | None:
+    """How the list names a kernel; None for one that only tests call."""
+    from infoset.solvers import loop, progressive_hiding, updates
+
+    module, name = sys.modules[kernel.py_func.__module__], kernel.py_func.__name__
+    if getattr(module, name, None) is kernel:
+        return name
+    for maker in (loop.compiled_loop, progressive_hiding.compiled_hiding):
+        for piece, update in vars(updates).items():
+            if isinstance(update, FunctionType) and update.__module__ == updates.__name__ and maker(update) is kernel:
+                return f"{maker.__name__} {updates.__name__}:{piece}"
+    return None
+
+
 def used(commands: list[str]) -> list[list]:
     """The kernels that these commands use, each behind those that it needs."""
     from infoset import warm_up
@@ -82,7 +97,7 @@ def used(commands: list[str]) -> list[list]:
     found: dict[tuple, list] = {}
 
     def add(kernel, compiled):
-        key = kernel.py_func.__module__, kernel.py_func.__name__, compiled.signature.args
+        key = kernel.py_func.__module__, name_of(kernel), compiled.signature.args
         if key in found:
             return
         needs = []
@@ -94,7 +109,7 @@ def used(commands: list[str]) -> list[list]:
         found[key] = needs
 
     for kernel in [thing for thing in gc.get_objects() if isinstance(thing, Kernel)]:
-        if getattr(sys.modules[kernel.py_func.__module__], kernel.py_func.__name__, None) is not kernel:
+        if name_of(kernel) is None:
             continue
         for compiled in list(kernel.overloads.values()):
             if not kernel.linked:

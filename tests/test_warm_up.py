@@ -15,7 +15,7 @@ from infoset import jit, warm_up
 from infoset.cli.app import app
 from infoset.jit import Kernel
 from infoset.kernel_types import read_type, spell_type
-from infoset.warm_up import compile_entry, compile_sets, recorded
+from infoset.warm_up import compile_entry, compile_sets, find_kernel, recorded
 
 TEAM = "pommerman:PommeTeamCompetition-v0"
 
@@ -49,7 +49,7 @@ print(*sorted(f"{name}{kinds}" for _, name, kinds in known() - before), sep="\\n
         (TEAM, ("dypm", "simple") * 2),
         (TEAM, ("champion", "simple") * 2),
         (TEAM, ("hakozaki", "simple") * 2),
-        (TEAM, ("eisenach(iterations=20)", "simple") * 2),
+        (TEAM, ("eisenach(budget=20)", "simple") * 2),
     ],
 )
 def test_no_agent_compiles_or_loads_code_on_its_clock(game: str, agents: tuple[str, ...]) -> None:
@@ -61,7 +61,7 @@ def test_no_agent_compiles_or_loads_code_on_its_clock(game: str, agents: tuple[s
 def test_the_list_names_kernels_that_exist_each_behind_those_that_it_needs() -> None:
     entries = recorded().entries
     for number, entry in enumerate(entries):
-        kernel = getattr(sys.modules.get(entry.module) or __import__(entry.module, fromlist=["_"]), entry.name)
+        kernel = find_kernel(entry.module, entry.name)
         assert isinstance(kernel, Kernel)
         assert not kernel.linked
         assert all(spell_type(read_type(spelled)) == spelled for spelled in map(as_list, entry.types))

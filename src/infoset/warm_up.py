@@ -8,6 +8,7 @@ it is called: only time is lost.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import subprocess
@@ -20,7 +21,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from threading import local
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import llvmlite.binding
 import msgspec
@@ -35,7 +36,10 @@ FILE = Path(__file__).with_name("kernels.json")
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
-    """A kernel with argument types, and the earlier entries that it calls by their address."""
+    """A kernel with argument types, and the earlier entries that it calls by their address.
+
+    ``name`` is the kernel's in its module; or ``maker module:piece`` for one that ``maker`` makes around a piece.
+    """
 
     module: str
     name: str
@@ -63,7 +67,17 @@ def recorded() -> Recorded:
 def compile_entry(number: int) -> None:
     """Have one entry of the list compiled and loaded."""
     entry = recorded().entries[number]
-    getattr(importlib.import_module(entry.module), entry.name).compile(tuple(map(read_type, entry.types)))
+    find_kernel(entry.module, entry.name).compile(tuple(map(read_type, entry.types)))
+
+
+def find_kernel(module: str, name: str) -> Any:
+    """The kernel that an entry means."""
+    name, _, piece = name.partition(" ")
+    found = getattr(importlib.import_module(module), name)
+    if not piece:
+        return found
+    module, _, name = piece.partition(":")
+    return found(getattr(importlib.import_module(module), name))
 
 
 def ready(*names: str) -> None:
@@ -118,9 +132,14 @@ def _alone() -> Iterator[None]:
 
 
 def _stamp(name: str) -> Path:
-    """A file that says that a set was compiled, on this kind of processor and by this version of Python."""
-    kind = f"{llvmlite.binding.get_host_cpu_name()}-{sys.implementation.cache_tag}"
-    return jit.cache_folder() / f"{name}-{kind}.ready"
+    """A file that says that a set of this list was compiled, on this processor and by this version of Python."""
+    return jit.cache_folder() / f"{name}-{_kind()}.ready"
+
+
+@cache
+def _kind() -> str:
+    version = hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]
+    return f"{version}-{llvmlite.binding.get_host_cpu_name()}-{sys.implementation.cache_tag}"
 
 
 def _say(done: int, total: int, last: str) -> None:

@@ -343,12 +343,13 @@ def warm_up(
 
     from infoset import jit
     from infoset.cli.progress import CompilingProgress
-    from infoset.names import check_choice
+    from infoset.errors import UnknownNameError
     from infoset.warm_up import compile_sets, recorded
 
     known = tuple(recorded().sets)
     for name in only or ():
-        check_choice("WHAT", name, known)
+        if name not in known:
+            raise UnknownNameError("set of kernels", name, known)
     began = monotonic()
     with CompilingProgress() as progress:
         count = compile_sets(only or known, progress.advance, processes)
