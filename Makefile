@@ -2,9 +2,11 @@
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
 # make check   lint, types and the files of the project      make docs   build the pages
 # make gallery   draw the pictures of docs/gallery.md again: minutes
+# make warm-up   compile all kernels now, on all cores
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
+# make bench-cold   whole commands with an empty cache of kernels and with a full one
 # make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
@@ -18,7 +20,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery bench bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
+.PHONY: demo test test-all check docs gallery warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -45,9 +47,12 @@ demo: $(VENV)/demo
 	$(BIN)/infoset match pommerman:PommeTeamCompetition-v0 simple simple simple simple --games 1 --replay runs/pommerman
 	$(BIN)/infoset watch runs/pommerman/match-00001.json
 
-test: check $(VENV)/test
+test: check warm-up
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
+
+warm-up: $(VENV)/test
+	$(BIN)/infoset warm-up
 
 test-all: test
 	$(BIN)/python -m pytest -m slow
@@ -69,7 +74,10 @@ gallery: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-tabular bench-playouts bench-pommerman bench-search bench-sampling
+bench: bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling
+
+bench-cold: $(VENV)/demo
+	$(BIN)/python benchmarks/cold_start.py
 
 bench-tabular: $(VENV)/bench
 	$(BIN)/python benchmarks/tabular.py

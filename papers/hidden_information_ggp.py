@@ -37,7 +37,7 @@ from infoset.learn.self_play import Training
 from infoset.learn.train import TrainingConfig, TrainingFolder, train
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
-from infoset.search.agent import SearchAgent, warm_up
+from infoset.search.agent import SearchAgent
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges
@@ -48,6 +48,7 @@ from infoset.solvers.public_subgames import evaluate_public
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.sequence_form import SequenceForm
+from infoset.warm_up import ready
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -389,7 +390,7 @@ def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatAr
 
 def cache_line(name: str, steps: int) -> str:
     """Seconds of the same search by the rules, with their cache of transitions, and on positions found before."""
-    warm_up()
+    ready("search")
     game, graph = load(name), explore(load(name))
     assert isinstance(game, GdlGame)
     solver = SubgameSolver(

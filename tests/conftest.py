@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from infoset import SequenceForm, load
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+os.environ["INFOSET_PATIENCE"] = "600"  # what a command prints must not depend on how fast it is
 
 KUHN = "kuhn_poker"
 LEDUC = "leduc_poker"

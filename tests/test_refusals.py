@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from infoset import catalog, load, play_match
+from infoset import catalog, load, play_match, warm_up
 from infoset.cli.app import app
 from infoset.errors import InfosetError
-from infoset.search import agent as search_agent
 
 SLOW = "slow_game"
 
@@ -21,7 +20,8 @@ def nothing_slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         raise AssertionError("something slow began before the refusal")
 
     monkeypatch.setitem(catalog.GAMES, SLOW, too_early)
-    monkeypatch.setattr(search_agent, "warm_up", too_early)
+    monkeypatch.setattr(warm_up, "_DONE", set())
+    monkeypatch.setattr(warm_up, "compile_sets", too_early)
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("{}")
     Path("old").mkdir()

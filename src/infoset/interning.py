@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import LongArray
-from infoset.jit import kernel
+from infoset.jit import kernel, linked_kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -63,7 +63,7 @@ def longer(array: A, size: int) -> A:
     return grown  # type: ignore[return-value]
 
 
-@kernel
+@linked_kernel
 def hash_row(row):
     """64 bits that depend on every word of a row and on its length."""
     word = np.uint64(len(row))

@@ -6,18 +6,30 @@ named after a hash of all files that hold kernels.
 
 from __future__ import annotations
 
+import getpass
 import hashlib
+import importlib
 import os
+import sys
 import tempfile
-import types
 from collections.abc import Callable
-from functools import cache
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, cached_property, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
 from llvmlite import ir
+from numba.core import event
+from numba.core.compiler import Compiler, Flags
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.registry import CPUDispatcher
+from numba.core.untyped_passes import FixupArgs
 from numba.extending import intrinsic
+
+from infoset import signs
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,25 +48,172 @@ def cache_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
-        folder = Path(tempfile.gettempdir()) / f"infoset-{os.getuid()}" / folder.name
+        folder = Path(tempfile.gettempdir()) / f"infoset-{getpass.getuser()}" / folder.name
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def is_compiled() -> bool:
-    """Whether kernels were compiled on this machine before."""
-    return any(cache_folder().rglob("*.nbi"))
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _StableSymbol(AnalysisPass):  # type: ignore[misc]
+    """Drops the running number from the symbol of a kernel that others call by its address.
+
+    A caller that was compiled in one process finds the kernel that another process compiled.
+    """
+
+    _name = "stable_symbol"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        if _is_addressed(state.func_id.func):
+            state.func_ir.func_id.unique_id = 0
+        return False
+
+
+class _Flags(Flags):  # type: ignore[misc]
+    """Numba's flags of a compilation, compared quickly: every typed call looks up a key that holds them."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, _Flags) and self._values == other._values) or super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return _HASH_OF_FLAGS
+
+
+_HASH_OF_FLAGS = hash(Flags())  # the names of all flags, so that it is one number for all
+
+
+class _Pipeline(Compiler):  # type: ignore[misc]
+    """Numba's own, with stable symbols."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipelines: list[Any] = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.add_pass_after(_StableSymbol, FixupArgs)
+            pipeline.finalize()
+        return pipelines
+
+
+def _is_addressed(function: Callable[..., Any]) -> bool:
+    """Whether it is the kernel that is found under its name in a module of ours, where any process finds it."""
+    module = sys.modules.get(function.__module__)
+    found = getattr(module, function.__name__, None)
+    return function.__module__.startswith("infoset.") and getattr(found, "py_func", None) is function
+
+
+def load_kernel(module: str, name: str, signature: tuple[Any, ...]) -> None:
+    """Have a kernel ready, from the cache if it is there: what callers of its address need before they are loaded."""
+    getattr(importlib.import_module(module), name).compile(signature)
+
+
+class _ByAddress:
+    """What a caller links in place of a kernel's code: nothing, but that the kernel has to be loaded first."""
+
+    def __init__(self, kernel: Kernel, compiled: Any) -> None:
+        function = kernel.py_func
+        self._library = compiled.library
+        self._reload_init = {partial(load_kernel, function.__module__, function.__name__, compiled.signature.args)}
+
+    def _ensure_finalized(self) -> None:
+        self._library._ensure_finalized()
+
+    def _get_module_for_linking(self) -> Any:
+        return llvmlite.binding.parse_assembly("")
+
+
+class _Heard(event.Listener):  # type: ignore[misc]
+    """Tells what is being compiled; callees that are compiled on the way belong to it."""
+
+    def __init__(self) -> None:
+        self.told: list[AbstractContextManager[None]] = []
+
+    def on_start(self, event: Any) -> None:
+        kernel = event.data["dispatcher"].py_func.__name__
+        self.told.append(nullcontext() if self.told else signs.during(f"compiling, once on this machine: {kernel}"))
+        self.told[-1].__enter__()
+
+    def on_end(self, event: Any) -> None:
+        self.told.pop().__exit__(None, None, None)
+
+
+event.register("numba:compile", _Heard())
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function.  Other kernels call it by its address, or link its code in and optimise it once more.
+
+    Linking is what Numba does by itself: a chain of kernels is then optimised again at every level, which made three
+    quarters of the time that compiling took.
+    """
+
+    def __init__(self, function: Callable[..., Any], from_python: bool, linked: bool) -> None:
+        options = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
+        bare = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not from_python}
+        super().__init__(function, targetoptions=options | bare, pipeline_class=_Pipeline)
+        self.from_python = from_python
+        self.linked = linked
+        self._compiler._customize_flags = _Flags
+        previous = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(cache_folder())
+        try:
+            self.enable_caching()
+        finally:
+            numba.config.CACHE_DIR = previous
+
+    def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        """As a kernel that calls sees it: one kernel for all integers, be they constants or come from an array."""
+        return super().get_call_template(tuple(map(_plain, args)), {name: _plain(kws[name]) for name in kws})
+
+    def add_overload(self, compiled: Any) -> None:
+        # What a linked kernel calls by address is called by its callers then; the cache does not keep that by itself.
+        compiled.library._reload_init.update(compiled.reload_init or ())
+        if self.from_python:
+            super().add_overload(compiled)
+        else:
+            self.overloads[tuple(compiled.signature.args)] = compiled
+        if not self.linked and _is_addressed(self.py_func):
+            self.targetctx.remove_user_function(compiled.entry_point)
+            self.targetctx.insert_user_function(compiled.entry_point, compiled.fndesc, [_ByAddress(self, compiled)])
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        if self.from_python:
+            return super()._compile_for_args(*args, **kws)
+        return self._entry._compile_for_args(*args, **kws)
+
+    @cached_property
+    def _entry(self) -> Kernel:
+        """The same with a way in from Python, which only tests need."""
+        return Kernel(_renamed(self.py_func, f"{self.py_func.__name__}_entry"), from_python=True, linked=True)
+
+
+def _plain(kind: Any) -> Any:
+    """The type that a kernel takes for an argument of this one: no constants, no signed integers of other widths."""
+    types: Any = numba.types
+    kind = types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
 def kernel(function: F) -> F:
-    """Compile a function of arrays and scalars: no Python objects, no interpreter lock, cached."""
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
-    try:
-        compiled: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = previous
+    """Compile a function of arrays and scalars that Python calls: no Python objects, no interpreter lock, cached."""
+    return Kernel(function, from_python=True, linked=False)
+
+
+def inner_kernel(function: F) -> F:
+    """A kernel that only kernels call: no way in from Python is compiled, which costs as much as the body of many."""
+    return Kernel(function, from_python=False, linked=False)
+
+
+def linked_kernel(function: F) -> F:
+    """An inner kernel so short that a call costs more than it does: its code is linked into every caller."""
+    return Kernel(function, from_python=False, linked=True)
+
+
+def short_kernel(function: F) -> F:
+    """A linked kernel that Python calls as well."""
+    return Kernel(function, from_python=True, linked=True)
 
 
 def inline_kernel(function: F) -> F:
@@ -93,7 +252,12 @@ def with_piece(function: F, piece: str, replacement: Callable[..., Any]) -> F:
     The copy has a name of its own, so that the variants do not share an entry of the cache.
     """
     names = dict(function.__globals__, **{piece: replacement})
-    copy = types.FunctionType(function.__code__, names, f"{function.__name__}_{replacement.__name__}")
-    copy.__qualname__ = copy.__name__
+    return _renamed(function, f"{function.__name__}_{replacement.__name__}", names)
+
+
+def _renamed(function: F, name: str, names: dict[str, Any] | None = None) -> F:
+    """A copy of a function under another name, and with other global names if they are given."""
+    copy = FunctionType(function.__code__, function.__globals__ if names is None else names, name)
+    copy.__qualname__ = name
     copy.__module__ = function.__module__
     return copy  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, linked_kernel
 
 Words = npt.NDArray[np.uint64]
 
@@ -24,7 +24,7 @@ def streams(seed: int, count: int) -> Words:
     return np.random.SeedSequence(seed).generate_state(count, np.uint64).astype(np.uint64)
 
 
-@kernel
+@linked_kernel
 def next_word(stream):
     """64 random bits."""
     stream[0] += STRIDE
@@ -34,7 +34,7 @@ def next_word(stream):
     return word ^ (word >> np.uint64(31))
 
 
-@kernel
+@linked_kernel
 def below(stream, bound):
     """A uniform integer in [0, bound) for 0 < bound < 2**32, without bias (Lemire 2019)."""
     size = np.uint64(bound)
@@ -51,7 +51,7 @@ def generators(seed: int, count: int) -> Words:
     return streams(seed, 4 * count).reshape(4, count)
 
 
-@kernel
+@inner_kernel
 def next_row(state, row):
     """64 random bits from every generator side by side, in the processor's vector units."""
     for w in range(len(row)):

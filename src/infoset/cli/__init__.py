@@ -8,16 +8,20 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
+from infoset import signs
 from infoset.cli.app import app
+from infoset.cli.life_signs import LifeSigns
 from infoset.errors import InfosetError, shorten
 
 INTERRUPTED = 130
+LIFE_SIGNS = LifeSigns()
 
 
 def main() -> None:
     """The entry point ``infoset``."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     sys.stdout = _Output(sys.stdout)
+    signs.listeners[:] = [LIFE_SIGNS]
     try:
         try:
             app()

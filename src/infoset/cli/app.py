@@ -148,7 +148,7 @@ def _solve(
     """A run of one solver, new or gone on with."""
     from infoset.catalog import load
     from infoset.cli.building import within
-    from infoset.cli.progress import SolveProgress, announce_compiling
+    from infoset.cli.progress import SolveProgress
     from infoset.errors import CheckpointError, ParameterError
     from infoset.runs import RunConfig, RunFolder
 
@@ -170,7 +170,6 @@ def _solve(
     else:
         RunFolder.check_free(out)
         config = RunConfig(_absolute(str(game)), method or DEFAULT_METHOD, start, seed, iterations, target, seconds)
-    announce_compiling()
     from infoset.solvers.solve import Limits, Watcher, check_start, parse_method
     from infoset.solvers.solve import solve as run_solver
     from infoset.tree.sequence_form import SequenceForm
@@ -251,7 +250,7 @@ def train(
     json_: AsJson = False,
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""
-    from infoset.cli.progress import LearningProgress, announce_compiling
+    from infoset.cli.progress import LearningProgress
     from infoset.errors import CheckpointError, ParameterError
 
     if resume and out is None:
@@ -265,7 +264,6 @@ def train(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if resume and given:
         raise CheckpointError(f"--{next(iter(given))} belongs to the beginning of a training; not to --resume")
-    announce_compiling()
     from infoset.cli import learning  # brings torch
 
     name = None if game is None else _absolute(game)
@@ -304,7 +302,6 @@ def evaluate(
 ) -> None:
     """Say exactly how good a saved policy is, or what an agent that searches plays: it is asked everywhere."""
     from infoset.catalog import load
-    from infoset.cli.progress import announce_compiling
     from infoset.match.agents import check_agent
     from infoset.policy import TabularPolicy
 
@@ -314,7 +311,6 @@ def evaluate(
     else:
         check_agent(policy)
     loaded_game = load(game)
-    announce_compiling()
     from infoset.solvers.metrics import evaluate as exact
     from infoset.tree.sequence_form import SequenceForm
 
@@ -334,6 +330,36 @@ def evaluate(
         print(f"{name:<16} value {value:+.9g}   best response {best:+.9g}   gain {best - value:.3e}")
     print(f"exploitability   {result.exploitability:.3e}\nnash_conv        {result.nash_conv:.3e}")
     print(f"epsilon          {result.epsilon:.3e}")
+
+
+@app.command("warm-up")
+def warm_up(
+    only: Annotated[list[str] | None, typer.Argument(metavar="[WHAT]…", help="Default: everything.")] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Default: one for each core.")] = None,
+    json_: AsJson = False,
+) -> None:
+    """Compile everything now, once on a machine, so that nothing waits for it later."""
+    from time import monotonic
+
+    from infoset import jit
+    from infoset.cli.progress import CompilingProgress
+    from infoset.errors import UnknownNameError
+    from infoset.warm_up import compile_sets, recorded
+
+    known = tuple(recorded().sets)
+    for name in only or ():
+        if name not in known:
+            raise UnknownNameError("set of kernels", name, known)
+    began = monotonic()
+    with CompilingProgress() as progress:
+        count = compile_sets(only or known, progress.advance, processes)
+    seconds = monotonic() - began
+    if json_:
+        _print_json({"kernels": count, "seconds": seconds, "folder": str(jit.cache_folder())})
+    elif count:
+        print(f"{count} kernels compiled in {seconds:.1f} s, kept in {jit.cache_folder()}")
+    else:
+        print(f"nothing to compile: {jit.cache_folder()} has it all")
 
 
 @app.command()
@@ -459,7 +485,6 @@ def watch(
     speed: Annotated[float, typer.Option(help="Steps a second.")] = 6.0,
 ) -> None:
     """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
-    from infoset.cli.progress import announce_compiling
     from infoset.files import check_file, replace_file
     from infoset.view.pommerman.speed import check_speed
 
@@ -468,7 +493,6 @@ def watch(
         if file is not None:
             check_file(file)
     played = _read_match(str(replay))
-    announce_compiling()
     if text:
         from rich.console import Console
 
@@ -524,9 +548,6 @@ def show(
         TabularPolicy.check_file(policy)
     tree, loaded_policy = GameTree.of(load(game), max_histories), None
     if policy is not None:
-        from infoset.cli.progress import announce_compiling
-
-        announce_compiling()
         from infoset.tree.sequence_form import SequenceForm
 
         form = SequenceForm.of(tree)
@@ -605,11 +626,9 @@ def _simulate(description: Description, plays: int, seed: int, max_steps: int) -
     """The plays, what they show, and why the rules were not ground, "" where they were."""
     import warnings
 
-    from infoset.cli.progress import announce_compiling
     from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
     from infoset.gdl.playouts import findings, random_playouts
 
-    announce_compiling()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
         warnings.simplefilter("always", EvaluatorWarning)  # this one is not
@@ -648,11 +667,9 @@ def convert(
     policies = (".npz", ".json")
     keys = _json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
-        from infoset.cli.progress import announce_compiling
         from infoset.match.playground_json import write_game
 
         match = _read_match(source)
-        announce_compiling()
         if "steps" in keys:
             write_game(match, target)
         else:
@@ -678,12 +695,10 @@ def convert(
 
 def _read_match(path: str) -> Match:
     """A replay, or one of the reference's recordings."""
-    from infoset.cli.progress import announce_compiling
     from infoset.match.replay import Match
 
     if not _json_keys(path) & RECORDS:
         return Match.load(path)
-    announce_compiling()
     from infoset.match.playground_json import read_game
 
     return read_game(path)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from infoset.cli.life_signs import PAUSE, LifeSigns, patience, say
 from infoset.errors import shorten
 
 if TYPE_CHECKING:
@@ -19,21 +21,14 @@ if TYPE_CHECKING:
     from infoset.solvers.solver import Solver
 
 
-def announce_compiling() -> None:
-    """Say that kernels are about to be compiled, when they never were on this machine."""
-    from infoset.jit import cache_folder, is_compiled
-
-    if not is_compiled():
-        print(f"infoset: compiling kernels, once on this machine (kept in {cache_folder()}) …", file=sys.stderr)
-
-
 DEFAULT_ITERATIONS = 1000
 
 
-class _Bar:
-    """A bar on stderr, where that is a terminal; gone when the work is done."""
+class Bar:
+    """A bar on stderr, gone when the work is done; where that is no terminal, a line now and then."""
 
     def __init__(self, unit: str, description: str, total: int | None) -> None:
+        self.unit = unit
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
@@ -48,16 +43,32 @@ class _Bar:
         self.task = self.bar.add_task(description, total=total, rate="", quality="")
 
     def __enter__(self) -> Self:
+        self.began, self.said = monotonic(), 0.0
         self.bar.start()
+        LifeSigns.bar = self
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        LifeSigns.bar = None
         self.bar.stop()
 
+    def show(self, **fields: Any) -> None:
+        """Change what the bar says."""
+        self.bar.update(self.task, **fields)
+        now = monotonic()
+        if self.bar.disable and now - self.began > patience() and now - self.said > PAUSE:
+            self.said = now
+            say(self._text(), now - self.began)
 
-class SolveProgress(_Bar):
+    def _text(self) -> str:
+        task = self.bar.tasks[self.task]
+        done = f"{task.completed:,.0f}" + (f" of {task.total:,.0f}" if task.total else "") + f" {self.unit}"
+        return ", ".join(filter(None, (task.description, done, task.fields["rate"], task.fields["quality"])))
+
+
+class SolveProgress(Bar):
     """A bar for one solve: iterations a second, exploitability, time left where the end is known."""
 
     def __init__(self, iterations: int | None, target: float | None, seconds: float | None) -> None:
@@ -67,20 +78,20 @@ class SolveProgress(_Bar):
 
     def building(self, positions: int) -> None:
         """So many positions of the game were expanded."""
-        self.bar.update(self.task, quality=f"{positions:,} positions")
+        self.show(quality=f"{positions:,} positions")
 
     def advance(self, solver: Solver, seconds: float) -> None:
         """The solver stands here after so many seconds of its own time."""
         rate = f"{solver.iteration / seconds:,.0f}/s" if seconds > 0 else ""
-        self.bar.update(self.task, description="solving", completed=solver.iteration, rate=rate)
+        self.show(description="solving", completed=solver.iteration, rate=rate)
 
     def point(self, point: Point) -> None:
         """The average profile was evaluated."""
         goal = "" if self.target is None else f" (target {self.target:.1e})"
-        self.bar.update(self.task, quality=f"exploitability {point.exploitability:.2e}{goal}")
+        self.show(quality=f"exploitability {point.exploitability:.2e}{goal}")
 
 
-class TrainingProgress(_Bar):
+class TrainingProgress(Bar):
     """A bar for many trainings: how many are over, the best payoff so far."""
 
     def __init__(self, runs: int) -> None:
@@ -88,10 +99,10 @@ class TrainingProgress(_Bar):
 
     def advance(self, runs: int, best: float) -> None:
         """So many runs are over."""
-        self.bar.update(self.task, completed=runs, quality=f"best {best:.6g}")
+        self.show(completed=runs, quality=f"best {best:.6g}")
 
 
-class SamplingProgress(_Bar):
+class SamplingProgress(Bar):
     """A bar for sampling and its exact evaluation: iterations a second, information sets, how far the figures are."""
 
     def __init__(self, seconds: float) -> None:
@@ -99,19 +110,19 @@ class SamplingProgress(_Bar):
 
     def exploring(self, positions: int) -> None:
         """So many positions of the game were expanded."""
-        self.bar.update(self.task, quality=f"{positions:,} positions")
+        self.show(quality=f"{positions:,} positions")
 
     def advance(self, iterations: int, infosets: int, seconds: float) -> None:
         """Sampling stands here."""
         rate = f"{iterations / max(seconds, 1e-9):,.0f} iterations/s"
-        self.bar.update(self.task, description="sampling", completed=seconds, rate=rate, quality=f"{infosets:,} sets")
+        self.show(description="sampling", completed=seconds, rate=rate, quality=f"{infosets:,} sets")
 
     def evaluating(self, share: float) -> None:
         """So much of the evaluation is done."""
-        self.bar.update(self.task, description="evaluating", quality=f"{share:.0%}")
+        self.show(description="evaluating", quality=f"{share:.0%}")
 
 
-class LearningProgress(_Bar):
+class LearningProgress(Bar):
     """A bar for a training: games a second, what is lost on values, what the start is held to be worth."""
 
     def __init__(self, seconds: float) -> None:
@@ -119,17 +130,28 @@ class LearningProgress(_Bar):
 
     def exploring(self, positions: int) -> None:
         """So many positions of the game were expanded."""
-        self.bar.update(self.task, quality=f"{positions:,} positions")
+        self.show(quality=f"{positions:,} positions")
 
     def advance(self, epoch: Epoch) -> None:
         """The training stands here."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
         worth = ", ".join(f"{value:.4g}" for value in epoch.start_values)
         quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}, start {worth}"
-        self.bar.update(self.task, description="learning", completed=epoch.seconds, rate=rate, quality=quality)
+        self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 
-class AskingProgress(_Bar):
+class CompilingProgress(Bar):
+    """A bar for kernels that are compiled ahead."""
+
+    def __init__(self) -> None:
+        super().__init__("kernels", "compiling", None)
+
+    def advance(self, done: int, total: int, last: str) -> None:
+        """So many are done, of so many."""
+        self.show(completed=done, total=total, quality=last)
+
+
+class AskingProgress(Bar):
     """A bar for an agent that is asked at every information set."""
 
     def __init__(self, infosets: int) -> None:
@@ -137,10 +159,10 @@ class AskingProgress(_Bar):
 
     def advance(self, asked: int, seconds: float) -> None:
         """So many were asked."""
-        self.bar.update(self.task, completed=asked, rate=f"{asked / max(seconds, 1e-9):,.0f}/s")
+        self.show(completed=asked, rate=f"{asked / max(seconds, 1e-9):,.0f}/s")
 
 
-class MatchProgress(_Bar):
+class MatchProgress(Bar):
     """A bar for a series of games: games a second, mean scores so far, time left."""
 
     def __init__(self, games: int) -> None:
@@ -150,10 +172,10 @@ class MatchProgress(_Bar):
         """The series stands here."""
         rate = f"{series.games / series.seconds:,.0f}/s" if series.seconds > 0 else ""
         means = "  ".join(f"{score.agent} {score.mean or 0.0:+.3g}" for score in series.agents)
-        self.bar.update(self.task, completed=series.games, rate=rate, quality=means)
+        self.show(completed=series.games, rate=rate, quality=means)
 
 
-class TournamentProgress(_Bar):
+class TournamentProgress(Bar):
     """A bar for a tournament: games a second, who leads, time left."""
 
     def __init__(self) -> None:
@@ -168,4 +190,4 @@ class TournamentProgress(_Bar):
         leader = max(scores, key=scores.__getitem__)
         rate = f"{standings.fresh / standings.seconds:,.1f}/s"
         quality = f"{shorten(leader, 20)} leads with {100 * scores[leader]:.1f} %"
-        self.bar.update(self.task, description="playing", completed=standings.games, rate=rate, quality=quality)
+        self.show(description="playing", completed=standings.games, rate=rate, quality=quality)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from infoset.catalog import load
 from infoset.cli.building import within
-from infoset.cli.progress import SamplingProgress, announce_compiling
+from infoset.cli.progress import SamplingProgress
 from infoset.errors import CheckpointError
 from infoset.names import build, check_choice, check_range, check_share, parse_name
+from infoset.warm_up import ready
 
 if TYPE_CHECKING:
     from infoset.runs import RunConfig, SamplingFolder
@@ -78,7 +79,6 @@ def solve_by_sampling(
 
     The method is ``mccfr`` with the parameters of ``Sampler``.
     """
-    announce_compiling()
     from infoset.runs import RunConfig, SamplingFolder
     from infoset.solvers.solve import Limits
     from infoset.tree.graph import explore as explore_game
@@ -109,6 +109,7 @@ def solve_by_sampling(
         walk = Walk.of(graph, find_symmetry(graph))
 
         work, first = [sampler.start(walk, config.seed) for _ in range(2)]
+        ready("sampling")
         first.step(1)  # loads the compiled code, or compiles it, before the clock runs
         if saved:
             work.restore(saved)

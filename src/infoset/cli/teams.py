@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infoset.catalog import load
-from infoset.cli.progress import TrainingProgress, announce_compiling
+from infoset.cli.progress import TrainingProgress
 from infoset.errors import (
     BudgetError,
     CheckpointError,
@@ -48,7 +48,6 @@ def is_team_method(method: str | None) -> bool:
 def solve_exactly(game: str, method: str, max_histories: int | None, out: Path | None) -> dict[str, Any]:
     """The optimum of a common-payoff game, and what proves it.  ``team-exact(by=milp)`` chooses the method."""
     folder = _fresh(out)
-    announce_compiling()
     from infoset.solvers.team import METHODS as PROOFS
     from infoset.solvers.team import team_optimum
 
@@ -81,7 +80,6 @@ def exact_text(body: dict[str, Any]) -> str:
 def solve_by_annealing(game: str, method: str, runs: int, seed: int, out: Path | None) -> dict[str, Any]:
     """The best of some annealings.  ``annealing(sweeps=2000)``: how long each is."""
     folder = _fresh(out)
-    announce_compiling()
     from infoset.solvers.annealing import MOST_RUNS, MOST_SWEEPS, anneal
     from infoset.tree.sequence_form import SequenceForm
 
@@ -118,7 +116,6 @@ def solve_team(
     each is tried on 20 runs, and the one that ends best on average is taken, with another seed.
     """
     folder = _fresh(out)
-    announce_compiling()
     from infoset.solvers.hidden_game import MOST_TRAININGS, HiddenGame
     from infoset.tree.game_tree import GameTree
     from infoset.tree.information import RELAXATIONS

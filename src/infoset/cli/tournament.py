@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.catalog import load
-from infoset.cli.progress import TournamentProgress, announce_compiling
+from infoset.cli.progress import TournamentProgress
 from infoset.errors import ParameterError
 from infoset.files import check_file, replace_file
 
@@ -28,8 +28,6 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **setti
         if file is not None:
             check_file(file)
     load(game)
-    if "infoset.jit" in sys.modules:  # the game has kernels
-        announce_compiling()
     from infoset.arena.tournament import tournament
     from infoset.view.tournament_svg import tournament_svg
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from infoset import signs
 from infoset.base import Action, JointMove, Observation, Observed, Positions
 from infoset.errors import BudgetError, FormatError, shorten
 from infoset.games.rules import NativeState, check_moves, check_play
@@ -309,7 +310,8 @@ def rules_of(description: Description, budget: Budget) -> GdlRules:
     state by state instead: the same game, for other random plays.  ``not_ground`` of the rules says why.
     """
     try:
-        net = compile_propnet(description, ground(description, budget))
+        with signs.during("grounding the rules"):
+            net = compile_propnet(description, ground(description, budget))
     except BudgetError as error:
         return GdlRules(description, budget, LazyEvaluator(description), None, str(error))
     return GdlRules(description, budget, ScalarEvaluator(net), net)

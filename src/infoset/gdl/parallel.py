@@ -16,7 +16,7 @@ import numpy.typing as npt
 from infoset.base import IntArray
 from infoset.gdl.propnet import AND, GOALS, NEXT, NO_NODE, PLAY, SEES, PropNet
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck
-from infoset.jit import count_ones, kernel, lowest_one
+from infoset.jit import count_ones, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, generators, next_row
 
 MAX_WORDS = 32  # words in a row: 2048 plays side by side
@@ -47,13 +47,13 @@ class Net(NamedTuple):
         return cls(*(getattr(net, name) for name in cls._fields))
 
 
-@kernel
+@linked_kernel
 def _mask(literal):
     """All ones for a negated literal."""
     return np.uint64(0) - np.uint64(literal & 1)
 
 
-@kernel
+@linked_kernel
 def _gate(kind, first_input, inputs, rows, node):
     """Work out the row of one gate."""
     begin, end = first_input[node], first_input[node + 1]
@@ -85,7 +85,7 @@ def _evaluate(kind, first_input, inputs, loops, rows, begin, end):
         _rise(kind, first_input, inputs, rows, loops[loop, 0], node)
 
 
-@kernel
+@inner_kernel
 def _rise(kind, first_input, inputs, rows, begin, end):
     """The least fixpoint of a loop: all false at first, raised until nothing changes."""
     for node in range(begin, end):
@@ -103,7 +103,7 @@ def _rise(kind, first_input, inputs, rows, begin, end):
                 grown |= rows[node, w] != before[w]
 
 
-@kernel
+@inner_kernel
 def _count(legal, rows, planes, carry):
     """How many moves are legal in each play, as bit planes, the lowest first."""
     planes[:] = 0
@@ -121,7 +121,7 @@ def _count(legal, rows, planes, carry):
             p += 1
 
 
-@kernel
+@linked_kernel
 def _bound(planes, limit, masks, none):
     """The largest number allowed, one below the count; all ones up to its highest bit; plays whose count is zero."""
     none[:] = FULL
@@ -134,7 +134,7 @@ def _bound(planes, limit, masks, none):
             masks[p, w] = limit[p, w] | (masks[p + 1, w] if p + 1 < len(planes) else np.uint64(0))
 
 
-@kernel
+@inner_kernel
 def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator):
     """A uniform number up to ``limit`` for every pending play, as bit planes, by rejection.
 
@@ -161,7 +161,7 @@ def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator)
         some = left != 0
 
 
-@kernel
+@inner_kernel
 def _take(legal, does, rows, active, drawn, line):
     """Make the legal move at which the drawn number has counted down to zero."""
     for k in range(len(legal)):
@@ -184,7 +184,7 @@ def _take(legal, does, rows, active, drawn, line):
                 line[w] &= ~kept
 
 
-@kernel
+@inner_kernel
 def _choose(legal, does, rows, active, planes, lines, generator):
     """A uniform legal move of one role in every active play; plays without one are stuck, and no longer active.
 
@@ -207,7 +207,7 @@ def _choose(legal, does, rows, active, planes, lines, generator):
     return left != 0
 
 
-@kernel
+@inner_kernel
 def _score(first_goal, goals, rows, done, lines, tally):
     """Count the goal values of the plays that are done; of several, the first."""
     found, again = lines[0], lines[1]
@@ -226,7 +226,7 @@ def _score(first_goal, goals, rows, done, lines, tally):
             tally.several[role] += np.int64(count_ones(again[w]))
 
 
-@kernel
+@linked_kernel
 def _measure(done, began, step, tally):
     """Note the lengths of the plays that are done."""
     for w in range(len(done)):
@@ -236,7 +236,7 @@ def _measure(done, began, step, tally):
             bits &= bits - ONE
 
 
-@kernel
+@inner_kernel
 def _restart(done, running, left, began, step):
     """Begin new plays in place of those that are done while some are left to begin: ``done`` keeps the bits of those
     begun, ``running`` loses the others.  Returns how many are left.
@@ -255,7 +255,7 @@ def _restart(done, running, left, began, step):
     return left
 
 
-@kernel
+@inner_kernel
 def _give_up(active, done, began, latest, tally):
     """Plays that began at ``latest`` or before, and go on, are done.  Returns when the oldest of the others began."""
     oldest = np.int64(NEVER)
@@ -271,7 +271,7 @@ def _give_up(active, done, began, latest, tally):
     return oldest
 
 
-@kernel
+@linked_kernel
 def _note_stuck(role, stuck, rows, state, tally):
     """Count the plays in which a role is stuck; ``state`` is room for the words of one."""
     for w in range(len(stuck)):
@@ -284,7 +284,7 @@ def _note_stuck(role, stuck, rows, state, tally):
             bits &= bits - ONE
 
 
-@kernel
+@linked_kernel
 def _read_state(rows, w, lane, state):
     """The state of one play as words, from the rows behind the first."""
     state[:] = 0
@@ -292,7 +292,7 @@ def _read_state(rows, w, lane, state):
         state[k >> 6] |= ((rows[k, w] >> lane) & ONE) << np.uint64(k & 63)
 
 
-@kernel
+@linked_kernel
 def _empty(row):
     """Whether no bit of a row is set."""
     found = np.uint64(0)
@@ -348,7 +348,7 @@ def _playouts(net, rows, count, max_steps, generator, tally):
         step += 1
 
 
-@kernel
+@linked_kernel
 def _num_planes(number):
     """How many bits a number has; at least one."""
     bits = 1
@@ -357,7 +357,7 @@ def _num_planes(number):
     return bits
 
 
-@kernel
+@linked_kernel
 def _latch(following, initial, rows, active, fresh, after):
     """The next state in active plays, the first state in fresh ones, nothing elsewhere."""
     for k in range(len(following)):

@@ -16,7 +16,7 @@ from infoset.base import Action, Facts, FloatArray, IntArray, LongArray, Positio
 from infoset.gdl.scalar import ScalarEvaluator, look, step
 from infoset.gdl.tally import no_move
 from infoset.interning import Rows, intern, longer
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel, linked_kernel
 
 NO_ROLE = -1
 CHANCE, TERMINAL, SILENT = -1, -2, -1  # as in ``tree.graph``
@@ -62,7 +62,7 @@ class Found(NamedTuple):
     filled: LongArray  # (5,)
 
 
-@kernel
+@linked_kernel
 def _edge(found, source, child, probability):
     """Add an edge that nobody notices; returns its number."""
     e = found.filled[EDGES]
@@ -81,7 +81,7 @@ def _place(found, player, content):
     return p
 
 
-@kernel
+@linked_kernel
 def _visit(found, states, words):
     """The position of a state, new or known."""
     known = states.size[0]
@@ -91,7 +91,7 @@ def _visit(found, states, words):
     return found.position[state]
 
 
-@kernel
+@linked_kernel
 def _end(shape, net, interned, found, position, holding):
     """The payoffs of an end: of several goals that hold the first, 0 where none does."""
     row = np.zeros(len(shape.seats), dtype=np.int64)
@@ -103,7 +103,7 @@ def _end(shape, net, interned, found, position, holding):
     found.content[position] = intern(interned.payoffs, row)
 
 
-@kernel
+@inner_kernel
 def _tell(shape, run, interned, moves, row, tokens):
     """The players' tokens of the step just made."""
     for p in range(len(shape.seats)):
@@ -121,7 +121,7 @@ def _tell(shape, run, interned, moves, row, tokens):
         tokens[p] = intern(interned.tokens, row[:2])
 
 
-@kernel
+@inner_kernel
 def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
     """Nature's answers to the joint ``moves``, each once; returns how many.
 
@@ -149,7 +149,7 @@ def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
     return count
 
 
-@kernel
+@linked_kernel
 def _join(interned, found, source, count, answers, scratch):
     """The edges of one joint move: straight to the next state, or through a choice of nature."""
     if count > 1:
@@ -162,7 +162,7 @@ def _join(interned, found, source, count, answers, scratch):
             found.token[e, p] = scratch[k, 3 + p]
 
 
-@kernel
+@inner_kernel
 def _expand(shape, net, run, interned, found, position, state):
     """The decisions of one state, one player after the other, and what every joint move comes to."""
     n = len(shape.seats)

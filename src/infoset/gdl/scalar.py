@@ -18,7 +18,7 @@ from infoset.base import Action, IndexArray, IntArray
 from infoset.gdl.propnet import AND, NO_NODE, SEES, PropNet
 from infoset.gdl.syntax import Term, to_action
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck, pack, unpack
-from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
 MENUS = 1 << 14  # menus kept as moves; large games have a new one in almost every state
@@ -93,7 +93,7 @@ def _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending):
                 _flip(first_fanout, fanout, loop_begin, value, slack, pending, node)
 
 
-@kernel
+@inner_kernel
 def _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, begin, end):
     """The least fixpoint of a loop; only its differences from before go on to gates outside."""
     before = value[begin:end].copy()
@@ -114,7 +114,7 @@ def _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, begin,
             _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end)
 
 
-@kernel
+@linked_kernel
 def _tell_loop(first_fanout, fanout, slack, node, begin, end, change):
     for k in range(first_fanout[node], first_fanout[node + 1]):
         reader = np.int64(fanout[k] >> 1)
@@ -122,7 +122,7 @@ def _tell_loop(first_fanout, fanout, slack, node, begin, end, change):
             slack[reader] += change
 
 
-@kernel
+@inner_kernel
 def _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end):
     """What ``_flip`` does, for the readers outside the loop of a gate that has changed."""
     for k in range(first_fanout[node], first_fanout[node + 1]):
@@ -262,7 +262,7 @@ def _playouts(net, run, count, max_steps, stream, tally):
             tally.lengths[UNFINISHED] += 1
 
 
-@kernel
+@linked_kernel
 def _stuck(menu_size):
     """The first role without a legal move; -1 where each has one."""
     for role in range(len(menu_size)):
@@ -356,7 +356,7 @@ class ScalarEvaluator:
 
     def _look(self, state: bytes) -> None:
         if self.looked != state:
-            self.is_terminal = bool(look(self.net, self.run, np.frombuffer(state, dtype=np.uint64), self.holding))
+            self.is_terminal = bool(look(self.net, self.run, _words(state), self.holding))
             self.looked = state
 
     def terminal(self, state: bytes) -> bool:
@@ -379,7 +379,7 @@ class ScalarEvaluator:
     def step(self, state: bytes, moves: Sequence[Action]) -> tuple[bytes, tuple[tuple[Action, ...], ...]]:
         self.looked = None
         numbers = np.array([self.number[r].get(m, NO_NODE) for r, m in enumerate(moves)], dtype=np.int32)
-        step(self.net, self.run, np.frombuffer(state, dtype=np.uint64), numbers)
+        step(self.net, self.run, _words(state), numbers)
         seen, first = np.flatnonzero(self.run.seen), self.propnet.first_percept
         percepts: list[list[Action]] = [[] for _ in self.roles]
         role = 0
@@ -396,3 +396,8 @@ def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS
     run, tally = fresh_run(net, small), Tally.empty(len(net.roles), len(net.goals), len(net.base))
     _playouts(small, run, count, max_steps, streams(seed, 1), tally)
     return Playouts.of_net(net, tally, seed)
+
+
+def _words(state: bytes) -> Words:
+    """A state as words that are not read-only, so that one kernel serves these and the rows of an array."""
+    return np.frombuffer(bytearray(state), dtype=np.uint64)

@@ -13,7 +13,7 @@ from infoset.base import LongArray
 from infoset.errors import GameRuleError, shorten
 from infoset.gdl.propnet import PropNet
 from infoset.gdl.syntax import Term
-from infoset.jit import kernel
+from infoset.jit import linked_kernel, short_kernel
 from infoset.randomness import Words
 from infoset.statistics import Mean
 
@@ -44,7 +44,7 @@ class Tally(NamedTuple):
         return tally
 
 
-@kernel
+@short_kernel
 def add_length(tally, length):
     """One more finished play."""
     tally.lengths[FINISHED] += 1
@@ -54,7 +54,7 @@ def add_length(tally, length):
     tally.lengths[LONGEST] = max(tally.lengths[LONGEST], length)
 
 
-@kernel
+@linked_kernel
 def add_stuck(tally, role, state):
     """One more play that cannot go on at ``state``."""
     if tally.stuck[role] == 0:

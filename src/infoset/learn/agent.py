@@ -18,6 +18,7 @@ from infoset.search.range_search import AVERAGE, STOPPING, Effort, RangeSearch, 
 from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
 from infoset.search.subgame_agent import MOST_STEPS, PER_WORLD, ROOTS
+from infoset.warm_up import ready
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class TrainedAgent(Delegating):
     """Plays the game that its network was trained on; the network values all states once, before the first game."""
 
     def __init__(self, parameters: Trained) -> None:
+        ready("search")
         self.parameters, self.name = parameters, f"trained({Path(parameters.path).name})"
         self.game_name: str | None = None
         self.inner: Agent = RandomAgent()

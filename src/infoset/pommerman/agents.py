@@ -16,6 +16,7 @@ from infoset.pommerman.playground.constants import GameType
 from infoset.pommerman.playground.runner import DockerAgentRunner
 from infoset.pommerman.playground.spaces import action_space, read_move
 from infoset.pommerman.simple import SimpleAgent
+from infoset.warm_up import ready
 
 MAX_SEED = 2**63
 
@@ -57,6 +58,9 @@ class SimplePlayer(PommermanPlayer):
     """The reference's stock agent: it flees bombs, bombs enemies and wood that are near, and takes items."""
 
     name = "simple"
+
+    def __init__(self) -> None:
+        ready("simple")
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         super().begin(game, player, rng, deadline)

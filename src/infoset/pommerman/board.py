@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.errors import ParameterError
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.state import (
     AGENT,
@@ -79,7 +79,7 @@ def plan(config: Config) -> Plan:
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, stream):
     """A fresh position in place: nothing burns, everyone stands in a corner.  ``counts`` are pairs of rigid and of
     wooden walls, and items.  Returns whether a board was found on which almost every passage can be reached.
@@ -104,7 +104,7 @@ def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, 
     return True
 
 
-@inline_kernel
+@inner_kernel
 def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
     """Walls in pairs that mirror each other in the main diagonal, which stays free.
 
@@ -130,7 +130,7 @@ def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
             free[k] = free[left]
 
 
-@inline_kernel
+@inner_kernel
 def unreached(row, size, unwalled, reached):
     """How many passages cannot be reached from the last agent's corner, through anything but rigid walls."""
     for r in range(size):
@@ -163,7 +163,7 @@ def spread(unwalled, reached, r, size):
     return now != before
 
 
-@inline_kernel
+@inner_kernel
 def hide_items(row, hidden, items, free, cells, stream):
     """Items of three kinds under distinct wooden walls."""
     count = 0

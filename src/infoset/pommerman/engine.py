@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, kernel, short_kernel
 from infoset.pommerman.board import new_game, plan
 from infoset.pommerman.config import Config
 from infoset.pommerman.outcome import judge
@@ -64,7 +64,7 @@ def advance_piece(row, work, settings, collapses, near, moves, words):
     judge(row, settings[GAME_TYPE], agents, settings[MAX_STEPS])
 
 
-@kernel
+@short_kernel
 def close_in(row, settings, collapses):
     """A ring becomes walls if it is time; doing it twice changes nothing."""
     for ring in range(len(collapses)):

@@ -39,6 +39,7 @@ from infoset.pommerman.state import (
     empty_rows,
 )  # fmt: skip
 from infoset.pommerman.state_json import read_state, state_text
+from infoset.warm_up import ready
 
 PREFIX = "pommerman:"
 MOVES: tuple[Action, ...] = tuple(range(STOP, LAY + 1))
@@ -94,6 +95,7 @@ class Pommerman:
 
     def deal(self, seed: int) -> PommermanStep:
         """The first position on the board of a seed.  Raises ``GameRuleError`` where no board can be found."""
+        ready("pommerman")
         row, arrays = empty_rows(1, self.config)[0], self.engine
         stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
         if not begin(row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream):

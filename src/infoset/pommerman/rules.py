@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, kernel, lowest_one, short_kernel
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS
 from infoset.pommerman.state import (
     AGENT,
@@ -80,7 +80,7 @@ def scratch(size: int) -> npt.NDArray[np.int16]:
     return np.zeros(HERE + KINDS * size * size + mark_words(size), dtype=np.int16)
 
 
-@kernel
+@short_kernel
 def mark_words(size):
     """How many words hold one bit a cell."""
     return (size * size + BIT) >> WORD_BITS
@@ -538,7 +538,7 @@ def redraw(row, size):
         row[BOARD + row[start + k * FLAME_FIELDS + FLAME_CELL]] = FLAMES
 
 
-@kernel
+@inner_kernel
 def collapse(row, size, ring):
     """The ring becomes walls: agents drawn there die, bombs go back to their owners, flames and items vanish."""
     left = 0

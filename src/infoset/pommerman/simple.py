@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.pommerman.rules import WAYS, neighbours
 from infoset.pommerman.state import (
     AGENT,
@@ -107,7 +107,7 @@ def simple_move(board, blast_map, own, enemies, ammo, strength, size, near, memo
     return move
 
 
-@kernel
+@inner_kernel
 def hunt(board, work, near, size, own, passable, enemies, head, tail, ammo, strength, row, column, memory, stream):
     """Rules 2 and 3: bomb an enemy beside, or go to a near one; NOWHERE if neither."""
     cells = size * size
@@ -128,7 +128,7 @@ def hunt(board, work, near, size, own, passable, enemies, head, tail, ammo, stre
     return direction
 
 
-@kernel
+@inner_kernel
 def gather(board, work, near, size, own, passable, head, tail, ammo, strength, bombs, row, column, stream):
     """Rules 4 to 6: go to an item, bomb wood beside, or go to near wood if no bomb is in line; NOWHERE if none."""
     cells = size * size
@@ -171,7 +171,7 @@ def right(direction):
     return np.int64(direction == RIGHT) - np.int64(direction == LEFT)
 
 
-@kernel
+@inner_kernel
 def list_bombs(blast_map, work, size):
     """Row, column and strength of every bomb, row-major; how many there are."""
     cells, bombs = size * size, 0
@@ -188,7 +188,7 @@ def list_bombs(blast_map, work, size):
     return bombs
 
 
-@kernel
+@linked_kernel
 def start(board, work, cells, own):
     """Only the own cell is found, at distance 0: head and tail of the queue."""
     for cell in range(DISTANCE, DISTANCE + cells):
@@ -201,7 +201,7 @@ def start(board, work, cells, own):
     return 0, 1
 
 
-@kernel
+@inner_kernel
 def explore(board, work, near, size, own, passable, head, tail, limit, stream):
     """Go on with the breadth-first search until all cells within ``limit`` are found: the new head and tail.
 
@@ -233,14 +233,14 @@ def explore(board, work, near, size, own, passable, head, tail, limit, stream):
     return head, tail
 
 
-@kernel
+@linked_kernel
 def in_window(cell, own, size):
     """Whether the search covers a cell; below and to the right one row and column less."""
     rows, columns = cell // size - own // size, cell % size - own % size
     return abs(rows) + abs(columns) <= DEPTH and rows < DEPTH and columns < DEPTH
 
 
-@kernel
+@linked_kernel
 def danger_reach(work, cells, bombs, row, column):
     """How long a way to bombs matters: the greatest strength of those in line with the agent; 0 where none is near."""
     rows = DISTANCE + 3 * cells
@@ -253,7 +253,7 @@ def danger_reach(work, cells, bombs, row, column):
     return reach
 
 
-@kernel
+@inner_kernel
 def find_dangers(work, cells, size, bombs, row, column):
     """The directions that lead towards a bomb whose way is not longer than its strength; how many there are."""
     rows = DISTANCE + 3 * cells
@@ -277,7 +277,7 @@ def find_dangers(work, cells, size, bombs, row, column):
     return found
 
 
-@kernel
+@linked_kernel
 def add_danger(work, found, direction, strength):
     if work[DANGER + direction] == 0:
         work[ORDER + found] = direction
@@ -286,7 +286,7 @@ def add_danger(work, found, direction, strength):
     return found
 
 
-@kernel
+@inner_kernel
 def flee(board, work, near, cells, size, own, passable, found, stream):
     """Rule 1: away from bombs; if they are on all sides, the first direction that leads out of their reach."""
     if found == ALL_SIDES:
@@ -307,7 +307,7 @@ def flee(board, work, near, cells, size, own, passable, found, stream):
     return pick(safe if safe else allowed, stream)
 
 
-@kernel
+@inner_kernel
 def leads_out(board, work, near, cells, size, own, passable, direction):
     """Whether from the next cell one can get out of its row and column, or farther than the bomb's strength."""
     first, strength = near[own * WAYS + direction], work[DANGER + direction]
@@ -335,7 +335,7 @@ def leads_out(board, work, near, cells, size, own, passable, direction):
     return False
 
 
-@kernel
+@inner_kernel
 def pick(directions, stream):
     """One of a set of moves, each as likely; Stop of none."""
     count = 0
@@ -350,7 +350,7 @@ def pick(directions, stream):
     return STOP
 
 
-@kernel
+@inner_kernel
 def nearest(board, work, cells, tail, values, reach):
     """The nearest found cell with one of these values, of equals the greatest value, then the last cell."""
     queue = DISTANCE + 2 * cells
@@ -367,7 +367,7 @@ def nearest(board, work, cells, tail, values, reach):
     return found
 
 
-@kernel
+@inner_kernel
 def way(work, near, cells, own, target):
     """The first step of the way found to a cell; Stop where there is none, the cell being the own one."""
     if target == own:
@@ -381,7 +381,7 @@ def way(work, near, cells, own, target):
     return STOP
 
 
-@kernel
+@linked_kernel
 def may_bomb(board, work, near, size, own, passable, head, tail, strength, stream):
     """Whether a passage can be reached that the agent's bomb would not, by distance or not being in line."""
     if has_refuge(board, work, size, own, 0, tail, strength):
@@ -391,7 +391,7 @@ def may_bomb(board, work, near, size, own, passable, head, tail, strength, strea
     return has_refuge(board, work, size, own, known, tail, strength)
 
 
-@kernel
+@inner_kernel
 def has_refuge(board, work, size, own, begin, end, strength):
     """Whether one of the found cells from ``begin`` on is such a passage."""
     queue, first = DISTANCE + 2 * size * size, own // size * size
@@ -406,7 +406,7 @@ def has_refuge(board, work, size, own, begin, end, strength):
     return False
 
 
-@kernel
+@linked_kernel
 def lists_passage(board, size, row, column):
     """Whether the window of the search has a passage, to be reached or not."""
     for r in range(max(0, row - DEPTH), min(size, row + DEPTH)):
@@ -416,7 +416,7 @@ def lists_passage(board, size, row, column):
     return False
 
 
-@kernel
+@linked_kernel
 def in_line(work, cells, bombs, row, column):
     """Whether a bomb is in this row or column and not farther than its strength; walls do not count."""
     rows = DISTANCE + 3 * cells
@@ -428,7 +428,7 @@ def in_line(work, cells, bombs, row, column):
     return False
 
 
-@kernel
+@inner_kernel
 def wander(board, work, near, cells, bombs, own, row, column, passable, memory, stream):
     """Rules 7 and 8: anywhere safe, rather not where one was, and rather not staying."""
     safe = fresh = 0

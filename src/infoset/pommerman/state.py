@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import kernel
+from infoset.jit import short_kernel
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
 
 Row: TypeAlias = npt.NDArray[np.int16]
@@ -38,7 +38,7 @@ FLAME_CELL, FLAME_LIFE = range(2)
 FLAME_FIELDS = 2
 
 
-@kernel
+@short_kernel
 def flames_at(size: int) -> int:
     """Where the list of flames begins in a row."""
     return BOARD + 2 * size * size

@@ -23,6 +23,7 @@ from infoset.search.beliefs import Model, own_token
 from infoset.search.models import AgentModel, by_edge, model_of
 from infoset.search.ranges import Ranges
 from infoset.tree.graph import NO_TOKEN, explore
+from infoset.warm_up import ready
 
 SOUND = ""  # the opponent that plays the equilibrium
 IMPOSSIBLE = log(1e-9)  # an agent that errs now and then is not ruled out for ever
@@ -60,6 +61,7 @@ class AdaptiveAgent(Delegating):
     """Plays games whose positions are known; what it has seen counts for all games that follow, in every seat."""
 
     def __init__(self, parameters: Adaptive | None = None) -> None:
+        ready("search")
         self.parameters = parameters or Adaptive()
         self.name, self.plan = "adaptive", ""
         self.found: dict[str, list[_Hypothesis]] = {}

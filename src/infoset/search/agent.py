@@ -10,13 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
 from infoset.base import Action, Agent, Game
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
-from infoset.gdl.library import load_library
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.policy import TabularPolicy
@@ -41,6 +40,7 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.subgames import public_positions
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
+from infoset.warm_up import ready
 
 METHODS = ("auto", "tree", "public", "sampling", RESOLVING, *KNOWN_ROOTS)
 AHEAD = 2  # steps, in resolving
@@ -105,7 +105,7 @@ class SearchAgent(Delegating):
         self.plan = ""
         self.planned: dict[tuple[str, int], tuple[Agent, str]] = {}
         self.inner: Agent = RandomAgent()
-        warm_up()
+        ready("search")
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         key = game.name, player if self.parameters.exploit else 0
@@ -121,24 +121,6 @@ class SearchAgent(Delegating):
             raise UnsupportedGameError(f"{self.name} does not tell its chances: {self.plan}")
         found: Sequence[float] = told(legal)
         return found
-
-
-@cache
-def warm_up() -> None:
-    """Load the compiled code, or compile it, before a clock runs."""
-    game = load_library("scissors_double")
-    game.positions(lambda positions, edges: None)
-    graph = explore(game)
-    solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
-    solve_public(graph)
-    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).row(0, 0)
-    random_values(graph)
-    solver = PooledMccfr(partial(Mccfr, Walk.of(graph, find_symmetry(graph))))
-    solver.step(2)
-    solver.policy()
-    response = SampledResponse(Walk.of(graph), 0)
-    response.step(1)
-    response.policy()
 
 
 class _Planner:

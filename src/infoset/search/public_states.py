@@ -13,8 +13,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import BudgetError
@@ -334,6 +332,9 @@ def _components(known: LongArray) -> LongArray:
     if not len(known):
         return np.zeros(0, dtype=np.int64)
     states, inverse = np.unique(known, return_inverse=True)
+    from scipy.sparse import coo_array  # a tenth of a second, which games that are solved whole need not spend
+    from scipy.sparse.csgraph import connected_components
+
     inverse = inverse.reshape(known.shape)
     ones = np.repeat(inverse[:, :1], known.shape[1] - 1, axis=1).ravel()
     others = inverse[:, 1:].ravel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from infoset.base import FloatArray, IntArray
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.search.ranges import Movers
 from infoset.solvers.updates import normalise
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
@@ -84,7 +84,7 @@ def _solve_up(order, player, first_edge, child, probability, completes, begins, 
             _match(first_edge, child, p, count, sizes, movers, worth)
 
 
-@kernel
+@linked_kernel
 def _movers(player, first_edge, child, completes, p, sizes, movers):
     """Who moves in the step that begins at a position, and how many moves each has; returns how many movers."""
     count = 0
@@ -97,7 +97,7 @@ def _movers(player, first_edge, child, completes, p, sizes, movers):
     return count
 
 
-@kernel
+@linked_kernel
 def _choose_best(first_edge, child, p, mover, worth):
     best = first_edge[p]
     for e in range(first_edge[p], first_edge[p + 1]):
@@ -106,7 +106,7 @@ def _choose_best(first_edge, child, p, mover, worth):
     worth[p] = worth[child[best]]
 
 
-@kernel
+@linked_kernel
 def _end_of(first_edge, child, p, count, sizes, joint):
     """The position behind a joint move, numbered in the order of its movers."""
     total = 1
@@ -118,7 +118,7 @@ def _end_of(first_edge, child, p, count, sizes, joint):
     return p
 
 
-@kernel
+@inner_kernel
 def _match(first_edge, child, p, count, sizes, movers, worth):
     """The mean payoffs of regret matching+ with linear weights in the matrix of one step."""
     joints, widest = 1, 0
@@ -153,7 +153,7 @@ def _match(first_edge, child, p, count, sizes, movers, worth):
         _add_worth(j, count, sizes, average, worth[ends[j]], worth[p])
 
 
-@kernel
+@linked_kernel
 def _add_worth(joint, count, sizes, strategy, paid, total):
     """What a joint move adds to the expected payoffs."""
     weight = 1.0
@@ -164,7 +164,7 @@ def _add_worth(joint, count, sizes, strategy, paid, total):
         total[i] += weight * paid[i]
 
 
-@kernel
+@inner_kernel
 def _add_gains(joint, count, sizes, movers, strategy, paid, gain):
     """What a joint move adds to the expected payoff of each of its moves."""
     for m in range(count):

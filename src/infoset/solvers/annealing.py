@@ -21,7 +21,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray
 from infoset.errors import ParameterError
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.policy import TabularPolicy
 from infoset.randomness import Words, below, next_word
@@ -57,7 +57,7 @@ class AnnealingState(NamedTuple):
     stream: Words  # (1,)
 
 
-@kernel
+@inner_kernel
 def switch(a, leaders, s, responder, sequence, player, sign):
     """Put ``sequence`` and what its player chooses behind it into the plan (``sign`` 1), or take it out (-1)."""
     n = a.rows.shape[0]
@@ -81,7 +81,7 @@ def switch(a, leaders, s, responder, sequence, player, sign):
             waiting += 1
 
 
-@kernel
+@linked_kernel
 def respond(a, s, responder):
     """What the responder's best response to the leaders earns."""
     begin = a.sequences[responder]

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, shorten
 from infoset.interning import longer
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind, follow
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -97,14 +97,14 @@ def _moves(walk, position):
     return walk.position[position, MOVES]
 
 
-@kernel
+@linked_kernel
 def _copy(source, k, target, j):
     target.position[j], target.weight[j], target.token[j] = source.position[k], source.weight[k], source.token[k]
     for p in range(source.views.shape[1]):
         target.views[j, p] = source.views[k, p]
 
 
-@kernel
+@inner_kernel
 def _behind(walk, policy, player, fixing, known, e, weight, target, k):
     """Write what edge ``e`` leads to as entry ``k``; of ``player`` only what it learns is noted, not what it knows."""
     group = walk.group
@@ -121,7 +121,7 @@ def _behind(walk, policy, player, fixing, known, e, weight, target, k):
         target.views[k, p] = turned(group, view, walk.edge[e, TURN])
 
 
-@kernel
+@linked_kernel
 def _chance_of(walk, policy, position, mover, known, e):
     """How likely nature or ``mover`` takes an edge of the position."""
     if mover == CHANCE:
@@ -143,7 +143,7 @@ def _place(walk, position, view, move):
     return walk.position[position, FIRST] + group.entry[back, group.first_entry[menu] + move]
 
 
-@kernel
+@inner_kernel
 def _spread(walk, policy, player, fixing, entries, source, move, out, work, known):
     """Follow entry ``source``, by ``move`` where one is given, until ``player`` has to move or learns something.
 
@@ -187,7 +187,7 @@ def _spread(walk, policy, player, fixing, entries, source, move, out, work, know
     return out, value
 
 
-@kernel
+@inner_kernel
 def _sort(entries, begin, end, spare):
     """Sort entries by token; ``spare`` is scratch of the same room."""
     token = entries.token[begin]
@@ -217,7 +217,7 @@ def _sort(entries, begin, end, spare):
         _copy(spare, order[k], entries, begin + k)
 
 
-@kernel
+@inner_kernel
 def _spread_all(walk, policy, player, fixing, entries, begin, end, move, out, work, spare, known):
     """``_spread`` for entries ``begin`` to ``end``, sorted."""
     value, first = 0.0, out
@@ -257,7 +257,7 @@ def _open(walk, policy, player, entries, line, begin, end, work, spare, known):
     return True
 
 
-@kernel
+@linked_kernel
 def _own_chance(group, policy, line, d, menu, moves):
     """How likely the policy's player makes the move being tried, or one that is equal to it."""
     row = policy.row[line.state[d]] if line.state[d] != UNKNOWN else NO_ROW
@@ -268,7 +268,7 @@ def _own_chance(group, policy, line, d, menu, moves):
     return chance
 
 
-@kernel
+@linked_kernel
 def _first_of_its_kind(group, fixing, menu, move, moves):
     """The next move from ``move`` on that no earlier one is equal to."""
     while move < moves:
@@ -281,7 +281,7 @@ def _first_of_its_kind(group, fixing, menu, move, moves):
     return move
 
 
-@kernel
+@inner_kernel
 def _next_move(walk, policy, player, entries, line, work, spare, known):
     """All is followed behind the current move of the last state: try the next.  0: no room, 1: tried, 2: none left."""
     d, group = line.depth[0] - 1, walk.group

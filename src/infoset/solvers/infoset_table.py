@@ -14,7 +14,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import EMPTY, SPARE, longer
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import everything, still_fixing
@@ -167,7 +167,7 @@ def place_states(slots, parent, token, count):
         slots[slot, 0], slots[slot, 1] = key, k
 
 
-@kernel
+@inner_kernel
 def add_state(table, group, parent, token):
     """The state behind ``parent``, new or known; ``token`` is the least of those that are equal there."""
     key = state_key(parent, token)
@@ -181,7 +181,7 @@ def add_state(table, group, parent, token):
     return np.int32(table.slots[slot, 1])
 
 
-@kernel
+@linked_kernel
 def add_row(table, state, menu, size):
     """The first entry of the state's row, new or known."""
     row = table.row[state]

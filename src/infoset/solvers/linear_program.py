@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from infoset import signs
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
 from infoset.solvers.solver import Solver
@@ -31,8 +32,9 @@ def linear_program(form: SequenceForm) -> FloatArray:
     """
     check_zero_sum(form)
     plan = np.ones(form.num_sequences)
-    for player in range(2):
-        plan[form.player_sequences(player)] = _maximin(form, player)
+    with signs.during("solving the linear program"):
+        for player in range(2):
+            plan[form.player_sequences(player)] = _maximin(form, player)
     return plan
 
 

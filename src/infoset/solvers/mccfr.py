@@ -18,7 +18,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, kernel
 from infoset.names import check_share
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import InfosetTable, add_row
@@ -70,7 +70,7 @@ class Frames(NamedTuple):
         return cls(flat, flat.copy(), flat.copy(), views, wide, wide.copy(), wide.copy())
 
 
-@kernel
+@inner_kernel
 def _enter(walk, table, frames, depth, position, row, learner, views, prune, stream):
     """Open a decision of the player who learns: its strategy, which moves to try, and the first of them."""
     group, content, view = walk.group, walk.position[position, CONTENT], views[learner]
@@ -98,7 +98,7 @@ def _next_tried(frames, d, move, size):
     return move
 
 
-@kernel
+@inner_kernel
 def _pick(group, fixing, view, content, size, share, stream):
     """Of the moves that are equal by symmetry one is tried for all, each as likely: the others do not know which."""
     element, place = element_of(view), group.first_entry[content]
@@ -116,7 +116,7 @@ def _pick(group, fixing, view, content, size, share, stream):
             share[chosen] = members
 
 
-@kernel
+@inner_kernel
 def _learn(walk, table, frames, d, learner, iteration, value):
     """Add to the regrets of an open decision; moves that are equal by symmetry learn the same."""
     group, view = walk.group, frames.views[d, learner]
@@ -135,7 +135,7 @@ def _learn(walk, table, frames, d, learner, iteration, value):
                     table.regret[row + other] += gain
 
 
-@kernel
+@inner_kernel
 def _back_up(walk, table, frames, depth, learner, iteration, value):
     """Hand a value to the last open decision; those whose moves are all tried learn and hand on theirs."""
     while depth > 0:
@@ -154,7 +154,7 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
     return depth, value
 
 
-@kernel
+@inner_kernel
 def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
     """One traversal for ``learner``: updates its regrets and the average of the player after it; whether it is over.
 

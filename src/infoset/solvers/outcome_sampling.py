@@ -15,7 +15,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, ParameterError
 from infoset.interning import longer
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel
 from infoset.solvers.infoset_table import add_row
 from infoset.solvers.mccfr import Mccfr
 from infoset.solvers.sampling import add_to_average, choose, follow_edge, match_regrets
@@ -48,7 +48,7 @@ class Play(NamedTuple):
         )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def _play(walk, table, play, learner, exploration, weight, views, drawn, stream):
     """Play to an end; returns how many decisions there were and what the end pays the learner."""
     position, depth, reach, n, group = 0, 0, 1.0, len(views), walk.group
@@ -80,7 +80,7 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
     return depth, walk.payoffs[walk.position[position, CONTENT], learner]
 
 
-@kernel
+@inner_kernel
 def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
     """From the end back: the learner's regrets, and the baselines of everybody's moves."""
     group = walk.group

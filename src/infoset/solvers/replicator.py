@@ -11,7 +11,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
-from infoset.jit import kernel
+from infoset.jit import kernel, linked_kernel
 from infoset.names import full_name
 from infoset.solvers import updates
 from infoset.solvers.cfr import HORIZON, discount
@@ -75,7 +75,7 @@ class FlowState(NamedTuple):
     average: FloatArray  # integral of the realisation weights over time
 
 
-@kernel
+@linked_kernel
 def _velocity(a: FormArrays, logits: FloatArray, strategy: FloatArray, plan: FloatArray, values: FloatArray) -> None:
     """The profile at ``logits`` and the logits' derivative: the counterfactual values (eq. 4 in behaviour)."""
     worth = np.empty(len(a.first))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel
 from infoset.solvers.infoset_policy import InfosetPolicy
 from infoset.solvers.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
 from infoset.solvers.sampling import Sampling, choose, follow_edge, has_room, match_regrets
@@ -26,7 +26,7 @@ EXPLORATION = 1.0  # of UCB1, in the payoffs' range
 PLAYS_A_CALL = 1_000  # after which the model is asked about what was met for the first time
 
 
-@kernel
+@inner_kernel
 def _promising(table, row, size, exploration):
     """The move to try by UCB1: ``average`` counts, ``regret`` sums what was won; one that was not tried comes first."""
     total = 0.0
@@ -42,7 +42,7 @@ def _promising(table, row, size, exploration):
     return found
 
 
-@kernel
+@inner_kernel
 def _play(walk, table, entries, learner, exploration, views, strategy, stream):
     """One play; writes the entries that the learner chose, returns how many they are and what it won."""
     position, depth, group = 0, 0, walk.group

@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from infoset.errors import BudgetError
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
 from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_state
@@ -28,7 +28,7 @@ def uniform_number(stream):
     return np.float64(next_word(stream) >> SHIFT) * UNIT
 
 
-@kernel
+@linked_kernel
 def match_regrets(table, row, group, view, content, size, strategy):
     """Regret matching: positive regrets in proportion, uniform without any; by the moves as the walk has them.
 
@@ -43,7 +43,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
     return greatest
 
 
-@kernel
+@inner_kernel
 def choose(weights, size, stream):
     """An index by weights that sum to one."""
     left = uniform_number(stream)
@@ -57,7 +57,7 @@ def choose(weights, size, stream):
     return last
 
 
-@kernel
+@inner_kernel
 def follow_edge(walk, table, position, move, views):
     """Take an edge: everybody learns what they see of it, unless all is over."""
     e = walk.position[position, FIRST] + move
@@ -73,7 +73,7 @@ def follow_edge(walk, table, position, move, views):
     return below
 
 
-@kernel
+@linked_kernel
 def add_to_average(table, row, group, view, content, size, weight, strategy):
     """Add a strategy to the average."""
     place = group.first_entry[content]
@@ -81,7 +81,7 @@ def add_to_average(table, row, group, view, content, size, weight, strategy):
         table.average[row + group.entry[element_of(view), place + k]] += weight * strategy[k]
 
 
-@kernel
+@linked_kernel
 def has_room(table, room):
     """Whether the table has room for what one walk from the start to an end can add."""
     states = len(table.parent) - table.filled[STATES]

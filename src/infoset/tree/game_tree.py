@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from infoset import signs
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
 from infoset.names import NOTHING_YET, information_key
@@ -80,7 +81,8 @@ class GameTree:
                 f"{graph.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
                 f"the limit of {limit:,}. Raise it (max_histories, --max-histories) or choose smaller parameters"
             )
-        return _Unroller(graph, int(histories), progress).run()
+        with signs.during("building the tree"):
+            return _Unroller(graph, int(histories), progress).run()
 
     @property
     def name(self) -> str:
@@ -266,9 +268,11 @@ class _Unroller:
                 below, informed = self._grow_wide(begin, end, np.asarray(informed, dtype=np.int64))
             begin, end = end, below
             levels.append(begin)
-            if self.progress and end >= report:
+            if end >= report:
                 report = end + HISTORIES_A_REPORT
-                self.progress(end)
+                signs.detail(f"building the tree: {end:,} of {len(self.position):,} histories")
+                if self.progress:
+                    self.progress(end)
         first_child = np.ones(len(self.position) + 1, dtype=np.int32)
         first_child[1:] += np.cumsum(graph.num_edges[self.position], dtype=np.int32)
         infoset, first = self._infosets()

@@ -21,6 +21,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from infoset import signs
 from infoset.base import (
     Action,
     BoolArray,
@@ -225,14 +226,8 @@ def explore(
     '7,934 positions, 7.9e+28 histories'
     """
     try:
-        plain = _Explorer(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress))
-        positions = getattr(game, "positions", None)
-        if positions and not plain.run(SMALL):
-            found = positions(_Watch(game, max_edges, BYTES_PER_COMPILED_EDGE, progress))
-            if found is not None:
-                return _graph(game, found if facts else found._replace(facts=None))
-        plain.run()
-        return plain.graph(facts)
+        with signs.during("enumerating positions"):
+            return _explore(game, max_edges, progress, facts)
     except InfosetError:
         raise
     except Exception as error:
@@ -240,6 +235,17 @@ def explore(
             f"{game.name} breaks the game model ({type(error).__name__}: {shorten(str(error), 120)}); "
             "infoset.testing.check_game names the history"
         ) from error
+
+
+def _explore(game: Game, max_edges: int | None, progress: Callable[[int], None] | None, facts: bool) -> GameGraph:
+    plain = _Explorer(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress))
+    positions = getattr(game, "positions", None)
+    if positions and not plain.run(SMALL):
+        found = positions(_Watch(game, max_edges, BYTES_PER_COMPILED_EDGE, progress))
+        if found is not None:
+            return _graph(game, found if facts else found._replace(facts=None))
+    plain.run()
+    return plain.graph(facts)
 
 
 def _graph(game: Game, found: Positions) -> GameGraph:
@@ -266,6 +272,7 @@ class _Watch:
     def __call__(self, positions: int, edges: int) -> None:
         if edges > self.limit:
             raise too_large(self.game, self.limit, positions)
+        signs.detail(f"enumerating positions: {positions:,} so far")
         if self.progress:
             self.progress(positions)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from infoset import signs
 from infoset.base import FloatArray, Game, IndexArray, IntArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError
 from infoset.names import move_words
@@ -71,7 +72,8 @@ class SequenceForm:
     ) -> SequenceForm:
         """Compile a game or its tree.  Raises ``ImperfectRecallError`` where a player forgets."""
         tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories, progress)
-        return _compile(tree, progress)
+        with signs.during("building the sequence form"):
+            return _compile(tree, progress)
 
     @property
     def num_players(self) -> int:

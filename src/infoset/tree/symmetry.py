@@ -16,7 +16,7 @@ import numpy as np
 
 from infoset.base import Action, IntArray, LongArray
 from infoset.errors import GameRuleError
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.tree.graph import NO_TOKEN, TERMINAL, GameGraph, Interner
 
 MAX_ORDER = 64  # a group's elements are bits of one word
@@ -132,7 +132,7 @@ class _Element:
         return _Element(self.move[other.move], self.position[other.position], self.token[other.token])
 
 
-@kernel
+@inner_kernel
 def _renamed_alike(token, e, f, seen):
     """Whether what the players learn by edge ``e`` becomes what they learn by ``f``, here as elsewhere."""
     for j in range(token.shape[1]):
@@ -147,7 +147,7 @@ def _renamed_alike(token, e, f, seen):
     return True
 
 
-@kernel
+@linked_kernel
 def _alike(player, content, first_edge, p, q):
     """Whether two positions can be images of each other, as far as they show it themselves."""
     same = player[p] == player[q] and first_edge[p + 1] - first_edge[p] == first_edge[q + 1] - first_edge[q]

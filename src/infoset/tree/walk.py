@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.tree.graph import GameGraph
 from infoset.tree.symmetry import Group, Symmetry, no_symmetry
 
@@ -92,7 +92,7 @@ def turned(group, view, turn):
     return view
 
 
-@kernel
+@inner_kernel
 def canonical(group, fixing, element, token):
     """The least token that ``element``, and what leaves the state as it is, make of this one; and which did."""
     best = group.token[element, token]
@@ -107,7 +107,7 @@ def canonical(group, fixing, element, token):
     return best, by
 
 
-@kernel
+@linked_kernel
 def still_fixing(group, fixing, token):
     """Those of the elements that leave a token as it is."""
     if fixing == 1:
@@ -119,7 +119,7 @@ def still_fixing(group, fixing, token):
     return left
 
 
-@kernel
+@linked_kernel
 def same_orbit(group, fixing, menu, move, other):
     """Whether one of the elements makes ``move`` of ``other``, both by their places in the menu."""
     for h in range(len(group.inverse)):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS, Config
 from infoset.pommerman.engine import (
     BLAST_CAP,
@@ -133,7 +133,7 @@ def revise(b, me, planes, own, engine, view):
     b.notes[LAST_LOOK] = now
 
 
-@kernel
+@inner_kernel
 def start(b, settings, now):
     """Nothing is known."""
     size = settings[SIZE]
@@ -158,7 +158,7 @@ def start(b, settings, now):
     b.guess[STEP] = now
 
 
-@kernel
+@inner_kernel
 def dealt(me, planes, own, engine, size):
     """Whether all that is in view is as when a game begins: everyone in a corner with what they start with, mirrored
     walls, and nothing else.
@@ -183,7 +183,7 @@ def mirrored(cell, size):
     return cell % size * size + cell // size
 
 
-@kernel
+@linked_kernel
 def trust(b, settings, starts):
     """What is known of a game that was just dealt."""
     size = settings[SIZE]
@@ -196,7 +196,7 @@ def trust(b, settings, starts):
     b.notes[DEALT], b.notes[FIRST_FIRE] = 1, settings[FUSE] + 1
 
 
-@kernel
+@inner_kernel
 def expect(b, engine, size):
     """One step of the rules in which nobody moves, and of what agents out of view can reach."""
     settings = engine.settings
@@ -237,7 +237,7 @@ def spread(b, size):
             b.possible[k, r] = word & ~b.closed[r] & np.uint32((1 << size) - 1)
 
 
-@kernel
+@inner_kernel
 def look(b, me, planes, own, size, view, engine):
     """What is in view replaces what was expected there."""
     now, settings = own[NOW], engine.settings
@@ -253,7 +253,7 @@ def look(b, me, planes, own, size, view, engine):
     redraw_bombs(b.guess, planes)
 
 
-@kernel
+@inner_kernel
 def draw(b, planes, now, size, flame_life):
     """The board in view, and what it says of the rest."""
     guess, shut, rolled, first_fire = b.guess, b.shut, b.rolled, b.notes[FIRST_FIRE]
@@ -274,7 +274,7 @@ def draw(b, planes, now, size, flame_life):
         mirror(b, planes, now, size, flame_life)
 
 
-@kernel
+@inner_kernel
 def mirror(b, planes, now, size, flame_life):
     """What cells in view say of their images that were never looked at: walls are there or were, and likely ways."""
     for r in range(size):
@@ -319,7 +319,7 @@ def hide_agents(b, own, size, view):
             b.possible[k, r] &= hidden
 
 
-@kernel
+@inner_kernel
 def watch_agents(b, planes, now, size, settings):
     """Who is where, and what they picked up before our eyes."""
     guess = b.guess
@@ -356,7 +356,7 @@ def take_item(guess, at_least, k, item, sure, settings):
         at_least[k, SURE_KICK] |= sure
 
 
-@kernel
+@inner_kernel
 def watch_bombs(b, me, planes, now, size, settings):
     """Bombs in view, with the owners that they were expected to have; then those that are expected out of view."""
     guess = b.guess
@@ -382,7 +382,7 @@ def watch_bombs(b, me, planes, now, size, settings):
     guess[NUM_BOMBS] = left
 
 
-@kernel
+@inner_kernel
 def owner_of(b, me, expected, planes, cell, now, size, settings):
     """Whose bomb is seen at a cell, or NOBODY; what it says of its owner is noted."""
     life, strength = planes[2, cell], planes[1, cell]
@@ -425,7 +425,7 @@ def distance(one, other, size):
     return abs(one // size - other // size) + abs(one % size - other % size)
 
 
-@kernel
+@linked_kernel
 def who_laid(b, me, cell, age, now, size):
     """Who has most likely laid a bomb so many steps ago: who was seen nearest and had the time, or NOBODY."""
     best, found = size * size, NOBODY
@@ -438,7 +438,7 @@ def who_laid(b, me, cell, age, now, size):
     return found
 
 
-@kernel
+@inner_kernel
 def watch_kicks(b, planes, now, size, near):
     """Whoever stands behind a bomb that begins to roll has kicked it: it was not rolling there a step ago."""
     for cell in range(size * size):
@@ -458,7 +458,7 @@ def opposite(direction):
     return ((direction - 1) ^ 1) + 1
 
 
-@kernel
+@inner_kernel
 def watch_flames(b, planes, size):
     """Flames in view replace those that were expected there."""
     guess, first = b.guess, flames_at(size)

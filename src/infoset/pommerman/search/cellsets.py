@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from infoset.jit import count_ones, inline_kernel, kernel
+from infoset.jit import count_ones, inline_kernel, linked_kernel
 
 ONE = np.uint32(1)
 
@@ -45,7 +45,7 @@ def row_of_neighbours(cells, r, size):
     return word
 
 
-@kernel
+@linked_kernel
 def count(cells, size):
     total = np.int64(0)
     for r in range(size):

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
@@ -211,7 +211,7 @@ def choose(b, s, d, p, me, settings, engine, stream):
     return found
 
 
-@kernel
+@inner_kernel
 def best_of(d, p, settings, stream):
     """The action of the best score, on a tie any; ``NEVER`` if there is none."""
     best, found = -np.inf, NEVER
@@ -226,7 +226,7 @@ def best_of(d, p, settings, stream):
     return found
 
 
-@kernel
+@inner_kernel
 def look_at_others(b, s, d, p, me, enemies, length, settings, engine):
     """Where they are, what they survive without the agent, and where they or unseen ones can be."""
     size = engine.settings[SIZE]
@@ -266,7 +266,7 @@ def search(b, s, d, p, me, enemies, mate, first, last, deepest, settings, contac
             search_from(b, s, d, p, me, enemies, mate, move, depth, settings, contact, engine)
 
 
-@kernel
+@inner_kernel
 def search_from(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
     """All plans that begin with one action, which is laid out."""
     ply, left = 1, np.int64(settings[BUDGET])
@@ -291,14 +291,14 @@ def search_from(b, s, d, p, me, enemies, mate, first, depth, settings, contact, 
                 p.moves[ply] = STOP
 
 
-@kernel
+@linked_kernel
 def see(s, p, ply, engine):
     """The board of a ply as sets."""
     copy(p.rows[ply], s.row)
     draw(s, ply, engine)
 
 
-@kernel
+@inner_kernel
 def advance(b, d, p, me, ply, move, settings, engine):
     """Play a plan's next action; whether it does something, and its agent lives."""
     agent = AGENTS + me * AGENT_FIELDS
@@ -323,7 +323,7 @@ def advance(b, d, p, me, ply, move, settings, engine):
     return after[agent + ALIVE] != 0
 
 
-@kernel
+@inner_kernel
 def judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
     """What a plan is worth: the logarithm of the ratio of products, and goals."""
     size = engine.settings[SIZE]
@@ -352,7 +352,7 @@ def judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine
     return score + settings[GOAL_WEIGHT] * reached(d, p, depth)
 
 
-@kernel
+@inner_kernel
 def squeeze(s, p, enemies, mate, depth, length, settings, size):
     """What a plan leaves the others, as a logarithm, and the most that it takes from an enemy's share."""
     score, gain = 0.0, 0.0
@@ -369,7 +369,7 @@ def squeeze(s, p, enemies, mate, depth, length, settings, size):
     return score, gain
 
 
-@kernel
+@linked_kernel
 def stand_in_the_way(s, p, depth, length, size):
     """The agent itself as a crowd: where the plan leads, and then where it ends."""
     for t in range(length + 1):
@@ -378,7 +378,7 @@ def stand_in_the_way(s, p, depth, length, size):
         add(s.crowd[t], p.cells[min(t, depth)], size)
 
 
-@kernel
+@linked_kernel
 def reached(d, p, depth):
     """The best goal on the way or behind it, discounted."""
     best = p.wood[depth]

@@ -6,7 +6,7 @@ than can happen, as with crowds.
 
 from __future__ import annotations
 
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS
 from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS, bomb_on
@@ -33,7 +33,7 @@ from infoset.pommerman.state import (
 )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def lay_dangers(b, s, other, leaf, begin, length, enemies, bombs, moves, engine):
     """Lay them over ``s``, whose moments from ``begin`` on are the future of ``leaf``; ``other`` is a scenario to work
     in, ``moves`` (agents,) scratch.  ``bombs`` says whether enemies are reckoned to lay some.
@@ -70,14 +70,14 @@ def stop_bombs(leaf, row):
     return rolled
 
 
-@kernel
+@linked_kernel
 def lay_over(b, s, other, begin, length, engine):
     """The future of ``other.row``, which is the position at ``begin``."""
     play(other.row, b.idle, b, engine)
     lay_over_from(b, s, other, begin + 1, length, engine)
 
 
-@kernel
+@linked_kernel
 def lay_over_from(b, s, other, begin, length, engine):
     """The same for the position at ``begin`` itself: what burns there burns, what is shut is shut."""
     size = engine.settings[SIZE]
@@ -90,7 +90,7 @@ def lay_over_from(b, s, other, begin, length, engine):
             s.open[t, r] &= other.open[t, r]
 
 
-@kernel
+@linked_kernel
 def lay_bombs(row, enemies, fuse):
     """Every enemy that can lays a bomb where it stands; whether there is any."""
     some = False
@@ -101,7 +101,7 @@ def lay_bombs(row, enemies, fuse):
     return some
 
 
-@kernel
+@linked_kernel
 def put_bomb(row, k, fuse):
     """A new bomb of agent ``k`` where it is; whether there was room for it."""
     agent = AGENTS + k * AGENT_FIELDS

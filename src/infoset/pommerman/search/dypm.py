@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray
-from infoset.jit import kernel
+from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
@@ -122,7 +122,7 @@ def empty_desk(config: Config) -> Desk:
     )  # fmt: skip
 
 
-@kernel
+@linked_kernel
 def remember_failure(d, own, now):
     """A move that led nowhere, because another agent wanted the same cell, counts."""
     failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and STOP < d.last[LAST_MOVE] < LAY
@@ -160,7 +160,7 @@ def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
     return found
 
 
-@kernel
+@inner_kernel
 def meets(b, s, d, me, enemies, length, memory, engine):
     """Whether others could come in its way at all while a scenario lasts, after any of its actions."""
     size, found = engine.settings[SIZE], False
@@ -175,7 +175,7 @@ def meets(b, s, d, me, enemies, length, memory, engine):
     return found
 
 
-@kernel
+@linked_kernel
 def act_on(b, d, me, move, engine):
     """The position after one action of ``me`` in which the others stop."""
     copy(b.guess, d.leaf)
@@ -186,7 +186,7 @@ def act_on(b, d, me, move, engine):
     d.cell[move] = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
 
 
-@kernel
+@inner_kernel
 def leads_on(b, d, me, move, engine):
     """Whether an action does something, and its agent lives after it; the position after it is on the desk."""
     agent = AGENTS + me * AGENT_FIELDS
@@ -200,7 +200,7 @@ def leads_on(b, d, me, move, engine):
     return d.leaf[agent + ALIVE] != 0
 
 
-@kernel
+@linked_kernel
 def baseline(b, s, d, me, length, engine):
     """What the others survive if the agent were not there."""
     agent = AGENTS + me * AGENT_FIELDS
@@ -211,7 +211,7 @@ def baseline(b, s, d, me, length, engine):
     judge_others(b, s, d, me, MOVES, length, engine)
 
 
-@kernel
+@inner_kernel
 def judge_others(b, s, d, me, line, length, engine):
     """Survivability of the others where nobody moves and only the agent itself is in their way."""
     size = engine.settings[SIZE]
@@ -229,14 +229,14 @@ def judge_others(b, s, d, me, line, length, engine):
             d.others[line, k] = survivable(s, d.leaf[other + CELL], length, size)
 
 
-@kernel
+@linked_kernel
 def judge_action(b, s, d, me, enemies, move, length, level, memory, bombs, engine):
     """Survivabilities of all after an action; the position after it is on the desk."""
     judge_others(b, s, d, me, move, length, engine)
     judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine)
 
 
-@kernel
+@linked_kernel
 def judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine):
     """Its own survivability after an action; the position after it is on the desk and its future in the scenario."""
     size = engine.settings[SIZE]
@@ -246,7 +246,7 @@ def judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine)
     d.own[move] = survivable(s, d.cell[move], length, size)
 
 
-@kernel
+@linked_kernel
 def crowd_against(b, s, d, me, enemies, memory, size):
     """Everyone else: where they are, or can be if they were in view not long ago."""
     gather_crowd(s, d.leaf, me, size)
@@ -259,7 +259,7 @@ def crowd_against(b, s, d, me, enemies, memory, size):
     s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
 
 
-@kernel
+@inner_kernel
 def average_blocked(b, d, me, size):
     """A move that a neighbour may block counts half as Stop."""
     for move in range(STOP + 1, LAY):
@@ -274,7 +274,7 @@ def average_blocked(b, d, me, size):
                 break
 
 
-@kernel
+@linked_kernel
 def share(d, move, k):
     """How much of what an agent can survive an action of ours leaves it."""
     if d.others[MOVES, k] <= 0.0:
@@ -282,7 +282,7 @@ def share(d, move, k):
     return min(1.0, d.others[move, k] / d.others[MOVES, k])
 
 
-@kernel
+@inner_kernel
 def value_of(d, move, enemies, mate, clip, settings):
     """The ratio of products; 0 where the agent does not survive."""
     if d.own[move] <= 0.0:
@@ -297,7 +297,7 @@ def value_of(d, move, enemies, mate, clip, settings):
     return value
 
 
-@kernel
+@inner_kernel
 def choose(b, s, d, me, enemies, settings, engine, stream):
     """The best value, goals included; on a tie any."""
     agent = AGENTS + me * AGENT_FIELDS
@@ -328,7 +328,7 @@ def choose(b, s, d, me, enemies, settings, engine, stream):
     return found
 
 
-@kernel
+@inner_kernel
 def last_resort(b, s, d, me, length, engine, stream):
     """Nothing is survivable: less pessimism, and then the action after which some cell lasts longest."""
     size = engine.settings[SIZE]

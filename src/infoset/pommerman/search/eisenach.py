@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, Game
-from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
 from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, SIZE, Engine
@@ -65,6 +65,7 @@ from infoset.pommerman.state import (
     flames_at,
 )  # fmt: skip
 from infoset.randomness import Words, next_word
+from infoset.warm_up import ready
 
 MOVES = LAY + 1
 MAX_DEPTH = 12
@@ -250,7 +251,7 @@ def prepare(tree, b, me, enemies, mate, settings, engine):
     return branching
 
 
-@kernel
+@inner_kernel
 def set_branches(tree, guess, me, enemies, settings, size):
     """The others' plies by their distance; how many have any."""
     own, seen, branching = guess[AGENTS + me * AGENT_FIELDS + CELL], 0, 0
@@ -294,7 +295,7 @@ def open_tree(tree, b, depth, best, engine):
         tree.value[move] = np.nan
 
 
-@kernel
+@inner_kernel
 def enter(tree, level, engine):
     """A node begins: what everyone may do there."""
     row, size = tree.rows[level], engine.settings[SIZE]
@@ -308,7 +309,7 @@ def enter(tree, level, engine):
     sums[LOW], sums[TOTAL], sums[REPLIES], sums[PAIR], sums[BEST] = np.inf, 0.0, 0.0, -np.inf, -np.inf
 
 
-@kernel
+@inner_kernel
 def options(row, k, found, near, size):
     """What is worth trying for an agent: how many moves that are.  ``found`` takes them; the first is Stop."""
     agent, count = AGENTS + k * AGENT_FIELDS, 1
@@ -380,7 +381,7 @@ def left_of(row, side, place, which):
     return left
 
 
-@kernel
+@linked_kernel
 def hand_back(tree, level, value, settings):
     """Take in the value of a node's child; nodes that are done with it hand theirs back in turn."""
     while take_in(tree, level, value, settings):
@@ -391,7 +392,7 @@ def hand_back(tree, level, value, settings):
     tree.place[LEVEL] = level
 
 
-@kernel
+@inner_kernel
 def take_in(tree, level, value, settings):
     """A reply's value: the worst and the mean of the replies to a pair of own moves, the best of the teammate's, the
     best of the own.  Whether all has been tried.
@@ -444,7 +445,7 @@ def most_of(sums, replies, settings):
     return (sums[LOW] + settings[MEAN] * mean) / (1.0 + settings[MEAN])
 
 
-@kernel
+@inner_kernel
 def run_on(tree, b, level, settings, engine):
     """The value of a leaf: its score, and what comes of it if nobody moves, and the agent itself dodges.
 
@@ -481,7 +482,7 @@ def run_on(tree, b, level, settings, engine):
     return value
 
 
-@kernel
+@inner_kernel
 def dodge(reach, before, after, steps, size):
     """Where an agent can be so many steps later, if it enters what is open before and does not burn after; whether
     that is anywhere.
@@ -512,7 +513,7 @@ def dodge(reach, before, after, steps, size):
     return some != 0
 
 
-@kernel
+@linked_kernel
 def pass_time(row, b, steps, engine):
     """So many steps in which nobody moves."""
     while steps > 0:
@@ -522,7 +523,7 @@ def pass_time(row, b, steps, engine):
             steps -= 1
 
 
-@kernel
+@inner_kernel
 def skip(row, most, collapses, size):
     """Pass up to so many steps in which nobody moves and nothing happens but that time passes; how many it were."""
     passed = most
@@ -562,7 +563,7 @@ def cool(row, passed, size):
     row[NUM_FLAMES] = (left - start) // FLAME_FIELDS
 
 
-@kernel
+@inner_kernel
 def points(before, after, side, place, settings, game):
     """What one step is worth: deaths, items taken and wood burnt."""
     total, deaths, kills = 0.0, 0, 0
@@ -635,6 +636,7 @@ class EisenachPlayer(Searcher):
     name = "eisenach"
 
     def __init__(self, parameters: Eisenach | None = None) -> None:
+        ready("eisenach")
         self.parameters = parameters or Eisenach()
         self.settings = self.parameters.settings()
 

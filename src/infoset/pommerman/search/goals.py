@@ -12,7 +12,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.pommerman.config import MAX_AGENTS
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP
@@ -81,7 +81,7 @@ def blocked(value):
     return (value == RIGID) | (value == WOOD) | (value == BOMB)
 
 
-@kernel
+@inner_kernel
 def wood_in_reach(board, first, near, cell, strength):
     """How many walls of wood a bomb at a cell burns; ``board`` from ``first`` on."""
     total = 0
@@ -98,13 +98,13 @@ def wood_in_reach(board, first, near, cell, strength):
     return total
 
 
-@kernel
+@linked_kernel
 def wood_worth(count, weight):
     """What it is worth to burn so many walls at once."""
     return weight * (1.0 - 0.5**count)
 
 
-@kernel
+@inner_kernel
 def appraise(worth, b, later, me, enemies, wishes, near, size):
     """Into ``worth`` (cells,): what each cell is worth.  ``later`` is the position when all bombs have gone off,
     ``wishes`` begins with what goals are worth (GOAL_FIELDS), bit k of ``enemies`` says that agent k is one.
@@ -142,7 +142,7 @@ def some_possible(b, k, size):
     return found
 
 
-@kernel
+@inner_kernel
 def relax(worth, guess, near, cells):
     """Let goals shine along the ways, forward and backward over the board until it settles."""
     for sweep in range(SWEEPS):

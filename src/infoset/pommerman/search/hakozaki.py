@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, Game
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
@@ -66,6 +66,7 @@ from infoset.pommerman.state import (
     empty_rows,
 )  # fmt: skip
 from infoset.randomness import next_word
+from infoset.warm_up import ready
 
 MAX_REPLIES = MOVES ** (MAX_AGENTS - 1)
 CHUNK = 2  # replies between two looks at the clock: a fraction of a millisecond
@@ -150,7 +151,7 @@ def prepare(b, d, me, engine):
     return list_replies(b, d, me, engine.settings[SIZE])
 
 
-@kernel
+@linked_kernel
 def list_options(b, d, k, engine):
     """The actions of an agent that do something and do not kill it at once; stopping if there is none."""
     for move in range(MOVES):
@@ -161,7 +162,7 @@ def list_options(b, d, k, engine):
         d.options[k, 0], d.choices[k] = STOP, 1
 
 
-@kernel
+@inner_kernel
 def list_replies(b, d, me, size):
     """Joint actions of the others, into ``replies``: first those in which few do anything but their first option, and
     among them those in which the nearest do.
@@ -212,7 +213,7 @@ def search(b, s, d, me, enemies, mate, first, last, settings, engine):
             judge(b, s, d, me, enemies, mate, move, settings, engine)
 
 
-@kernel
+@inner_kernel
 def judge(b, s, d, me, enemies, mate, move, settings, engine):
     """Enter the survivabilities of all in the position on the desk, which a joint action led to."""
     size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
@@ -237,7 +238,7 @@ def judge(b, s, d, me, enemies, mate, move, settings, engine):
             d.foes[move, k] += found
 
 
-@kernel
+@linked_kernel
 def crowd_against(b, s, d, k, enemies, memory, size):
     """Everyone else, and where enemies who were in view not long ago may be."""
     gather_crowd(s, d.leaf, k, size)
@@ -276,13 +277,13 @@ def choose(b, s, d, me, enemies, mate, replies, settings, engine, stream):
     return found
 
 
-@kernel
+@linked_kernel
 def own_value(d, move, settings):
     """The logarithm of the least own survivability, which does not count where nobody is near."""
     return np.log(min(1.0, d.own[move] / settings[THRESHOLD])) if d.met[0] else 0.0
 
 
-@kernel
+@inner_kernel
 def contest(d, move, enemies, mate, replies, settings):
     """The logarithm of the teammate's survivability over the enemies', with an action.
 
@@ -303,7 +304,7 @@ def contest(d, move, enemies, mate, replies, settings):
     return score
 
 
-@kernel
+@inner_kernel
 def aim(b, s, d, me, move, settings, engine):
     """What an action is worth for goals; ``s.row`` is the position when all bombs have gone off."""
     agent = AGENTS + me * AGENT_FIELDS
@@ -326,6 +327,7 @@ class HakozakiPlayer(Searcher):
     name = "hakozaki"
 
     def __init__(self, parameters: Hakozaki | None = None) -> None:
+        ready("hakozaki")
         self.settings = (parameters or Hakozaki()).settings()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:

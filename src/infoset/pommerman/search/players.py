@@ -25,6 +25,7 @@ from infoset.pommerman.search.champion import Champion, champion_move, empty_pla
 from infoset.pommerman.search.dypm import Dypm, dypm_move, empty_desk
 from infoset.pommerman.search.scenario import empty_scenario
 from infoset.pommerman.state import AGENT
+from infoset.warm_up import ready
 
 
 class Searcher(PommermanPlayer):
@@ -69,6 +70,7 @@ class DypmPlayer(Searcher):
     name = "dypm"
 
     def __init__(self, parameters: Dypm | None = None) -> None:
+        ready("dypm")
         self.settings = (parameters or Dypm()).settings()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
@@ -90,6 +92,7 @@ class ChampionPlayer(Searcher):
     name = "champion"
 
     def __init__(self, parameters: Champion | None = None) -> None:
+        ready("champion")
         self.settings = (parameters or Champion()).settings()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray
-from infoset.jit import inline_kernel, kernel
+from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS, bomb_on
@@ -57,7 +57,7 @@ def empty_risks(config: Config) -> Risks:
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
     """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has.
 
@@ -79,7 +79,7 @@ def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
             x.risk[move] = max(x.risk[move], x.risk[STOP] if d.own[STOP] > NONE else costs[BY_BLOCK])
 
 
-@kernel
+@inner_kernel
 def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
     """What the agent survives after an action."""
     size = engine.settings[SIZE]
@@ -94,7 +94,7 @@ def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
     x.room[move] = survivability(s, d.cell[move], length, size)[0]
 
 
-@kernel
+@linked_kernel
 def wanted(b, me, cell, size):
     """Whether another agent can be at a cell in the next step."""
     found = False
@@ -109,7 +109,7 @@ def apart(one, other, size):
     return abs(one // size - other // size) + abs(one % size - other % size)
 
 
-@kernel
+@inner_kernel
 def blocked(b, s, d, x, me, enemies, move, costs, engine):
     """What it costs that others can stand in the agent's way after an action."""
     size = engine.settings[SIZE]
@@ -143,7 +143,7 @@ def meet_at(here, before, other, size):
     return (here != before) & (apart(other, here, size) == 1)
 
 
-@kernel
+@inner_kernel
 def list_ways(b, s, x, me, here, engine):
     """Where the others may be after the agent's next action, which leads it ``here``; ``s.crowd`` begins with that."""
     size, near = engine.settings[SIZE], engine.near
@@ -154,11 +154,11 @@ def list_ways(b, s, x, me, here, engine):
         agent = AGENTS + k * AGENT_FIELDS
         x.found[k] = 0
         if k != me and b.guess[agent + ALIVE]:
-            cell = b.guess[agent + CELL]
+            cell = np.int64(b.guess[agent + CELL])
             if not contains(s.fire[0], cell, size):
                 enter_way(s, x, k, cell, size)
             for direction in range(UP, RIGHT + 1):
-                to = near[cell * WAYS + direction]
+                to = np.int64(near[cell * WAYS + direction])
                 if to not in (cell, here) and contains(x.doors, to, size):
                     enter_way(s, x, k, to, size)
 
@@ -170,7 +170,7 @@ def enter_way(s, x, k, cell, size):
     add(s.crowd[0], cell, size)
 
 
-@kernel
+@linked_kernel
 def caught_between(s, x, later, here, k, j, engine):
     """Whether two others can be where every next step of the agent is spoilt by one of them."""
     for one in range(x.found[k]):
@@ -180,7 +180,7 @@ def caught_between(s, x, later, here, k, j, engine):
     return False
 
 
-@kernel
+@inner_kernel
 def escapes(s, x, later, here, one, two, engine):
     """Whether the agent has a step that others at two cells can't spoil together at once, and none of them later."""
     size, after, near = engine.settings[SIZE], x.traps.safe[later], engine.near
@@ -205,7 +205,7 @@ def may_enter(s, other, cell, engine):
     return (away == 0) | ((away == 1) & (contains(s.open[0], cell, size) != 0))
 
 
-@kernel
+@linked_kernel
 def lasts_against(s, after, to, other, engine):
     """Whether the agent at ``to`` is safe in the next moment wherever an agent at ``other`` goes."""
     size, good = engine.settings[SIZE], True
@@ -217,7 +217,7 @@ def lasts_against(s, after, to, other, engine):
     return good
 
 
-@kernel
+@inner_kernel
 def bombed(b, s, d, x, me, enemies, move, engine):
     """Whether an enemy can trap the agent after its action if it kicks a bomb meanwhile, or lays one where it is, or
     goes one step and lays one there.  Whoever may not be able to kick is reckoned with as if it were.
@@ -247,7 +247,7 @@ def bombed(b, s, d, x, me, enemies, move, engine):
     return False
 
 
-@kernel
+@linked_kernel
 def act_both(b, d, me, move, other, action, engine):
     """The position after an action of the agent and one of another, onto the desk."""
     copy(b.guess, d.leaf)
@@ -257,7 +257,7 @@ def act_both(b, d, me, move, other, action, engine):
     play(d.leaf, d.moves, b, engine)
 
 
-@kernel
+@inner_kernel
 def may_trap(b, s, d, x, me, k, engine):
     """Whether agent ``k`` can trap the agent from the position on the desk."""
     size, own, other = engine.settings[SIZE], AGENTS + me * AGENT_FIELDS, AGENTS + k * AGENT_FIELDS

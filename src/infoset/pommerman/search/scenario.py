@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.jit import count_ones, inline_kernel, kernel
+from infoset.jit import count_ones, inline_kernel, inner_kernel, linked_kernel
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, FUSE, SIZE, close_in
 from infoset.pommerman.rules import step
@@ -57,7 +57,7 @@ def empty_scenario(config: Config) -> Scenario:
     return Scenario(empty_rows(1, config)[0], *sets)
 
 
-@kernel
+@linked_kernel
 def play(row, moves, b, engine):
     """One step of the rules in place, without judgement."""
     settings = engine.settings
@@ -76,7 +76,7 @@ def copy(source, target):
         target[k] = source[k]
 
 
-@kernel
+@linked_kernel
 def unroll(s, leaf, length, b, engine):
     """The future of ``leaf`` in which nobody moves: fills ``open`` and ``fire``."""
     copy(leaf, s.row)
@@ -109,7 +109,7 @@ def draw(s, t, engine):
         remove(s.open[t], s.row[BOMBS + k * BOMB_FIELDS + BOMB_CELL], size)
 
 
-@kernel
+@linked_kernel
 def spread_crowd(s, length, level, size):
     """Others, who stand on ``crowd[0]``, are on every cell that they may reach in the first ``level`` steps."""
     for t in range(length):
@@ -120,7 +120,7 @@ def spread_crowd(s, length, level, size):
             s.crowd[t + 1, r] = word
 
 
-@kernel
+@linked_kernel
 def survivable(s, cell, length, size):
     """How many pairs of a moment, 1 to ``length``, and a cell an agent at ``cell`` can reach and survive from.
 
@@ -130,7 +130,7 @@ def survivable(s, cell, length, size):
     return survivable_from(s, cell, 0, length, size)
 
 
-@kernel
+@inner_kernel
 def survivable_from(s, cell, begin, length, size):
     """The same for an agent that is at ``cell`` at the moment ``begin``: pairs of later moments."""
     for r in range(size):
@@ -169,7 +169,7 @@ def prune(s, t, size):
     return kept
 
 
-@kernel
+@inner_kernel
 def survivability(s, cell, length, size):
     """The cells at which an agent at ``cell`` can be at the end of a scenario, each counted by how far from the
     others the way to it can keep, from 0 to 1.  Returns that sum, in cells; the number of cells if nobody spread; and
@@ -191,7 +191,7 @@ def survivability(s, cell, length, size):
     return total / (length + 1.0), alone, lasted
 
 
-@kernel
+@inner_kernel
 def arrivals(s, cell, length, level, size):
     """How many cells an agent can be on at the end if the others spread for ``level`` steps, and how long there are
     any: a moment, 0 to ``length``.
@@ -215,7 +215,7 @@ def arrivals(s, cell, length, level, size):
     return count(cells, size), length
 
 
-@kernel
+@linked_kernel
 def lasts(s, length, size):
     """How long the agent of the last call of ``survivable`` has any cell at all: a moment, 0 to ``length``."""
     for t in range(length + 1):
@@ -227,7 +227,7 @@ def lasts(s, length, size):
     return length
 
 
-@kernel
+@linked_kernel
 def gather_crowd(s, row, without, size):
     """Into ``crowd[0]``: everyone alive in a position except one."""
     for r in range(size):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.jit import inline_kernel, kernel, lowest_one
+from infoset.jit import inline_kernel, inner_kernel, lowest_one
 from infoset.pommerman.config import Config
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.cellsets import ONE, contains
@@ -39,7 +39,7 @@ def empty_traps(config: Config) -> Traps:
     return Traps(safe, *np.zeros((4, size + 2), dtype=np.uint32))
 
 
-@kernel
+@inner_kernel
 def lay_traps(x, s, begin, length, near, size):
     """Solve the game from the end of the scenario ``s`` back to the moment ``begin``, for blockers on ``s.crowd`` at
     each moment; which of the two layers of ``x.safe`` is that moment's.

@@ -1,0 +1,145 @@
+"""Records which kernels with which argument types are used for what, into src/infoset/kernels.json.
+
+Run it after kernels or their arguments have changed: python benchmarks/record_kernels.py
+"""
+
+import gc
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import FunctionType
+
+FILE = Path(__file__).parent.parent / "src" / "infoset" / "kernels.json"
+TEAM = "match --games 1 pommerman:PommeTeamCompetition-v0"
+SCENARIOS = {
+    "solve": ["solve kuhn_poker --iterations 10", "solve gdl:scissors_double --iterations 10", "solve kuhn_poker --method sfrd --iterations 10",
+              "solve kuhn_poker --method hedge --iterations 10"],
+    "search": ["match --games 1 kuhn_poker search random", "match --games 1 gdl:scissors_double search random", "match --games 1 kuhn_poker search(method=order-2,seconds_per_move=0.1) random",
+               "match --games 1 kuhn_poker search(exploit=random) random", "match --games 1 kuhn_poker search(method=resolving,seconds_per_move=0.1) random"],
+    "sampling": ["solve kuhn_poker --method mccfr --iterations 200", "solve kuhn_poker --method mccfr(sampling=outcome) --iterations 200",
+                 "solve gdl:scissors_double --method mccfr --iterations 200"],
+    "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",
+              "solve tiny_bridge --method annealing", "solve tiny_bridge --method team-exact", "solve cooperative_matching_pennies --method progressive-hiding --relax reveal --iterations 5"],
+    "gdl": ["check gdl:meier --simulate 100", "check gdl:blind_tic_tac_toe --simulate 100", "match --games 1 gdl:meier meier random"],
+    "pommerman": [f"{TEAM} stop stop stop stop", "match --games 1 pommerman:PommeFFACompetition-v0 stop stop stop stop", "match --games 1 pommerman:PommeRadioCompetition-v2 stop stop stop stop"],
+    "simple": [f"{TEAM} simple simple simple simple", "match --games 1 pommerman:PommeFFACompetition-v0 simple simple simple simple"],
+    "dypm": [f"{TEAM} dypm simple dypm simple", "match --games 1 pommerman:PommeFFACompetition-v0 dypm simple simple simple"],
+    "champion": [f"{TEAM} champion simple champion simple", "match --games 1 pommerman:PommeFFACompetition-v0 champion simple simple simple", f"{TEAM} champion simple champion simple --seconds 0.1"],
+    "hakozaki": [f"{TEAM} hakozaki simple hakozaki simple", "match --games 1 pommerman:PommeFFACompetition-v0 hakozaki simple simple simple"],
+    "eisenach": [f"{TEAM} eisenach simple eisenach simple --seconds 0.02"],
+}  # fmt: skip
+
+
+def search_in_every_way() -> None:
+    """What an agent calls for games that are larger than those above, on a small one."""
+    from functools import partial
+
+    from infoset import GameTree, SequenceForm, load, solve
+    from infoset.search.range_search import SubgameSolver
+    from infoset.search.ranges import Ranges
+    from infoset.search.state_values import informed_values, random_values
+    from infoset.solvers.mccfr import Mccfr
+    from infoset.solvers.pooled_mccfr import PooledMccfr
+    from infoset.solvers.public_subgames import solve_public
+    from infoset.solvers.sampled_response import SampledResponse
+    from infoset.tree.graph import explore
+    from infoset.tree.symmetry import find_symmetry
+    from infoset.tree.walk import Walk
+
+    game = load("gdl:scissors_double")
+    game.positions(lambda positions, edges: None)
+    graph = explore(game)
+    solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
+    solve_public(graph)
+    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).row(0, 0)
+    random_values(graph)
+    for walk in (Walk.of(graph), Walk.of(graph, find_symmetry(graph))):
+        solver = PooledMccfr(partial(Mccfr, walk))
+        solver.step(2)
+        solver.policy()
+    response = SampledResponse(Walk.of(graph), 0)
+    response.step(1)
+    response.policy()
+
+
+def name_of(kernel) -> str | None:
+    """How the list names a kernel; None for one that only tests call."""
+    from infoset.solvers import loop, progressive_hiding, updates
+
+    module, name = sys.modules[kernel.py_func.__module__], kernel.py_func.__name__
+    if getattr(module, name, None) is kernel:
+        return name
+    for maker in (loop.compiled_loop, progressive_hiding.compiled_hiding):
+        for piece, update in vars(updates).items():
+            if isinstance(update, FunctionType) and update.__module__ == updates.__name__ and maker(update) is kernel:
+                return f"{maker.__name__} {updates.__name__}:{piece}"
+    return None
+
+
+def used(commands: list[str]) -> list[list]:
+    """The kernels that these commands use, each behind those that it needs."""
+    from infoset import warm_up
+    from infoset.cli import main
+    from infoset.jit import Kernel
+    from infoset.kernel_types import spell_type
+
+    warm_up._DONE.update(SCENARIOS)  # what is recorded must not depend on what was
+    for command in commands:
+        sys.argv = ["infoset", *command.split()]
+        try:
+            main()
+        except SystemExit as end:
+            assert not end.code, command
+    if commands == SCENARIOS["search"]:
+        search_in_every_way()
+    found: dict[tuple, list] = {}
+
+    def add(kernel, compiled):
+        key = kernel.py_func.__module__, name_of(kernel), compiled.signature.args
+        if key in found:
+            return
+        needs = []
+        for load in compiled.reload_init or ():
+            module, name, args = load.args
+            callee = getattr(sys.modules[module], name)
+            add(callee, callee.overloads[args])
+            needs.append((module, name, args))
+        found[key] = needs
+
+    for kernel in [thing for thing in gc.get_objects() if isinstance(thing, Kernel)]:
+        if name_of(kernel) is None:
+            continue
+        for compiled in list(kernel.overloads.values()):
+            if not kernel.linked:
+                add(kernel, compiled)
+
+    def spelled(key):
+        return [key[0], key[1], [spell_type(kind) for kind in key[2]]]
+
+    return [[*spelled(key), [spelled(need) for need in needs]] for key, needs in found.items()]
+
+
+def record() -> None:
+    entries, numbers, sets = [], {}, {}
+    for name in SCENARIOS:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, __file__, name, "used.json"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+            rows = json.loads((Path(folder) / "used.json").read_text())
+        for module, kernel, kinds, needs in rows:
+            key = json.dumps([module, kernel, kinds])
+            if key not in numbers:
+                numbers[key] = len(entries)
+                entries.append([module, kernel, kinds, sorted({numbers[json.dumps(need)] for need in needs})])
+        sets[name] = sorted({numbers[json.dumps(row[:3])] for row in rows})
+        print(f"{name}: {len(sets[name])} kernels", flush=True)
+    lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
+    FILE.write_text('{"entries":[\n' + lines + '\n],"sets":' + json.dumps(sets) + "}\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        Path(sys.argv[2]).write_text(json.dumps(used(SCENARIOS[sys.argv[1]])))
+    else:
+        record()

@@ -1,0 +1,48 @@
+"""Argument types of kernels as plain data, so that they can be kept in a file of this project's own form.
+
+``"int64"`` is a scalar, ``"int16[2]"`` a contiguous array of two dimensions, ``"int16[1]r"`` one that is only read; a
+list is a tuple, and a list that begins with ``"module:Class"`` a named one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any, TypeAlias
+
+import numba
+
+types: Any = numba.types  # whose annotations know little of it
+
+Spelled: TypeAlias = Any  # str | list[Spelled]
+
+
+def spell_type(kind: Any) -> Spelled:
+    """A type as data.  Raises ``TypeError`` for what kernels of this project do not take."""
+    if isinstance(kind, types.BaseNamedTuple):
+        made = kind.instance_class
+        return [f"{made.__module__}:{made.__qualname__}", *map(spell_type, kind)]
+    if isinstance(kind, types.BaseTuple):
+        return ["", *map(spell_type, kind)]
+    if isinstance(kind, types.Array):
+        return f"{kind.dtype}[{kind.ndim}{kind.layout}]{'' if kind.mutable else 'r'}"
+    if isinstance(kind, types.Number | types.Boolean | types.NoneType):
+        return str(kind)
+    raise TypeError(f"a kernel with an argument of type {kind}")
+
+
+def read_type(spelled: Spelled) -> Any:
+    """The type that was written so."""
+    if isinstance(spelled, str):
+        return _array(spelled) if "[" in spelled else getattr(types, spelled)
+    name, *parts = spelled
+    kinds = tuple(map(read_type, parts))
+    if not name:
+        return types.BaseTuple.from_types(kinds)
+    module, _, made = name.partition(":")
+    return types.BaseTuple.from_types(kinds, getattr(importlib.import_module(module), made))
+
+
+def _array(spelled: str) -> Any:
+    dtype, dimensions, layout, read_only = re.fullmatch(r"(\w+)\[(\d+)(\w)\](r?)", spelled).groups()  # type: ignore[union-attr]
+    return types.Array(getattr(types, dtype), int(dimensions), layout, readonly=bool(read_only))

@@ -1,0 +1,144 @@
+"""Kernels that are compiled ahead: the list fits its sources, and nothing is left for an agent's clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from infoset import jit, warm_up
+from infoset.cli.app import app
+from infoset.jit import Kernel
+from infoset.kernel_types import read_type, spell_type
+from infoset.warm_up import compile_entry, compile_sets, find_kernel, recorded
+
+TEAM = "pommerman:PommeTeamCompetition-v0"
+
+PLAY = """
+import gc, sys
+from infoset import load, load_agent, play_match
+from infoset.jit import Kernel
+
+def known():
+    kernels = (thing for thing in gc.get_objects() if isinstance(thing, Kernel) and not thing.linked)
+    return {(k.py_func.__module__, k.py_func.__name__, kinds) for k in kernels for kinds in k.overloads}
+
+game = load(sys.argv[1])
+agents = [load_agent(name) for name in sys.argv[2:]]
+game.start()
+before = known()
+assert before
+play_match(game, agents, seed=1)
+print(*sorted(f"{name}{kinds}" for _, name, kinds in known() - before), sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("game", "agents"),
+    [
+        ("kuhn_poker", ("search", "random")),
+        ("kuhn_poker", ("search(exploit=random)", "random")),
+        ("gdl:scissors_double", ("search", "random")),
+        ("kuhn_poker", ("adaptive", "random")),
+        (TEAM, ("simple",) * 4),
+        (TEAM, ("dypm", "simple") * 2),
+        (TEAM, ("champion", "simple") * 2),
+        (TEAM, ("hakozaki", "simple") * 2),
+        (TEAM, ("eisenach(budget=20)", "simple") * 2),
+    ],
+)
+def test_no_agent_compiles_or_loads_code_on_its_clock(game: str, agents: tuple[str, ...]) -> None:
+    """Every kernel that the match calls was there when the agents were made."""
+    done = subprocess.run([sys.executable, "-c", PLAY, game, *agents], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == ""
+
+
+def test_the_list_names_kernels_that_exist_each_behind_those_that_it_needs() -> None:
+    entries = recorded().entries
+    for number, entry in enumerate(entries):
+        kernel = find_kernel(entry.module, entry.name)
+        assert isinstance(kernel, Kernel)
+        assert not kernel.linked
+        assert all(spell_type(read_type(spelled)) == spelled for spelled in map(as_list, entry.types))
+        assert all(need < number for need in entry.needs)
+    for numbers in recorded().sets.values():
+        assert {need for number in numbers for need in entries[number].needs} <= set(numbers)
+
+
+def as_list(spelled: object) -> object:
+    return [as_list(part) for part in spelled] if isinstance(spelled, tuple | list) else spelled
+
+
+def test_every_entry_still_fits_its_source() -> None:
+    for number in range(len(recorded().entries)):
+        compile_entry(number)
+
+
+def infoset(cache: Path, *arguments: str) -> dict[str, object]:
+    command = [sys.executable, "-m", "infoset", *arguments, "--json"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    found: dict[str, object] = json.loads(
+        subprocess.run(command, check=True, capture_output=True, env=environment).stdout
+    )
+    return found
+
+
+def test_a_set_is_compiled_once(tmp_path: Path) -> None:
+    first = infoset(tmp_path, "warm-up", "solve")
+    assert first["kernels"] == len(recorded().sets["solve"])
+    assert str(first["folder"]).startswith(str(tmp_path))
+    assert infoset(tmp_path, "warm-up", "solve")["kernels"] == 0
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_a_process_that_dies_leaves_its_kernels_for_later(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        warm_up, "_start", lambda: subprocess.Popen([sys.executable, "-c", ""], stdin=-1, stdout=-1, text=True)
+    )
+    assert compile_sets(["solve"]) == 0
+    assert not list(empty_cache.glob("*.ready"))
+
+
+def test_where_no_process_can_be_started_kernels_are_compiled_when_they_are_called(
+    empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(warm_up, "_start", refuse)
+    assert compile_sets(["solve"]) == 0
+
+
+def test_an_interruption_ends_the_processes(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[str]] = []
+    start = warm_up._start
+
+    def remember() -> subprocess.Popen[str]:
+        started.append(start())
+        return started[-1]
+
+    def interrupt(done: int, total: int, last: str) -> None:
+        if last:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(warm_up, "_start", remember)
+    with pytest.raises(KeyboardInterrupt):
+        compile_sets(["solve"], interrupt)
+    assert started
+    assert all(process.returncode is not None for process in started)
+    assert not list(empty_cache.glob("*.ready"))
+
+
+def test_an_unknown_set_is_refused_with_the_known_ones() -> None:
+    done = CliRunner().invoke(app, ["warm-up", "champoin"])
+    assert "did you mean 'champion'" in str(done.exception)
