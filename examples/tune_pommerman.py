@@ -26,6 +26,7 @@ from infoset.statistics import Mean
 
 try:
     import optuna
+    from sqlalchemy.pool import NullPool
 except ImportError:
     sys.exit(str(MissingExtraError("examples/tune_pommerman.py", "tune")))
 
@@ -141,9 +142,9 @@ def open_study(args: Args) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     file = args.out / "study.db"
     try:
-        study = optuna.create_study(
-            storage=f"sqlite:///{file}", study_name="tune", direction="maximize", load_if_exists=True
-        )
+        # Connections that are pooled would be left open at the end.
+        storage = optuna.storages.RDBStorage(f"sqlite:///{file}", engine_kwargs={"poolclass": NullPool})
+        study = optuna.create_study(storage=storage, study_name="tune", direction="maximize", load_if_exists=True)
     except Exception as error:  # whatever the database's layers raise
         raise CheckpointError(f"{file} is no study: {type(error).__name__}") from None
     asked = {name: getattr(args, name) for name in ("agent", "pool", "variant", "boards", "seed")}
