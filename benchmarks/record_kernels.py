@@ -102,10 +102,9 @@ def used(commands: list[str]) -> list[list]:
             return
         needs = []
         for load in compiled.reload_init or ():
-            module, name, args = load.args
-            callee = getattr(sys.modules[module], name)
-            add(callee, callee.overloads[args])
-            needs.append((module, name, args))
+            callee = getattr(sys.modules[load.module], load.name)
+            add(callee, callee.overloads[load.types])
+            needs.append((load.module, load.name, load.types))
         found[key] = needs
 
     for kernel in [thing for thing in gc.get_objects() if isinstance(thing, Kernel)]:

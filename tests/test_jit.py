@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+from numba import types
 
-from infoset.jit import inner_kernel, kernel, linked_kernel
+from infoset.jit import Callee, StaleKernelError, inner_kernel, kernel, linked_kernel
+from infoset.kernel_cache import _serves
+from infoset.tree.graph import longest, topological
 
 CHAIN = """
-from infoset.jit import inner_kernel, kernel, linked_kernel
+from infoset.jit import Callee, StaleKernelError, inner_kernel, kernel, linked_kernel
+from infoset.kernel_cache import _serves
+from infoset.tree.graph import longest, topological
 
 @inner_kernel
 def leaf(x):
@@ -45,8 +52,8 @@ print(sum(sum(k.stats.cache_misses.values()) for k in (chain.leaf, chain.middle,
 """
 
 
-def run(file: Path, what: str) -> str:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(file.parent / "cache")}
+def run(file: Path, what: str, **settings: str) -> str:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(file.parent / "cache"), **settings}
     command = [sys.executable, "-c", PROCESS, str(file), what]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
@@ -60,6 +67,79 @@ def test_a_kernel_finds_those_that_other_processes_compiled(tmp_path: Path) -> N
     assert run(file, "upper") == "1"
     assert run(file, "top") == f"{(3 * 5 + 1 + 3 * 5) + (3 * 5 + 1)} 1"
     assert run(file, "top") == "47 0"
+
+
+def test_code_for_other_settings_is_other_code(tmp_path: Path) -> None:
+    """A caller must not find a callee that was compiled otherwise, under another symbol."""
+    file = tmp_path / "chain.py"
+    file.write_text(CHAIN)
+    assert run(file, "top") == "47 4"
+    for leaf in (tmp_path / "cache").rglob("infoset.chain.leaf-*"):
+        leaf.unlink()
+    assert run(file, "leaf", NUMBA_DEBUGINFO="1") == "1"
+    assert run(file, "top") == "47 1"
+
+
+def test_spoilt_files_are_compiled_again(tmp_path: Path) -> None:
+    file = tmp_path / "chain.py"
+    file.write_text(CHAIN)
+    assert run(file, "top") == "47 4"
+    kept = {path.name.split("-")[0]: path for path in (tmp_path / "cache").rglob("*.kernel")}
+    kept["infoset.chain.middle"].write_bytes(b"spoilt")
+    assert run(file, "upper") == "0"  # what was linked is in it
+    assert run(file, "middle") == "1"
+
+
+def test_a_callee_that_changed_is_noticed() -> None:
+    kinds = (types.Array(types.int32, 1, "C"),) * 3
+    longest.compile(kinds)
+    symbol = longest.overloads[kinds].fndesc.mangled_name
+    Callee("infoset.tree.graph", "longest", kinds, symbol, types.int64)()
+    for changed in ((symbol + "x", types.int64), (symbol, types.float64)):
+        with pytest.raises(StaleKernelError, match="longest is not what a caller of it was compiled for"):
+            Callee("infoset.tree.graph", "longest", kinds, *changed)()
+
+
+USER = """
+import numba
+from infoset.tree.graph import longest
+
+@numba.njit(cache=True)
+def helper(order, first_edge, child):
+    return longest(order, first_edge, child)
+"""
+
+CALLER = """
+import numba
+from helper import helper
+
+@numba.njit(cache=True)
+def caller(order, first_edge, child):
+    return 10 * helper(order, first_edge, child)
+"""
+
+
+def test_a_users_cached_functions_may_call_kernels(tmp_path: Path) -> None:
+    """The second process links a helper that it takes from the cache, the third takes both from there."""
+    (tmp_path / "helper.py").write_text(USER)
+    (tmp_path / "caller.py").write_text(CALLER)
+    chain = "*(np.array(row, dtype=np.int32) for row in ([0, 1, 2], [0, 1, 2, 2], [1, 2]))"
+    calls = {name: f"from {name} import {name}; print({name}({chain}))" for name in ("helper", "caller")}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": str(tmp_path / "user")}
+    for name in ("helper", "caller", "caller"):
+        command = [sys.executable, "-c", f"import numpy as np; {calls[name]}"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, cwd=tmp_path)
+        assert (done.returncode, done.stdout.strip()) == (0, "2" if name == "helper" else "20"), done.stderr
+
+
+def test_a_folder_that_cannot_be_written_serves_where_it_was_filled(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("a file, in which no folder can be made")
+    assert not _serves(tmp_path / "empty" / "below")
+    assert _serves(tmp_path / "new")
+
+
+def test_a_kernel_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(topological)) is topological
 
 
 @inner_kernel
@@ -80,7 +160,9 @@ def _sum_of_doubles(small, wide):  # type: ignore[no-untyped-def]
 def test_one_kernel_serves_all_widths_of_integers() -> None:
     found = _sum_of_doubles(np.array([1, 2], dtype=np.int16), np.array([3], dtype=np.int64))
     assert found == 2 * (1 + 3 + 7 + 2) + 1.5
-    assert [str(kind) for kinds in _double.overloads for kind in kinds] == ["int64"]
+    for kind in (types.int16, types.int64, types.literal(7)):
+        _double.get_call_template((kind,), {})
+    assert list(_double.overloads) == [(types.int64,)]
 
 
 def test_kernels_inside_can_be_called_from_python() -> None:

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from infoset import jit, warm_up
+from infoset import kernel_cache, warm_up
 from infoset.cli.app import app
-from infoset.jit import Kernel
+from infoset.jit import Kernel, find_kernel
 from infoset.kernel_types import read_type, spell_type
-from infoset.warm_up import compile_entry, compile_sets, find_kernel, recorded
+from infoset.warm_up import compile_entry, compile_sets, recorded
 
 TEAM = "pommerman:PommeTeamCompetition-v0"
 
 PLAY = """
 import gc, sys
 from infoset import load, load_agent, play_match
-from infoset.jit import Kernel
+from infoset.jit import Kernel, find_kernel
 
 def known():
     kernels = (thing for thing in gc.get_objects() if isinstance(thing, Kernel) and not thing.linked)
@@ -97,7 +97,8 @@ def test_a_set_is_compiled_once(tmp_path: Path) -> None:
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path)
+    for module in (kernel_cache, warm_up):
+        monkeypatch.setattr(module, "cache_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -105,18 +106,21 @@ def test_a_process_that_dies_leaves_its_kernels_for_later(empty_cache: Path, mon
     monkeypatch.setattr(
         warm_up, "_start", lambda: subprocess.Popen([sys.executable, "-c", ""], stdin=-1, stdout=-1, text=True)
     )
-    assert compile_sets(["solve"]) == 0
-    assert not list(empty_cache.glob("*.ready"))
+    assert compile_sets(["solve"]) == (0, len(recorded().sets["solve"]))
+    assert not list(empty_cache.glob("*.kernel"))
 
 
 def test_where_no_process_can_be_started_kernels_are_compiled_when_they_are_called(
     empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse() -> None:
-        raise OSError("no more processes")
-
-    monkeypatch.setattr(warm_up, "_start", refuse)
-    assert compile_sets(["solve"]) == 0
+    monkeypatch.setattr(sys, "executable", "")
+    monkeypatch.setattr(warm_up, "_DONE", set())
+    with pytest.raises(OSError, match="no interpreter"):
+        compile_sets(["solve"])
+    loaded: list[int] = []
+    monkeypatch.setattr(warm_up, "compile_entry", loaded.append)
+    warm_up.ready("solve")
+    assert tuple(loaded) == recorded().sets["solve"]
 
 
 def test_an_interruption_ends_the_processes(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +140,14 @@ def test_an_interruption_ends_the_processes(empty_cache: Path, monkeypatch: pyte
         compile_sets(["solve"], interrupt)
     assert started
     assert all(process.returncode is not None for process in started)
-    assert not list(empty_cache.glob("*.ready"))
+
+
+def test_what_workers_print_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
+    monkeypatch.setenv("PYTHONSTARTUP", "")
+    process = warm_up._start()
+    out, _ = process.communicate("0\n1\n", timeout=120)
+    assert out == "0\n1\n"
 
 
 def test_an_unknown_set_is_refused_with_the_known_ones() -> None:

@@ -1,64 +1,38 @@
-"""How kernels are compiled: Numba, cached on disk under a key of every kernel's source.
+"""How kernels are compiled: by Numba, each by itself, calling others by their address.
 
-Numba's own cache does not notice when a function called from another file changes, so the cache folder is
-named after a hash of all files that hold kernels.
+This leans on the inside of Numba; the versions with which it was tried stand in ``pyproject.toml``.
 """
 
 from __future__ import annotations
 
-import getpass
-import hashlib
 import importlib
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache, cached_property, partial
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
 from llvmlite import ir
-from numba.core import event
-from numba.core.compiler import Compiler, Flags
+from numba.core import config, event
+from numba.core.compiler import Compiler, CompileResult, Flags
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.untyped_passes import FixupArgs
 from numba.extending import intrinsic
 
 from infoset import signs
+from infoset.kernel_cache import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@cache
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: a folder of the user's cache that can be written, or a temporary one."""
-    package = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    for file in sorted(package.rglob("*.py")):
-        source = file.read_bytes()
-        if b"infoset.jit import" in source:
-            digest.update(source)
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = base / "infoset" / f"kernels-{digest.hexdigest()[:16]}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"infoset-{getpass.getuser()}" / folder.name
-        folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _StableSymbol(AnalysisPass):  # type: ignore[misc]
-    """Drops the running number from the symbol of a kernel that others call by its address.
-
-    A caller that was compiled in one process finds the kernel that another process compiled.
-    """
+    """Drops the running number from a kernel's symbol: a caller finds the kernel that another process compiled."""
 
     _name = "stable_symbol"
 
@@ -66,7 +40,7 @@ class _StableSymbol(AnalysisPass):  # type: ignore[misc]
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        if _is_addressed(state.func_id.func):
+        if _is_ours(state.func_id.func):
             state.func_ir.func_id.unique_id = 0
         return False
 
@@ -97,31 +71,72 @@ class _Pipeline(Compiler):  # type: ignore[misc]
         return pipelines
 
 
-def _is_addressed(function: Callable[..., Any]) -> bool:
-    """Whether it is the kernel that is found under its name in a module of ours, where any process finds it."""
-    module = sys.modules.get(function.__module__)
-    found = getattr(module, function.__name__, None)
-    return function.__module__.startswith("infoset.") and getattr(found, "py_func", None) is function
+def find_kernel(module: str, name: str) -> Any:
+    """The kernel of that name, or by ``maker module:piece`` the one that ``maker`` makes around a piece."""
+    name, _, piece = name.partition(" ")
+    found = getattr(importlib.import_module(module), name)
+    return found(find_kernel(*piece.split(":"))) if piece else found
 
 
-def load_kernel(module: str, name: str, signature: tuple[Any, ...]) -> None:
-    """Have a kernel ready, from the cache if it is there: what callers of its address need before they are loaded."""
-    getattr(importlib.import_module(module), name).compile(signature)
+def _is_ours(function: Callable[..., Any]) -> bool:
+    return function.__module__.startswith("infoset.")
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A kernel that another one calls by its address, and has to be loaded before it."""
+
+    module: str
+    name: str
+    types: tuple[Any, ...]
+    symbol: str
+    returns: Any
+
+    def __call__(self) -> None:
+        """Have it ready, from the cache if it is there.  Raises ``StaleKernelError`` where it is another by now."""
+        found = find_kernel(self.module, self.name)
+        found.compile(self.types)
+        compiled = found.overloads[self.types]
+        if (compiled.fndesc.mangled_name, compiled.signature.return_type) != (self.symbol, self.returns):
+            raise StaleKernelError(f"{self.module}.{self.name} is not what a caller of it was compiled for")
+
+
+class StaleKernelError(Exception):
+    """Code in a cache calls a kernel that has changed: the caller must be compiled again."""
 
 
 class _ByAddress:
     """What a caller links in place of a kernel's code: nothing, but that the kernel has to be loaded first."""
 
     def __init__(self, kernel: Kernel, compiled: Any) -> None:
-        function = kernel.py_func
+        function, signature = kernel.py_func, compiled.signature
         self._library = compiled.library
-        self._reload_init = {partial(load_kernel, function.__module__, function.__name__, compiled.signature.args)}
+        self._reload_init = {
+            Callee(
+                function.__module__,
+                function.__name__,
+                tuple(signature.args),
+                compiled.fndesc.mangled_name,
+                signature.return_type,
+            )
+        }
 
     def _ensure_finalized(self) -> None:
         self._library._ensure_finalized()
 
     def _get_module_for_linking(self) -> Any:
         return llvmlite.binding.parse_assembly("")
+
+
+def _rebuild(result: type[CompileResult], *parts: Any) -> CompileResult:
+    """Numba's own, which forgets what code from the cache needs to be loaded first, should others link it."""
+    compiled = _numbas_rebuild(result, *parts)
+    compiled.library._reload_init.update(compiled.reload_init or ())
+    return compiled
+
+
+_numbas_rebuild = CompileResult._rebuild.__func__
+CompileResult._rebuild = classmethod(_rebuild)
 
 
 class _Heard(event.Listener):  # type: ignore[misc]
@@ -131,12 +146,15 @@ class _Heard(event.Listener):  # type: ignore[misc]
         self.told: list[AbstractContextManager[None]] = []
 
     def on_start(self, event: Any) -> None:
-        kernel = event.data["dispatcher"].py_func.__name__
-        self.told.append(nullcontext() if self.told else signs.during(f"compiling, once on this machine: {kernel}"))
-        self.told[-1].__enter__()
+        kernel = event.data["dispatcher"]
+        often = "once on this machine: " if isinstance(kernel, Kernel) else ""
+        told = nullcontext() if self.told else signs.during(f"compiling, {often}{kernel.py_func.__name__}")
+        told.__enter__()
+        self.told.append(told)
 
     def on_end(self, event: Any) -> None:
-        self.told.pop().__exit__(None, None, None)
+        if self.told:
+            self.told.pop().__exit__(None, None, None)
 
 
 event.register("numba:compile", _Heard())
@@ -156,25 +174,34 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self.from_python = from_python
         self.linked = linked
         self._compiler._customize_flags = _Flags
-        previous = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(cache_folder())
-        try:
-            self.enable_caching()
-        finally:
-            numba.config.CACHE_DIR = previous
+        self._cache = KernelCache(function)
+
+    def is_cached(self, types: tuple[Any, ...]) -> bool:
+        """Whether the code for these argument types is on disk."""
+        return self._cache.file(types, self.targetctx.codegen()).exists()
+
+    def __reduce__(self) -> Any:
+        function = self.py_func
+        if self._is_found:
+            return find_kernel, (function.__module__, function.__name__)
+        return Kernel, (function, self.from_python, self.linked)
+
+    @property
+    def _is_found(self) -> bool:
+        """Whether it is what stands under its name in a module of ours, where any process finds it."""
+        function = self.py_func
+        return _is_ours(function) and getattr(sys.modules.get(function.__module__), function.__name__, None) is self
 
     def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         """As a kernel that calls sees it: one kernel for all integers, be they constants or come from an array."""
         return super().get_call_template(tuple(map(_plain, args)), {name: _plain(kws[name]) for name in kws})
 
     def add_overload(self, compiled: Any) -> None:
-        # What a linked kernel calls by address is called by its callers then; the cache does not keep that by itself.
-        compiled.library._reload_init.update(compiled.reload_init or ())
         if self.from_python:
             super().add_overload(compiled)
         else:
             self.overloads[tuple(compiled.signature.args)] = compiled
-        if not self.linked and _is_addressed(self.py_func):
+        if not self.linked and self._is_found:
             self.targetctx.remove_user_function(compiled.entry_point)
             self.targetctx.insert_user_function(compiled.entry_point, compiled.fndesc, [_ByAddress(self, compiled)])
 
@@ -196,24 +223,28 @@ def _plain(kind: Any) -> Any:
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
 
 
+def _made(function: F, from_python: bool, linked: bool) -> F:
+    return function if config.DISABLE_JIT else Kernel(function, from_python, linked)
+
+
 def kernel(function: F) -> F:
     """Compile a function of arrays and scalars that Python calls: no Python objects, no interpreter lock, cached."""
-    return Kernel(function, from_python=True, linked=False)
+    return _made(function, from_python=True, linked=False)
 
 
 def inner_kernel(function: F) -> F:
     """A kernel that only kernels call: no way in from Python is compiled, which costs as much as the body of many."""
-    return Kernel(function, from_python=False, linked=False)
+    return _made(function, from_python=False, linked=False)
 
 
 def linked_kernel(function: F) -> F:
     """An inner kernel so short that a call costs more than it does: its code is linked into every caller."""
-    return Kernel(function, from_python=False, linked=True)
+    return _made(function, from_python=False, linked=True)
 
 
 def short_kernel(function: F) -> F:
     """A linked kernel that Python calls as well."""
-    return Kernel(function, from_python=True, linked=True)
+    return _made(function, from_python=True, linked=True)
 
 
 def inline_kernel(function: F) -> F:

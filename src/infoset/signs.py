@@ -34,5 +34,6 @@ def detail(work: str) -> None:
 
 
 def _tell() -> None:
+    latest = _works[-1:]  # at once: other threads may be at work, too
     for listener in listeners:
-        listener(_works[-1] if _works else None)
+        listener(latest[0] if latest else None)

@@ -8,30 +8,31 @@ it is called: only time is lost.
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-from threading import local
-from typing import Any, TypeAlias
+from queue import SimpleQueue
+from typing import Any, NamedTuple, Self, TypeAlias
 
-import llvmlite.binding
 import msgspec
+from numba.core import config
 
-from infoset import jit, signs
+from infoset import signs
 from infoset.files import lock_file
+from infoset.jit import find_kernel
+from infoset.kernel_cache import cache_folder
 from infoset.kernel_types import Spelled, read_type
 from infoset.processes import usable_cores
 
 COMPILING = "compiling, once on this machine"
+LONGEST_WAIT = 600.0  # seconds for another process that compiles: it may have been stopped
 FILE = Path(__file__).with_name("kernels.json")
 
 
@@ -67,92 +68,86 @@ def recorded() -> Recorded:
 def compile_entry(number: int) -> None:
     """Have one entry of the list compiled and loaded."""
     entry = recorded().entries[number]
-    find_kernel(entry.module, entry.name).compile(tuple(map(read_type, entry.types)))
+    find_kernel(entry.module, entry.name).compile(_types(entry))
 
 
-def find_kernel(module: str, name: str) -> Any:
-    """The kernel that an entry means."""
-    name, _, piece = name.partition(" ")
-    found = getattr(importlib.import_module(module), name)
-    if not piece:
-        return found
-    module, _, name = piece.partition(":")
-    return found(getattr(importlib.import_module(module), name))
+def _types(entry: Entry) -> tuple[Any, ...]:
+    return tuple(map(read_type, entry.types))
 
 
 def ready(*names: str) -> None:
     """Have the kernels of these sets compiled, once on a machine, and loaded: nothing is compiled on a clock.
 
-    Compiles in as many processes as there are cores.
+    Compiles in as many processes as there are cores.  What cannot be had ready is compiled when it is called.
     """
-    for name in names:
+    for name in names if not config.DISABLE_JIT else ():
         if name not in _DONE:
-            compile_sets([name])
+            with suppress(OSError):
+                compile_sets([name])
             with signs.during(f"loading compiled code: {name}"):
                 for number in recorded().sets[name]:
-                    compile_entry(number)
+                    with suppress(Exception):
+                        compile_entry(number)
             _DONE.add(name)
 
 
 _DONE: set[str] = set()  # sets that this process has loaded
 
 
-def compile_sets(names: Iterable[str], progress: Progress | None = None, processes: int | None = None) -> int:
-    """Compile what these sets need and the cache does not hold.  Returns how many kernels that were.
+class Compiled(NamedTuple):
+    """How many kernels were compiled, and how many could not be."""
 
-    ``processes``: as many as there are cores, eight at most, by default.
+    kernels: int
+    failed: int
+
+
+def compile_sets(names: Iterable[str], progress: Progress | None = None, processes: int | None = None) -> Compiled:
+    """Compile what these sets need and the cache does not hold.
+
+    ``processes``: as many as there are cores, eight at most, by default.  Raises ``OSError`` where none can be started.
     """
-    sets = recorded().sets
-    wanted = {number for name in names for number in sets[name]}
-    if wanted <= _kept():
-        return 0
+    wanted = {number for name in names for number in recorded().sets[name]}
+    if not _missing(wanted):
+        return Compiled(0, 0)
     with nullcontext() if progress else signs.during(COMPILING), _alone():
-        numbers = sorted(wanted - _kept())
-        compiled = _compile_all(numbers, progress or _say, processes or min(usable_cores(), 8)) if numbers else set()
-        kept = _kept() | compiled
-        for name in sets:
-            if kept.issuperset(sets[name]):
-                _stamp(name).touch()
-    return len(compiled)
+        numbers = _missing(wanted)
+        if numbers:
+            _compile_all(numbers, progress or _say, processes or min(usable_cores(), 8))
+    failed = len(_missing(numbers))
+    return Compiled(len(numbers) - failed, failed)
 
 
-def _kept() -> set[int]:
-    """The entries of all sets that were compiled."""
-    sets = recorded().sets
-    return {number for name in sets if _stamp(name).exists() for number in sets[name]}
+def _missing(numbers: Iterable[int]) -> list[int]:
+    """Those of these entries that the cache does not hold."""
+    entries = recorded().entries
+    return [
+        k for k in sorted(numbers) if not find_kernel(entries[k].module, entries[k].name).is_cached(_types(entries[k]))
+    ]
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
     """One process lets compile at a time; another that comes meanwhile waits, and finds it done."""
-    with (jit.cache_folder() / "compiling.lock").open("w") as file:
-        while not lock_file(file.fileno()):
-            time.sleep(0.1)
+    with ExitStack() as stack:
+        with suppress(OSError):  # a folder that cannot be written, or a system without locks
+            file = stack.enter_context((cache_folder() / "compiling.lock").open("w"))
+            end = time.monotonic() + LONGEST_WAIT
+            while not lock_file(file.fileno()) and time.monotonic() < end:
+                time.sleep(0.1)
         yield
-
-
-def _stamp(name: str) -> Path:
-    """A file that says that a set of this list was compiled, on this processor and by this version of Python."""
-    return jit.cache_folder() / f"{name}-{_kind()}.ready"
-
-
-@cache
-def _kind() -> str:
-    version = hashlib.sha256(FILE.read_bytes()).hexdigest()[:8]
-    return f"{version}-{llvmlite.binding.get_host_cpu_name()}-{sys.implementation.cache_tag}"
 
 
 def _say(done: int, total: int, last: str) -> None:
     signs.detail(f"{COMPILING}: {done} of {total} kernels")
 
 
-def _compile_all(numbers: list[int], progress: Progress, processes: int) -> set[int]:
-    """Every entry behind those that it needs.  Returns those that were compiled."""
+def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None:
+    """Every entry behind those that it needs."""
     entries, wanted = recorded().entries, set(numbers)
     order = TopologicalSorter({number: wanted.intersection(entries[number].needs) for number in numbers})
     order.prepare()
-    running: dict[Future[bool], int] = {}
-    compiled: set[int] = set()
+    running: dict[Future[None], int] = {}
+    done = 0
     progress(0, len(numbers), "")
     with _Compilers(min(processes, len(numbers))) as compilers:
         while order.is_active():
@@ -161,70 +156,74 @@ def _compile_all(numbers: list[int], progress: Progress, processes: int) -> set[
                 running[compilers.submit(number)] = number
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 number = running.pop(future)
-                if future.result():
-                    compiled.add(number)
+                future.result()
                 order.done(number)
-                progress(len(compiled), len(numbers), entries[number].name)
-    return compiled
+                done += 1
+                progress(done, len(numbers), entries[number].name)
 
 
 class _Compilers:
     """Processes that compile one entry at a time.  What one that dies leaves undone is compiled when it is called."""
 
-    def __init__(self, processes: int) -> None:
-        self.pool = ThreadPoolExecutor(processes)
-        self.mine = local()
-        self.all: list[subprocess.Popen[str]] = []
+    def __init__(self, count: int) -> None:
+        self.processes: list[subprocess.Popen[str]] = []
+        self.idle: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
+        self.pool = ThreadPoolExecutor(count)
+        try:
+            for _ in range(count):
+                self.processes.append(_start())
+                self.idle.put(self.processes[-1])
+        except BaseException:
+            self.__exit__()
+            raise
 
-    def submit(self, number: int) -> Future[bool]:
-        """Whether it could be compiled, later."""
+    def submit(self, number: int) -> Future[None]:
         return self.pool.submit(self._ask, number)
 
-    def _ask(self, number: int) -> bool:
-        try:
-            process = getattr(self.mine, "process", None)
-            if process is None:
-                process = self.mine.process = _start()
-                self.all.append(process)
-            assert process.stdin is not None and process.stdout is not None
+    def _ask(self, number: int) -> None:
+        process = self.idle.get()
+        assert process.stdin is not None and process.stdout is not None
+        with suppress(OSError, ValueError):  # it died, or was stopped
             process.stdin.write(f"{number}\n")
             process.stdin.flush()
-            return bool(process.stdout.readline() == f"{number}\n")
-        except (OSError, ValueError):  # it did not start, died, or was stopped
-            return False
+            process.stdout.readline()
+        self.idle.put(process)
 
-    def __enter__(self) -> _Compilers:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        for process in self.all:
+    def __exit__(self, *_: object) -> None:
+        for process in self.processes:
             process.terminate()  # those that are not idle were interrupted: what they compile is of no use
         self.pool.shutdown(cancel_futures=True)
-        for process in self.all:
+        for process in self.processes:
             process.communicate()
 
 
 def _start() -> subprocess.Popen[str]:
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise OSError("no interpreter that could be started beside this one is known")
+    paths = (path for path in sys.path if isinstance(path, str) and path)
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "infoset.warm_up"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
 
 
 def _serve() -> None:
     """What a process does: numbers of entries come in, and go out when they are compiled."""
+    _DONE.update(recorded().sets)  # it is what others wait for
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever else is printed is no answer
     for line in sys.stdin:
-        number = int(line)
-        try:
-            compile_entry(number)
-        except Exception:  # it no longer fits its source; it is compiled when it is called
-            number = -1
-        sys.stdout.write(f"{number}\n")
-        sys.stdout.flush()
+        with suppress(Exception):  # an entry that no longer fits its source is compiled when it is called
+            compile_entry(int(line))
+        answers.write(line)
+        answers.flush()
 
 
 if __name__ == "__main__":

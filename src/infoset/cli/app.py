@@ -341,9 +341,9 @@ def warm_up(
     """Compile everything now, once on a machine, so that nothing waits for it later."""
     from time import monotonic
 
-    from infoset import jit
     from infoset.cli.progress import CompilingProgress
-    from infoset.errors import UnknownNameError
+    from infoset.errors import UnknownNameError, UnsupportedSystemError
+    from infoset.kernel_cache import cache_folder
     from infoset.warm_up import compile_sets, recorded
 
     known = tuple(recorded().sets)
@@ -352,14 +352,16 @@ def warm_up(
             raise UnknownNameError("set of kernels", name, known)
     began = monotonic()
     with CompilingProgress() as progress:
-        count = compile_sets(only or known, progress.advance, processes)
-    seconds = monotonic() - began
+        compiled = compile_sets(only or known, progress.advance, processes)
+    seconds, folder = monotonic() - began, cache_folder()
     if json_:
-        _print_json({"kernels": count, "seconds": seconds, "folder": str(jit.cache_folder())})
-    elif count:
-        print(f"{count} kernels compiled in {seconds:.1f} s, kept in {jit.cache_folder()}")
-    else:
-        print(f"nothing to compile: {jit.cache_folder()} has it all")
+        _print_json({**compiled._asdict(), "seconds": seconds, "folder": str(folder)})
+    elif compiled.kernels:
+        print(f"{compiled.kernels} kernels compiled in {seconds:.1f} s, kept in {folder}")
+    elif not compiled.failed:
+        print(f"nothing to compile: {folder} has it all")
+    if compiled.failed:
+        raise UnsupportedSystemError(f"{compiled.failed} kernels could not be compiled and kept in {folder}")
 
 
 @app.command()

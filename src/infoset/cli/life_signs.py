@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from math import isfinite
 from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from rich.live import Live
+    from rich.spinner import Spinner
 
     from infoset.cli.progress import Bar
 
@@ -18,11 +20,12 @@ PAUSE = 10.0
 
 
 def patience() -> float:
-    """Seconds that work may last without a word: INFOSET_PATIENCE, 1 by default."""
+    """Seconds that work may last without a word: INFOSET_PATIENCE, 1 by default and for what is no number."""
     try:
-        return float(os.environ.get("INFOSET_PATIENCE", "1"))
+        given = float(os.environ.get("INFOSET_PATIENCE", "1"))
     except ValueError:
         return 1.0
+    return max(given, 0.0) if isfinite(given) else 1.0
 
 
 class LifeSigns:
@@ -34,7 +37,8 @@ class LifeSigns:
         self.work: str | None = None
         self.since, self.said = monotonic(), 0.0
         self.changed = Condition()
-        self.spinner: Status | None = None
+        self.spinner: Live | None = None
+        self.shape: Spinner
         self.thread: Thread | None = None
         self.idle = False  # whether the thread waits for work; else it looks now and then by itself
 
@@ -57,7 +61,7 @@ class LifeSigns:
         with self.changed:
             while True:
                 self.idle = self.work is None
-                self.changed.wait(None if self.idle else min(most / 4, 1.0))
+                self.changed.wait(None if self.idle else min(max(most / 4, 0.02), 1.0))
                 if self.work is not None and monotonic() - self.since > most:
                     self._say(self.work)
 
@@ -72,12 +76,16 @@ class LifeSigns:
 
     def _spin(self, work: str) -> None:
         from rich.console import Console
-        from rich.markup import escape
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
 
-        if self.spinner is None:
-            self.spinner = Console(stderr=True).status("")
+        if self.spinner is None:  # what others print goes where it did: only stderr is the spinner's
+            self.spinner = Live(console=Console(stderr=True), transient=True, redirect_stdout=False)
+            self.shape = Spinner("dots")
             self.spinner.start()
-        self.spinner.update(escape(work))
+        self.shape.update(text=Text(work))
+        self.spinner.update(self.shape)
 
 
 def say(work: str, seconds: float) -> None:

@@ -38,6 +38,7 @@ class Bar:
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
+            redirect_stdout=False,
             disable=not sys.stderr.isatty(),
         )
         self.task = self.bar.add_task(description, total=total, rate="", quality="")

@@ -1,0 +1,116 @@
+"""Compiled kernels on disk: one file for a kernel with its argument types, written whole or not at all.
+
+Numba's own cache keeps an index file for each kernel, which processes that save at the same time overwrite for each
+other; it does not notice when a function called from another file changes; and what it loads may call code that is
+not there.  Here the folder is named after a hash of all sources that hold kernels, and the file after all that the code
+depends on.  Whatever cannot be loaded is compiled again.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import config, serialize, sigutils
+from numba.core.compiler import CompileResult
+
+from infoset.files import replace_file
+from infoset.kernel_types import spell_type
+
+SETTINGS = ("OPT", "DEBUGINFO_DEFAULT", "BOUNDSCHECK", "ENABLE_AVX")
+"""Of Numba's configuration: what the code depends on."""
+
+
+@cache
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: a folder of the user's cache, or a temporary one where that cannot be written.
+
+    A folder that was filled beforehand need not be writable.
+    """
+    package = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for file in sorted(package.rglob("*.py")):
+        source = file.read_bytes()
+        if file.stem in ("jit", "kernel_cache") or b"from infoset.jit import" in source:
+            digest.update(source)
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = base / "infoset" / f"kernels-{digest.hexdigest()[:16]}"
+    if not _serves(folder):
+        folder = Path(tempfile.gettempdir()) / f"infoset-{getpass.getuser()}" / folder.name
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _serves(folder: Path) -> bool:
+    """Whether kernels can be kept there, or were."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return folder.is_dir() and any(folder.glob("*.kernel"))
+
+
+class KernelCache:
+    """The files of one kernel, in the form in which Numba's dispatcher asks for them."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        self.source = function.__code__.co_filename
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(cache_folder())
+
+    def file(self, signature: Any, codegen: Any) -> Path:
+        """Where the code for these argument types and this processor is kept."""
+        settings = [str(getattr(config, name)) for name in SETTINGS]
+        kinds = [_spelled(kind) for kind in sigutils.normalize_signature(signature)[0]]
+        source = "" if self.name.startswith("infoset.") else _digest(self.source)  # those stand in the folder's name
+        key = repr((self.name, source, kinds, codegen.magic_tuple(), sys.implementation.cache_tag, settings))
+        return cache_folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.kernel"
+
+    def load_overload(self, signature: Any, target: Any) -> CompileResult | None:
+        """The code and all that it calls by address, ready to run; None where it has to be compiled."""
+        target.refresh()
+        file = self.file(signature, target.codegen())
+        try:
+            return CompileResult._rebuild(target, *pickle.loads(file.read_bytes()))
+        except Exception:  # it is not there, is spoilt, or calls what is no longer as it was
+            return None
+
+    def save_overload(self, signature: Any, compiled: CompileResult) -> None:
+        """Keep the code, where there is room for it."""
+        if compiled.library.has_dynamic_globals or compiled.lifted:
+            return
+        code = serialize.dumps(compiled._reduce())
+        with suppress(OSError):
+            replace_file(self.file(signature, compiled.codegen), lambda file: file.write(code))
+
+    def flush(self) -> None:
+        """Nothing: there is no index."""
+
+
+@cache
+def _digest(source: str) -> str:
+    with suppress(OSError):  # a cell of a notebook, for one
+        return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    return source
+
+
+def _spelled(kind: Any) -> Any:
+    try:
+        return spell_type(kind)
+    except TypeError:
+        return repr(kind)
