@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from math import isfinite
 from threading import Condition, Thread
 from time import monotonic
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
-    from infoset.cli.progress import Bar
 
 PAUSE = 10.0
 """Seconds between two lines where stderr is no terminal."""
@@ -31,7 +31,7 @@ def patience() -> float:
 class LifeSigns:
     """Listens to ``infoset.signs``.  Its thread starts with the first work."""
 
-    bar: ClassVar[Bar | None] = None  # the one on the screen, which then says it
+    say_in_bar: ClassVar[Callable[[str], None] | None] = None  # where one is on the screen
 
     def __init__(self) -> None:
         self.work: str | None = None
@@ -66,8 +66,8 @@ class LifeSigns:
                     self._say(self.work)
 
     def _say(self, work: str) -> None:
-        if LifeSigns.bar is not None:
-            LifeSigns.bar.show(quality=work)
+        if LifeSigns.say_in_bar is not None:
+            LifeSigns.say_in_bar(work)
         elif sys.stderr.isatty():
             self._spin(work)
         elif monotonic() - self.said > PAUSE:

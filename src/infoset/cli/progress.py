@@ -46,13 +46,13 @@ class Bar:
     def __enter__(self) -> Self:
         self.began, self.said = monotonic(), 0.0
         self.bar.start()
-        LifeSigns.bar = self
+        LifeSigns.say_in_bar = lambda work: self.show(quality=work)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        LifeSigns.bar = None
+        LifeSigns.say_in_bar = None
         self.bar.stop()
 
     def show(self, **fields: Any) -> None:
