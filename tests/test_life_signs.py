@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
+import threading
 
 import pytest
 
@@ -15,32 +15,59 @@ from infoset.cli.life_signs import LifeSigns
 from infoset.cli.progress import Bar
 
 
+class Watched:
+    """A listener without a thread, whose clock goes on when a test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        monkeypatch.setenv("INFOSET_PATIENCE", "1")
+        monkeypatch.setattr(life_signs, "monotonic", lambda: self.now)
+        self.listener = LifeSigns()
+        self.listener.thread = threading.current_thread()
+        monkeypatch.setattr(signs, "listeners", [self.listener])
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Looked at four times a second, as the thread does."""
+        for _ in range(round(4 * seconds)):
+            self.now += 0.25
+            self.listener.look()
+
+
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch) -> LifeSigns:
-    monkeypatch.setenv("INFOSET_PATIENCE", "0.1")
-    monkeypatch.setattr(life_signs, "PAUSE", 0.2)
-    listener = LifeSigns()
-    monkeypatch.setattr(signs, "listeners", [listener])
-    return listener
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    return Watched(monkeypatch)
 
 
-def test_what_is_quick_says_nothing(heard: LifeSigns, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_quick_says_nothing(watched: Watched, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(5):
         with signs.during("counting"):
-            time.sleep(0.02)
-        time.sleep(0.02)
-    assert capfd.readouterr().err == ""
+            watched.pass_seconds(0.5)
+        watched.pass_seconds(0.5)
+    assert capsys.readouterr().err == ""
 
 
-def test_what_lasts_says_so_now_and_then(heard: LifeSigns, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_lasts_says_so_now_and_then(watched: Watched, capsys: pytest.CaptureFixture[str]) -> None:
     with signs.during("counting"):
-        time.sleep(0.2)
+        watched.pass_seconds(3)
         signs.detail("counting: 7 so far")
-        time.sleep(0.5)
-    said = capfd.readouterr().err.splitlines()
-    assert said[0] == "infoset: counting (0 s)"
-    assert said[1].startswith("infoset: counting: 7 so far (")
-    assert len(said) <= 4
+        watched.pass_seconds(20)
+    watched.pass_seconds(20)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "infoset: counting (1 s)",
+        "infoset: counting: 7 so far (12 s)",
+        "infoset: counting: 7 so far (22 s)",
+    ]
+
+
+def test_a_thread_looks_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = threading.Event()
+    listener = LifeSigns()
+    monkeypatch.setenv("INFOSET_PATIENCE", "0")
+    monkeypatch.setattr(life_signs, "say", lambda work, seconds: said.set())
+    monkeypatch.setattr(signs, "listeners", [listener])
+    with signs.during("counting"):
+        assert said.wait(60)
 
 
 def test_work_within_work_is_told_and_then_what_it_was_a_part_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,15 +79,15 @@ def test_work_within_work_is_told_and_then_what_it_was_a_part_of(monkeypatch: py
     assert told == ["building", "compiling", "building", None]
 
 
-def test_a_bar_says_it_where_there_is_one(heard: LifeSigns, capfd: pytest.CaptureFixture[str]) -> None:
-    with Bar("games", "playing", 10) as bar:
-        bar.show(completed=3)
-        with signs.during("compiling: step"):
-            time.sleep(0.3)
-    assert "infoset: playing, 3 of 10 games, compiling: step (0 s)" in capfd.readouterr().err
+def test_a_bar_says_it_where_there_is_one(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[dict[str, object]] = []
+    monkeypatch.setattr(Bar, "show", lambda self, **fields: shown.append(fields))
+    with Bar("games", "playing", 10), signs.during("compiling: step"):
+        watched.pass_seconds(1.25)
+    assert shown == [{"quality": "compiling: step"}]
 
 
-@pytest.mark.parametrize("given", ["", "soon"])
+@pytest.mark.parametrize("given", ["", "soon", "nan", "inf"])
 def test_patience_that_is_no_number_is_a_second(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INFOSET_PATIENCE", given)
     assert life_signs.patience() == 1.0

@@ -57,13 +57,17 @@ class LifeSigns:
                 self.changed.notify()
 
     def _watch(self) -> None:
-        most = patience()
+        pause = min(max(patience() / 4, 0.02), 1.0)
         with self.changed:
             while True:
                 self.idle = self.work is None
-                self.changed.wait(None if self.idle else min(max(most / 4, 0.02), 1.0))
-                if self.work is not None and monotonic() - self.since > most:
-                    self._say(self.work)
+                self.changed.wait(None if self.idle else pause)
+                self.look()
+
+    def look(self) -> None:
+        """Say what is being done if it has lasted, and was not said just now."""
+        if self.work is not None and monotonic() - self.since > patience():
+            self._say(self.work)
 
     def _say(self, work: str) -> None:
         if LifeSigns.say_in_bar is not None:
