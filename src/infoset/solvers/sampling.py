@@ -43,7 +43,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
     return greatest
 
 
-@inner_kernel
+@linked_kernel
 def choose(weights, size, stream):
     """An index by weights that sum to one."""
     left = uniform_number(stream)
