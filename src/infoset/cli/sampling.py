@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infoset import signs
 from infoset.catalog import load
 from infoset.cli.building import within
 from infoset.cli.progress import SamplingProgress
@@ -183,9 +184,11 @@ def _evaluate(evaluation: PolicyEvaluation, folder: SamplingFolder, progress: Sa
         with suppress(CheckpointError):  # of another policy, after more sampling
             evaluation.restore(saved)
     noted = time.monotonic()
-    with interrupts() as stop:
+    progress.evaluating(evaluation.share)
+    with interrupts() as stop, signs.during("exactly"):  # a step may last minutes
         while not evaluation.step():
             progress.evaluating(evaluation.share)
+            signs.detail(f"exactly, {evaluation.share:.1%} done")
             if stop.is_set() or time.monotonic() - noted > CHECKPOINT_SECONDS:
                 folder.save_evaluation(evaluation)
                 noted = time.monotonic()
