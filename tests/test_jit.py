@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -132,9 +133,20 @@ def test_a_users_cached_functions_may_call_kernels(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout.strip()) == (0, "2" if name == "helper" else "20"), done.stderr
 
 
-def test_a_folder_that_cannot_be_written_serves_where_it_was_filled(tmp_path: Path) -> None:
-    (tmp_path / "empty").write_text("a file, in which no folder can be made")
-    assert not _serves(tmp_path / "empty" / "below")
+def test_a_folder_that_cannot_be_written_serves_where_it_was_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The right to write is simulated: who runs the tests may write everywhere."""
+
+    def refuse(**_: object) -> None:
+        raise PermissionError
+
+    (tmp_path / "file").write_text("in which no folder can be made")
+    assert not _serves(tmp_path / "file" / "below")
+    assert _serves(tmp_path / "new")
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    assert not _serves(tmp_path / "new")
+    (tmp_path / "new" / "infoset.one-0.kernel").write_bytes(b"")
     assert _serves(tmp_path / "new")
 
 

@@ -144,7 +144,6 @@ def test_an_interruption_ends_the_processes(empty_cache: Path, monkeypatch: pyte
 
 def test_what_workers_print_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
-    monkeypatch.setenv("PYTHONSTARTUP", "")
     process = warm_up._start()
     out, _ = process.communicate("0\n1\n", timeout=120)
     assert out == "0\n1\n"

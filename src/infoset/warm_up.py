@@ -107,7 +107,7 @@ def compile_sets(names: Iterable[str], progress: Progress | None = None, process
     ``processes``: as many as there are cores, eight at most, by default.  Raises ``OSError`` where none can be started.
     """
     wanted = {number for name in names for number in recorded().sets[name]}
-    if not _missing(wanted):
+    if config.DISABLE_JIT or not _missing(wanted):
         return Compiled(0, 0)
     with nullcontext() if progress else signs.during(COMPILING), _alone():
         numbers = _missing(wanted)

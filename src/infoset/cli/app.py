@@ -335,7 +335,7 @@ def evaluate(
 @app.command("warm-up")
 def warm_up(
     only: Annotated[list[str] | None, typer.Argument(metavar="[WHAT]…", help="Default: everything.")] = None,
-    processes: Annotated[int | None, typer.Option(min=1, help="Default: one for each core.")] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Default: one for each core, eight at most.")] = None,
     json_: AsJson = False,
 ) -> None:
     """Compile everything now, once on a machine, so that nothing waits for it later."""

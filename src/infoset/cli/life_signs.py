@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from math import isfinite
+from math import inf, isfinite
 from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -35,7 +35,7 @@ class LifeSigns:
 
     def __init__(self) -> None:
         self.work: str | None = None
-        self.since, self.said = monotonic(), 0.0
+        self.since, self.said = monotonic(), -inf
         self.changed = Condition()
         self.spinner: Live | None = None
         self.shape: Spinner
@@ -48,7 +48,7 @@ class LifeSigns:
                 self.thread = Thread(target=self._watch, name="signs of life", daemon=True)
                 self.thread.start()
             if self.work is None:
-                self.since, self.said = monotonic(), 0.0
+                self.since, self.said = monotonic(), -inf
             self.work = work
             if work is None and self.spinner is not None:
                 self.spinner.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from math import inf
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -44,7 +45,7 @@ class Bar:
         self.task = self.bar.add_task(description, total=total, rate="", quality="")
 
     def __enter__(self) -> Self:
-        self.began, self.said = monotonic(), 0.0
+        self.began, self.said = monotonic(), -inf
         self.bar.start()
         LifeSigns.say_in_bar = lambda work: self.show(quality=work)
         return self
@@ -120,7 +121,7 @@ class SamplingProgress(Bar):
 
     def evaluating(self, share: float) -> None:
         """So much of the evaluation is done."""
-        self.show(description="evaluating", quality=f"{share:.0%}")
+        self.show(description="evaluating", rate="", quality=f"{share:.0%}")
 
 
 class LearningProgress(Bar):
