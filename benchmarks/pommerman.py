@@ -277,7 +277,9 @@ def main() -> None:
     benches = rows()
     rates = take_turns(benches, args)
     twin = median(rates["slow twin, bare, FFA"])
-    print("| steps a second | median | best | target | met | over the slow twin | reference | over it | pomcpp2 | over it |")
+    print(
+        "| steps a second | median | best | target | met | over the slow twin | reference | over it | pomcpp2 | over it |"
+    )
     print("|---|---:|---:|---:|---|---:|---:|---:|---:|---:|")
     for row in benches:
         rate = median(rates[row.title])
@@ -301,7 +303,10 @@ def copying() -> None:
     other, count = row.copy(), 200_000
     copy_rows(row, other, 1)
     best = min(timed_copies(row, other, count) for _ in range(9))
-    print(f"\nA position is {row.nbytes:,} bytes (target: less than 3,000); a copy in a kernel takes {1e6 * best:.3f} µs", end="")
+    print(
+        f"\nA position is {row.nbytes:,} bytes (target: less than 3,000); a copy in a kernel takes {1e6 * best:.3f} µs",
+        end="",
+    )
     print(f" (target: less than 0.5): {'met' if best < 0.5e-6 and row.nbytes < 3000 else 'MISSED'}.")
 
 

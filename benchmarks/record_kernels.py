@@ -40,10 +40,10 @@ def search_in_every_way() -> None:
     from infoset.search.range_search import SubgameSolver
     from infoset.search.ranges import Ranges
     from infoset.search.state_values import informed_values, random_values
-    from infoset.solvers.mccfr import Mccfr
-    from infoset.solvers.pooled_mccfr import PooledMccfr
-    from infoset.solvers.public_subgames import solve_public
-    from infoset.solvers.sampled_response import SampledResponse
+    from infoset.solvers.sampling.mccfr import Mccfr
+    from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
+    from infoset.solvers.sampling.sampled_response import SampledResponse
+    from infoset.solvers.tabular.public_subgames import solve_public
     from infoset.tree.graph import explore
     from infoset.tree.symmetry import find_symmetry
     from infoset.tree.walk import Walk
@@ -66,7 +66,8 @@ def search_in_every_way() -> None:
 
 def name_of(kernel) -> str | None:
     """How the list names a kernel; None for one that only tests call."""
-    from infoset.solvers import loop, progressive_hiding, updates
+    from infoset.solvers.tabular import loop, updates
+    from infoset.solvers.teams import progressive_hiding
 
     module, name = sys.modules[kernel.py_func.__module__], kernel.py_func.__name__
     if getattr(module, name, None) is kernel:
@@ -124,7 +125,9 @@ def record() -> None:
     entries, numbers, sets = [], {}, {}
     for name in SCENARIOS:
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([sys.executable, __file__, name, "used.json"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, __file__, name, "used.json"], check=True, cwd=folder, stdout=subprocess.DEVNULL
+            )
             rows = json.loads((Path(folder) / "used.json").read_text())
         for module, kernel, kinds, needs in rows:
             key = json.dumps([module, kernel, kinds])

@@ -18,7 +18,13 @@ from time import perf_counter
 
 HERE = Path(__file__).resolve().parent.parent
 TEAM = "PommeTeamCompetition-v0"
-AGENTS = {"simple": (16, 800), "dypm": (8, 300), "hakozaki": (2, 200), "champion": (2, 200), "eisenach": (1, 80)}  # games, steps
+AGENTS = {
+    "simple": (16, 800),
+    "dypm": (8, 300),
+    "hakozaki": (2, 200),
+    "champion": (2, 200),
+    "eisenach": (1, 80),
+}  # games, steps
 
 
 def rate(work: Callable[[], int], rounds: int = 4) -> float:
@@ -40,8 +46,8 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset.pommerman.config import config
     from infoset.pommerman.game import Pommerman
     from infoset.pommerman.vec import PommermanVec
-    from infoset.solvers.mccfr import Mccfr
-    from infoset.solvers.outcome_sampling import OutcomeMccfr
+    from infoset.solvers.sampling.mccfr import Mccfr
+    from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
     from infoset.solvers.solve import solve
     from infoset.tree.graph import explore
     from infoset.tree.walk import Walk
@@ -77,7 +83,6 @@ def rates() -> Iterator[tuple[str, float]]:
 
     yield "Pommerman, steps", rate(step, 20)
     for agent, (games, steps) in AGENTS.items():
-
         team = Pommerman(TEAM, replace(config(TEAM), max_steps=steps))
 
         def play(agent: str = agent, games: int = games, team: Pommerman = team) -> int:
@@ -113,6 +118,10 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if given.against is None:
         found = dict(rates())
-        print(json.dumps(found) if given.json else "\n".join(f"{name:40} {figure:14,.0f}" for name, figure in found.items()))
+        print(
+            json.dumps(found)
+            if given.json
+            else "\n".join(f"{name:40} {figure:14,.0f}" for name, figure in found.items())
+        )
     else:
         compare(given.against.resolve(), given.rounds, given.cache)

@@ -25,12 +25,12 @@ from infoset.jit import kernel
 from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
 from infoset.search.beliefs import CachedSampler, ExactBelief, NaiveSampler, World, own_token, start_world
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.cfr import pcfr_plus
-from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
-from infoset.solvers.mccfr import Mccfr
-from infoset.solvers.pooled_mccfr import PooledMccfr
-from infoset.solvers.sampling import choose, uniform_number
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
+from infoset.solvers.sampling.mccfr import Mccfr
+from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
+from infoset.solvers.sampling.sampler import choose, uniform_number
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import no_symmetry
 from infoset.tree.walk import Walk

@@ -66,7 +66,9 @@ def record(args: Args) -> list[Seat]:
     """Every seat of games between stock agents."""
     rules = config(VARIANT)
     rules = replace(rules, max_steps=20) if args.quick else rules
-    return [seat for seed in range(1 if args.quick else args.games) for seat in seats(Pommerman(VARIANT, rules, seed=seed))]
+    return [
+        seat for seed in range(1 if args.quick else args.games) for seat in seats(Pommerman(VARIANT, rules, seed=seed))
+    ]
 
 
 def seats(game: Pommerman) -> list[Seat]:

@@ -42,9 +42,9 @@ from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges
 from infoset.search.state_values import informed_values
-from infoset.solvers.belief_response import BeliefResponse
 from infoset.solvers.metrics import evaluate
-from infoset.solvers.public_subgames import evaluate_public
+from infoset.solvers.sampling.belief_response import BeliefResponse
+from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.sequence_form import SequenceForm

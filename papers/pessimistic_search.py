@@ -29,7 +29,7 @@ from infoset import SequenceForm
 from infoset.arena.tournament import tournament
 from infoset.games.matrix import matrix_game
 from infoset.pommerman.search.eisenach import Eisenach
-from infoset.solvers.linear_program import linear_program
+from infoset.solvers.tabular.linear_program import linear_program
 from infoset.statistics import Mean
 from infoset.tree.game_tree import GameTree
 

@@ -19,7 +19,7 @@ from scipy.stats import binomtest
 
 import infoset
 from infoset import Action, HiddenGame, Nature, ProductForm, SequenceForm, Stage
-from infoset.solvers.progressive_hiding import (
+from infoset.solvers.teams.progressive_hiding import (
     Hiding,
     Learner,
     Penalty,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 
 
 def value_in_openspiel(game: str, policy: TabularPolicy) -> float:

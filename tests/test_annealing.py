@@ -13,10 +13,10 @@ from infoset import SequenceForm, TabularPolicy, evaluate, expected_values, load
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.randomness import below, next_word
-from infoset.solvers import annealing
-from infoset.solvers.annealing import AnnealingState, anneal, begin, enter, find_leaders, sweep
 from infoset.solvers.metrics import best_response
-from infoset.solvers.team import team_optimum
+from infoset.solvers.teams import annealing
+from infoset.solvers.teams.annealing import AnnealingState, anneal, begin, enter, find_leaders, sweep
+from infoset.solvers.teams.optimum import team_optimum
 from infoset.tree.kernels import gradient
 from infoset.tree.plans import realisation
 from random_games import RandomGame, RandomState

@@ -9,11 +9,11 @@ import pytest
 from infoset import GameTree, SequenceForm, evaluate, load
 from infoset.cli import sampling
 from infoset.errors import CheckpointError
+from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.runs import RunConfig, SamplingFolder
-from infoset.solvers.belief_response import BeliefResponse, Entries, PolicyEvaluation, evaluate_policy
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import InfosetTable, add_row, add_state
-from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.sampling.belief_response import BeliefResponse, Entries, PolicyEvaluation, evaluate_policy
+from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
+from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.symmetry import no_symmetry
@@ -83,7 +83,7 @@ def test_it_can_be_cut_into_steps_and_needs_little_room_at_first() -> None:
 
 @pytest.mark.parametrize("lines", [1, 7, 1000])
 def test_an_evaluation_that_was_cut_goes_on_elsewhere(lines, monkeypatch) -> None:
-    monkeypatch.setattr("infoset.solvers.belief_response.FIRST_ROOM", 4)  # it has to grow now and then
+    monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 4)  # it has to grow now and then
     walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
     solver = Mccfr(walk, 1)
     solver.step(200)

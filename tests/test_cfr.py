@@ -6,9 +6,9 @@ import pytest
 from conftest import DICE, GOOFSPIEL, KUHN, LEDUC, form_of
 from infoset import Method, cfr, cfr_plus, dcfr, exploitability, hedge, linear_cfr, pcfr_plus, pdcfr_plus
 from infoset.errors import ParameterError
-from infoset.solvers.cfr import METHODS
 from infoset.solvers.solve import parse_method
-from infoset.solvers.updates import normalise, regret_matching
+from infoset.solvers.tabular.cfr import METHODS
+from infoset.solvers.tabular.updates import normalise, regret_matching
 from infoset.tree.kernels import expect_up, gradient, plan_down
 from infoset.tree.plans import uniform
 

@@ -23,10 +23,10 @@ from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.vec import PommermanVec
 from infoset.search.agent import Search
 from infoset.search.range_search import Effort
-from infoset.solvers.mccfr import Mccfr
-from infoset.solvers.outcome_sampling import OutcomeMccfr
-from infoset.solvers.pooled_mccfr import PooledMccfr
-from infoset.solvers.sampled_response import SampledResponse
+from infoset.solvers.sampling.mccfr import Mccfr
+from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
+from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
+from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.testing import check_game
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore

@@ -11,9 +11,9 @@ from hypothesis import strategies as some
 
 from infoset import SequenceForm, evaluate, information_relaxation, load, team_optimum
 from infoset.errors import ImperfectRecallError, ParameterError
-from infoset.policy import TabularPolicy
-from infoset.solvers.hidden_game import NOBODY, HiddenGame
-from infoset.solvers.information_relaxation import ascend, relaxed_optimum
+from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.teams.hidden_game import NOBODY, HiddenGame
+from infoset.solvers.teams.information_relaxation import ascend, relaxed_optimum
 from infoset.tree.game_tree import GameTree
 from infoset.tree.information import RELAXATIONS, custom, perfect, recall, true_map
 from random_games import RandomGame
@@ -121,7 +121,7 @@ def test_a_step_against_the_slow_twin(seed: int, penalty: float) -> None:
 
 def step(game: HiddenGame, policy: np.ndarray, projected: np.ndarray, twin: Twin, penalty: float) -> None:
     """One proximal step in place."""
-    from infoset.solvers.information_relaxation import _stages
+    from infoset.solvers.teams.information_relaxation import _stages
 
     a, stages = game.arrays, _stages(game)
     ascend(

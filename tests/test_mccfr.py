@@ -5,10 +5,10 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
-from infoset.solvers import mccfr
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.infoset_table import ENTRIES
-from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.sampling import mccfr
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.infoset_table import ENTRIES
+from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import explore as explore_game
 from infoset.tree.walk import Walk
 

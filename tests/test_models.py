@@ -7,7 +7,7 @@ from infoset import GameTree, SequenceForm, expected_values, load
 from infoset.errors import UnsupportedGameError
 from infoset.match.series import play_series
 from infoset.search.models import model_of, plan_of, response_to
-from infoset.solvers.public_subgames import solve_public
+from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.tree.graph import explore
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.infoset_table import ENTRIES, STATES
-from infoset.solvers.outcome_sampling import OutcomeMccfr
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.infoset_table import ENTRIES, STATES
+from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk

@@ -198,7 +198,7 @@ def test_every_policy_of_a_game_is_small_enough_for_it(
     name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a form says that a file may take is never too little, the room for other things left out."""
-    monkeypatch.setattr("infoset.policy.OTHER_BYTES", 2000)
+    monkeypatch.setattr("infoset.policies.tabular.OTHER_BYTES", 2000)
     form = form_of(name)
     policy = TabularPolicy.from_behaviour(form, random_interior(form, 1))
     assert TabularPolicy.load(policy.save(tmp_path / f"p{suffix}"), form) == policy

@@ -12,12 +12,12 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError
-from infoset.solvers import pooled_mccfr
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.infoset_table import STATES, path_to, pooled
-from infoset.solvers.mccfr import Mccfr
-from infoset.solvers.outcome_sampling import OutcomeMccfr
-from infoset.solvers.pooled_mccfr import PooledMccfr, levelled
+from infoset.solvers.sampling import pooled_mccfr
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.infoset_table import STATES, path_to, pooled
+from infoset.solvers.sampling.mccfr import Mccfr
+from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
+from infoset.solvers.sampling.pooled_mccfr import PooledMccfr, levelled
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk

@@ -13,10 +13,10 @@ from hypothesis import strategies as some
 
 from infoset import Observed, SequenceForm, evaluate, load
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.policy import TabularPolicy
-from infoset.solvers.cfr import cfr
-from infoset.solvers.hidden_game import HiddenGame, project, spread, spread_outside
-from infoset.solvers.progressive_hiding import (
+from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.tabular.cfr import cfr
+from infoset.solvers.teams.hidden_game import HiddenGame, project, spread, spread_outside
+from infoset.solvers.teams.progressive_hiding import (
     HidingState,
     Learner,
     Penalty,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from infoset import GameTree, SequenceForm, evaluate, load
-from infoset.solvers.cfr import pcfr_plus
-from infoset.solvers.linear_program import linear_program
-from infoset.solvers.public_subgames import evaluate_public, solve_public
+from infoset.solvers.tabular.cfr import pcfr_plus
+from infoset.solvers.tabular.linear_program import linear_program
+from infoset.solvers.tabular.public_subgames import evaluate_public, solve_public
 from infoset.tree.game_tree import ROOT
 from infoset.tree.graph import explore
 from infoset.tree.subgames import public_positions

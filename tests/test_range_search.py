@@ -9,9 +9,9 @@ from infoset.search.range_search import Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges, common_root, whole
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
-from infoset.solvers.cfr import pcfr_plus
 from infoset.solvers.metrics import evaluate
 from infoset.solvers.solve import solve
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.plans import behaviour, realisation, uniform

@@ -10,10 +10,10 @@ from infoset.cli.sampling import _sample
 from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.policies.sampled_policy import SampledPolicy
 from infoset.runs import RunConfig, SamplingFolder
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.mccfr import Mccfr
-from infoset.solvers.sampled_policy import SampledPolicy
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk

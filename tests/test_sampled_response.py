@@ -7,12 +7,12 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
+from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.search.beliefs import uniform
 from infoset.search.models import by_number
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import ENTRIES, InfosetTable
-from infoset.solvers.sampled_response import SampledResponse
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.infoset_table import ENTRIES, InfosetTable
+from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk

@@ -10,7 +10,7 @@ from infoset.names import information_key
 from infoset.search.beliefs import ExactBelief, start_world
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root, play_out
 from infoset.search.subgame_agent import SubgameAgent
-from infoset.solvers.cfr import pcfr_plus
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.plans import behaviour
 from test_beliefs import states_asked, told
 

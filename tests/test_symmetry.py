@@ -9,8 +9,8 @@ import pytest
 from infoset import GameTree, Observed, SequenceForm, evaluate, load, solve
 from infoset.errors import GameRuleError
 from infoset.search.followers import InfosetFollower
-from infoset.solvers.belief_response import evaluate_policy
-from infoset.solvers.mccfr import Mccfr
+from infoset.solvers.sampling.belief_response import evaluate_policy
+from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import explore
 from infoset.tree.plans import realisation
 from infoset.tree.symmetry import find_symmetry

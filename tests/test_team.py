@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
-from infoset.solvers.team import TeamOptimum, common_payoffs, team_optimum
-from infoset.solvers.team_joint import JointMoves
-from infoset.solvers.team_public import PublicTree
-from infoset.solvers.team_sets import convolutions, divide, elements, max_plus, subset_sums, subsets
-from infoset.solvers.team_subsets import JointKind, Kinds, SubsetProgram, exact
+from infoset.solvers.teams.joint import JointMoves
+from infoset.solvers.teams.optimum import TeamOptimum, common_payoffs, team_optimum
+from infoset.solvers.teams.public_tree import PublicTree
+from infoset.solvers.teams.sets import convolutions, divide, elements, max_plus, subset_sums, subsets
+from infoset.solvers.teams.subsets import JointKind, Kinds, SubsetProgram, exact
 from openspiel_play import value_in_openspiel
 from random_games import RandomGame, RandomState, all_ends, best_value, menus
 
@@ -339,7 +339,7 @@ def test_joint_moves(seed: int, types: tuple[int, int], moves: int, replies: int
 
 def test_too_many_prescriptions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mixed-integer program is then tried on a small game."""
-    monkeypatch.setattr("infoset.solvers.team_subsets.SPLITS_PER_SECOND", 10.0)
+    monkeypatch.setattr("infoset.solvers.teams.subsets.SPLITS_PER_SECOND", 10.0)
     with pytest.raises(BudgetError, match=r"has 3 x 3 types: the dynamic program would take about .* or 600 s"):
         team_optimum(load("trade_comm"), "subsets")
     optimum = team_optimum(load("trade_comm"))

@@ -14,7 +14,7 @@ from infoset.errors import ParameterError, UnknownNameError
 from infoset.formats.openspiel import export_policy
 from infoset.games.tiny_bridge import CARDS, CLASSES, HANDS, class_of, deals, double_dummy, members, score
 from infoset.games.tiny_hanabi import PAYOFFS
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.testing import check_game
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import random_interior, realisation, uniform

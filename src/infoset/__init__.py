@@ -31,13 +31,7 @@ if TYPE_CHECKING:
     from infoset.match.match import play_match
     from infoset.match.replay import Match, replay_states
     from infoset.match.series import Series, play_series
-    from infoset.policy import TabularPolicy, compare
-    from infoset.solvers.annealing import Annealing, anneal
-    from infoset.solvers.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
-    from infoset.solvers.hidden_game import HiddenGame
-    from infoset.solvers.information_relaxation import information_relaxation
-    from infoset.solvers.linear_program import linear_program, lp
-    from infoset.solvers.loop import Method
+    from infoset.policies.tabular import TabularPolicy, compare
     from infoset.solvers.metrics import (
         Evaluation,
         best_response,
@@ -47,10 +41,16 @@ if TYPE_CHECKING:
         nash_conv,
         performance,
     )
-    from infoset.solvers.progressive_hiding import progressive_hiding
-    from infoset.solvers.replicator import sfrd, sfrd_continuous
     from infoset.solvers.solve import Solution, Watcher, solve
-    from infoset.solvers.team import TeamOptimum, team_optimum
+    from infoset.solvers.tabular.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
+    from infoset.solvers.tabular.linear_program import linear_program, lp
+    from infoset.solvers.tabular.loop import Method
+    from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
+    from infoset.solvers.teams.annealing import Annealing, anneal
+    from infoset.solvers.teams.hidden_game import HiddenGame
+    from infoset.solvers.teams.information_relaxation import information_relaxation
+    from infoset.solvers.teams.optimum import TeamOptimum, team_optimum
+    from infoset.solvers.teams.progressive_hiding import progressive_hiding
     from infoset.tree.game_tree import GameTree
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.product_form import product_form_of
@@ -61,16 +61,16 @@ __version__ = "0.1.0"
 _HOME = {
     "Action": "base",
     "Agent": "base",
-    "Annealing": "solvers.annealing",
+    "Annealing": "solvers.teams.annealing",
     "Ended": "games.rules",
     "Evaluation": "solvers.metrics",
     "Game": "base",
     "GameTree": "tree.game_tree",
-    "HiddenGame": "solvers.hidden_game",
+    "HiddenGame": "solvers.teams.hidden_game",
     "InformationMap": "base",
     "JointMove": "base",
     "Match": "match.replay",
-    "Method": "solvers.loop",
+    "Method": "solvers.tabular.loop",
     "NativeState": "games.rules",
     "Nature": "games.product_form",
     "Observation": "base",
@@ -84,41 +84,41 @@ _HOME = {
     "Stage": "games.product_form",
     "State": "base",
     "Step": "base",
-    "TabularPolicy": "policy",
-    "TeamOptimum": "solvers.team",
+    "TabularPolicy": "policies.tabular",
+    "TeamOptimum": "solvers.teams.optimum",
     "Watcher": "solvers.solve",
-    "anneal": "solvers.annealing",
+    "anneal": "solvers.teams.annealing",
     "behaviour": "tree.plans",
     "best_response": "solvers.metrics",
-    "cfr": "solvers.cfr",
-    "cfr_plus": "solvers.cfr",
-    "compare": "policy",
-    "dcfr": "solvers.cfr",
+    "cfr": "solvers.tabular.cfr",
+    "cfr_plus": "solvers.tabular.cfr",
+    "compare": "policies.tabular",
+    "dcfr": "solvers.tabular.cfr",
     "evaluate": "solvers.metrics",
     "expected_values": "solvers.metrics",
     "exploitability": "solvers.metrics",
     "export_policy": "formats.openspiel",
-    "hedge": "solvers.cfr",
-    "information_relaxation": "solvers.information_relaxation",
-    "linear_cfr": "solvers.cfr",
-    "linear_program": "solvers.linear_program",
+    "hedge": "solvers.tabular.cfr",
+    "information_relaxation": "solvers.teams.information_relaxation",
+    "linear_cfr": "solvers.tabular.cfr",
+    "linear_program": "solvers.tabular.linear_program",
     "load": "catalog",
     "load_agent": "match.agents",
-    "lp": "solvers.linear_program",
+    "lp": "solvers.tabular.linear_program",
     "nash_conv": "solvers.metrics",
-    "pcfr_plus": "solvers.cfr",
-    "pdcfr_plus": "solvers.cfr",
+    "pcfr_plus": "solvers.tabular.cfr",
+    "pdcfr_plus": "solvers.tabular.cfr",
     "performance": "solvers.metrics",
     "play_match": "match.match",
     "play_series": "match.series",
     "product_form_of": "tree.product_form",
-    "progressive_hiding": "solvers.progressive_hiding",
+    "progressive_hiding": "solvers.teams.progressive_hiding",
     "realisation": "tree.plans",
     "replay_states": "match.replay",
-    "sfrd": "solvers.replicator",
-    "sfrd_continuous": "solvers.replicator",
+    "sfrd": "solvers.tabular.replicator",
+    "sfrd_continuous": "solvers.tabular.replicator",
     "solve": "solvers.solve",
-    "team_optimum": "solvers.team",
+    "team_optimum": "solvers.teams.optimum",
 }
 
 __all__ = [

@@ -303,7 +303,7 @@ def evaluate(
     """Say exactly how good a saved policy is, or what an agent that searches plays: it is asked everywhere."""
     from infoset.catalog import load
     from infoset.match.agents import check_agent
-    from infoset.policy import TabularPolicy
+    from infoset.policies.tabular import TabularPolicy
 
     is_file = policy.endswith((".npz", ".json"))
     if is_file:
@@ -542,7 +542,7 @@ def show(
         _show_propnet(game, propnet, alone=policy is None and svg is None and pdf is None)
         return
     from infoset.catalog import load
-    from infoset.policy import TabularPolicy
+    from infoset.policies.tabular import TabularPolicy
     from infoset.tree.game_tree import GameTree
     from infoset.view.text import policy_text, summary_text, tree_text
 
@@ -677,7 +677,7 @@ def convert(
         else:
             match.save(target)
     elif Path(source).suffix in policies and not keys:
-        from infoset.policy import TabularPolicy
+        from infoset.policies.tabular import TabularPolicy
 
         TabularPolicy.load(source).save(target)
     elif target.suffix == ".efg" and not keys:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from infoset.learn.learner import Epoch
     from infoset.match.series import Series
     from infoset.solvers.solve import Point
-    from infoset.solvers.solver import Solver
+    from infoset.solvers.tabular.solver import Solver
 
 
 DEFAULT_ITERATIONS = 1000

@@ -18,9 +18,9 @@ from infoset.warm_up import ready
 
 if TYPE_CHECKING:
     from infoset.runs import RunConfig, SamplingFolder
-    from infoset.solvers.belief_response import PolicyEvaluation
-    from infoset.solvers.mccfr import Mccfr
-    from infoset.solvers.pooled_mccfr import PooledMccfr
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+    from infoset.solvers.sampling.mccfr import Mccfr
+    from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
     from infoset.tree.walk import Walk
 
 MCCFR = "mccfr"
@@ -42,7 +42,7 @@ class Sampler:
     """Independent ones, a thread each."""
 
     def __post_init__(self) -> None:
-        from infoset.solvers.pooled_mccfr import MOST_RUNS
+        from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS
 
         check_choice("sampling", self.sampling, (EXTERNAL, OUTCOME))
         check_range("runs", self.runs, 1, MOST_RUNS)
@@ -51,9 +51,9 @@ class Sampler:
 
     def start(self, walk: Walk, seed: int) -> PooledMccfr:
         """A run at its beginning."""
-        from infoset.solvers.mccfr import Mccfr
-        from infoset.solvers.outcome_sampling import EXPLORATION, OutcomeMccfr
-        from infoset.solvers.pooled_mccfr import PooledMccfr
+        from infoset.solvers.sampling.mccfr import Mccfr
+        from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
+        from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 
         def one(seed: int) -> Mccfr:
             if self.sampling == EXTERNAL:
@@ -154,10 +154,10 @@ def _chunk(work: PooledMccfr, spent: float) -> int:
 def _evaluated(
     walk: Walk, work: PooledMccfr, folder: SamplingFolder, config: RunConfig, spent: float, progress: SamplingProgress
 ) -> dict[str, Any]:
-    from infoset.solvers.belief_response import PolicyEvaluation
-    from infoset.solvers.infoset_policy import NO_ROW
-    from infoset.solvers.mccfr import RARE
-    from infoset.solvers.sampled_policy import SampledPolicy
+    from infoset.policies.infoset_policy import NO_ROW
+    from infoset.policies.sampled_policy import SampledPolicy
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+    from infoset.solvers.sampling.mccfr import RARE
 
     policy = work.policy(RARE)
     about = {"method": config.method, "iterations": work.iteration}

@@ -24,10 +24,10 @@ from infoset.names import Name, build, check_choice, check_range, parse_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from infoset.policy import TabularPolicy
-    from infoset.solvers.hidden_game import HiddenGame
-    from infoset.solvers.information_relaxation import Relaxation
-    from infoset.solvers.progressive_hiding import Hiding, Learner, Penalty
+    from infoset.policies.tabular import TabularPolicy
+    from infoset.solvers.teams.hidden_game import HiddenGame
+    from infoset.solvers.teams.information_relaxation import Relaxation
+    from infoset.solvers.teams.progressive_hiding import Hiding, Learner, Penalty
 
     Trainer = Callable[[HiddenGame, int], tuple[Hiding | Relaxation, dict[str, Any]]]
 
@@ -48,8 +48,8 @@ def is_team_method(method: str | None) -> bool:
 def solve_exactly(game: str, method: str, max_histories: int | None, out: Path | None) -> dict[str, Any]:
     """The optimum of a common-payoff game, and what proves it.  ``team-exact(by=milp)`` chooses the method."""
     folder = _fresh(out)
-    from infoset.solvers.team import METHODS as PROOFS
-    from infoset.solvers.team import team_optimum
+    from infoset.solvers.teams.optimum import METHODS as PROOFS
+    from infoset.solvers.teams.optimum import team_optimum
 
     given = dict(parse_name(method).parameters)
     by = str(given.pop("by", "auto"))
@@ -80,7 +80,7 @@ def exact_text(body: dict[str, Any]) -> str:
 def solve_by_annealing(game: str, method: str, runs: int, seed: int, out: Path | None) -> dict[str, Any]:
     """The best of some annealings.  ``annealing(sweeps=2000)``: how long each is."""
     folder = _fresh(out)
-    from infoset.solvers.annealing import MOST_RUNS, MOST_SWEEPS, anneal
+    from infoset.solvers.teams.annealing import MOST_RUNS, MOST_SWEEPS, anneal
     from infoset.tree.sequence_form import SequenceForm
 
     def checked(sweeps: int = 2000) -> int:
@@ -116,7 +116,7 @@ def solve_team(
     each is tried on 20 runs, and the one that ends best on average is taken, with another seed.
     """
     folder = _fresh(out)
-    from infoset.solvers.hidden_game import MOST_TRAININGS, HiddenGame
+    from infoset.solvers.teams.hidden_game import MOST_TRAININGS, HiddenGame
     from infoset.tree.game_tree import GameTree
     from infoset.tree.information import RELAXATIONS
 
@@ -137,13 +137,13 @@ def _trainer(method: str, penalty: str, iterations: int | None, runs: int) -> Tr
     word, parameters = parse_name(method)
     given = dict(parameters)
     if word == INFORMATION_RELAXATION:
-        from infoset.solvers.information_relaxation import check_penalty
+        from infoset.solvers.teams.information_relaxation import check_penalty
 
         build("method", Name(word, parameters), {word: lambda: None})  # it has no parameters
         price = _number(penalty, penalty)
         check_penalty(price)
         return lambda game, seed: (_relax(game, price, iterations or 100, runs, seed), {})
-    from infoset.solvers.progressive_hiding import LEARNERS, Prices, constant
+    from infoset.solvers.teams.progressive_hiding import LEARNERS, Prices, constant
 
     learner = build("learner", Name(str(given.pop("learner", "ftrl")), tuple(given.items())), LEARNERS)
     prices = _penalties(penalty)
@@ -164,7 +164,7 @@ def _trainer(method: str, penalty: str, iterations: int | None, runs: int) -> Tr
 def _hide(
     game: HiddenGame, penalty: Penalty | float, learner: Learner, iterations: int, runs: int, seed: int
 ) -> Hiding:
-    from infoset.solvers.progressive_hiding import progressive_hiding
+    from infoset.solvers.teams.progressive_hiding import progressive_hiding
 
     with TrainingProgress(runs) as progress:
         return progressive_hiding(
@@ -175,7 +175,7 @@ def _hide(
 def _search(
     game: HiddenGame, penalties: list[float], learner: Learner, iterations: int, seed: int
 ) -> tuple[float, dict[str, Any]]:
-    from infoset.solvers.progressive_hiding import grid_search
+    from infoset.solvers.teams.progressive_hiding import grid_search
 
     with TrainingProgress(20 * len(penalties)) as progress:
         best, found = grid_search(
@@ -185,7 +185,7 @@ def _search(
 
 
 def _relax(game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> Relaxation:
-    from infoset.solvers.information_relaxation import information_relaxation
+    from infoset.solvers.teams.information_relaxation import information_relaxation
 
     with TrainingProgress(runs) as progress:
         return information_relaxation(
@@ -195,7 +195,7 @@ def _relax(game: HiddenGame, penalty: float, iterations: int, runs: int, seed: i
 
 def _optimum(game: HiddenGame) -> float | None:
     """The exact optimum, where it is known soon."""
-    from infoset.solvers.team import team_optimum
+    from infoset.solvers.teams.optimum import team_optimum
 
     try:
         return team_optimum(game.tree, "subsets", seconds=SECONDS_FOR_OPTIMUM).value
@@ -255,7 +255,7 @@ def _penalties(text: str) -> Penalty | list[float]:
     """``2``; ``20:60`` for one that grows from the one to the other; ``0.5,1,2`` for a choice of several."""
     parts = text.split(":")
     if len(parts) == 2:
-        from infoset.solvers.progressive_hiding import linear
+        from infoset.solvers.teams.progressive_hiding import linear
 
         return linear(*(_number(part, text) for part in parts))
     return [_number(part, text) for part in text.split(",")]

@@ -11,7 +11,7 @@ from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import MissingExtraError, ParameterError, PolicyError, UnknownNameError, shorten
 from infoset.games.rules import NativeState
 from infoset.names import move_words
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 

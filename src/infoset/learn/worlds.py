@@ -10,7 +10,7 @@ from infoset.learn.encoding import Encoding
 from infoset.search.ranges import Range
 from infoset.search.subgame_agent import MOST_STEPS
 from infoset.search.subgraph import Values, subgraph
-from infoset.solvers.cfr import pcfr_plus
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import behaviour

@@ -31,7 +31,7 @@ from infoset.names import (
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
-    from infoset.policy import TabularPolicy
+    from infoset.policies.tabular import TabularPolicy
 
 
 class RandomAgent:
@@ -166,8 +166,8 @@ def random() -> Agent:
 
 def policy(path: str = "") -> Agent:
     """A saved policy (.npz, .json)."""
-    from infoset.policy import TabularPolicy  # not before it is needed: it brings the compiled kernels
-    from infoset.solvers.sampled_policy import SampledPolicy, is_sampled
+    from infoset.policies.sampled_policy import SampledPolicy, is_sampled
+    from infoset.policies.tabular import TabularPolicy  # not before it is needed: it brings the compiled kernels
 
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")

@@ -18,7 +18,7 @@ from infoset.base import Action, Agent, Game
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.search.beliefs import Model, uniform
 from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
@@ -29,11 +29,11 @@ from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValu
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_agent import MOST_STEPS, ORDER_TWO, ROOTS, SubgameAgent
 from infoset.search.subgraph import Values
-from infoset.solvers.mccfr import RARE, Mccfr
-from infoset.solvers.pooled_mccfr import PooledMccfr
-from infoset.solvers.public_subgames import solve_public
-from infoset.solvers.sampled_response import SampledResponse
+from infoset.solvers.sampling.mccfr import RARE, Mccfr
+from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
+from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.solvers.solve import solve
+from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
 from infoset.tree.sequence_form import SequenceForm

@@ -8,10 +8,10 @@ from infoset.base import Action, Agent, Game, Observation
 from infoset.errors import PolicyError, UnsupportedGameError
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import information_key, move_words
+from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
+from infoset.policies.sampled_policy import SampledPolicy
 from infoset.search.beliefs import own_token
-from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
-from infoset.solvers.public_subgames import PublicSolution
-from infoset.solvers.sampled_policy import SampledPolicy
+from infoset.solvers.tabular.public_subgames import PublicSolution
 from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN, GameGraph, explore
 from infoset.tree.subgames import steps

@@ -18,7 +18,7 @@ from infoset.names import move_words
 from infoset.search.beliefs import Model, uniform
 from infoset.search.ranges import Moves
 from infoset.solvers.metrics import best_response
-from infoset.solvers.sampled_response import NumberedModel
+from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree, InformationStates
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.plans import realisation

@@ -22,7 +22,7 @@ from infoset.search.followers import Follower
 from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
 from infoset.search.subgame_agent import MARGIN, MOST_STEPS, ORDER_TWO, PER_WORLD, ROOTS
 from infoset.search.subgraph import Values, subgraph
-from infoset.solvers.cfr import pcfr_plus
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.plans import behaviour, realisation

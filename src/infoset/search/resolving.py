@@ -22,9 +22,9 @@ from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, Public
 from infoset.search.ranges import Ranges
 from infoset.search.subgame_agent import MARGIN
 from infoset.search.subgraph import Values
-from infoset.solvers import updates
-from infoset.solvers.cfr import pcfr_plus
-from infoset.solvers.loop import LoopSolver, LoopState
+from infoset.solvers.tabular import updates
+from infoset.solvers.tabular.cfr import pcfr_plus
+from infoset.solvers.tabular.loop import LoopSolver, LoopState
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import FormArrays

@@ -7,7 +7,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.search.ranges import Movers
-from infoset.solvers.updates import normalise
+from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
 
 MATCHINGS = 100  # iterations of regret matching in a step where several players move

@@ -12,7 +12,7 @@ from infoset.names import check_choice, information_key, move_words
 from infoset.search.beliefs import CachedSampler, ExactBelief, World, merged, own_token, start_world
 from infoset.search.clock import Clock, uninterrupted
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
-from infoset.solvers.cfr import pcfr_plus
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 from infoset.base import FloatArray, Game
 from infoset.errors import ParameterError
 from infoset.names import MAX_COUNT, build, check_choice, check_range, parse_name
-from infoset.policy import TabularPolicy
-from infoset.solvers import cfr, linear_program, replicator
-from infoset.solvers.linear_program import LinearProgramSolver
+from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.metrics import evaluate
-from infoset.solvers.solver import Solver
+from infoset.solvers.tabular import cfr, linear_program, replicator
+from infoset.solvers.tabular.linear_program import LinearProgramSolver
+from infoset.solvers.tabular.solver import Solver
 from infoset.tree.plans import check_plan, random_interior
 from infoset.tree.sequence_form import SequenceForm
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from infoset.names import move_words
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.sequence_form import SequenceForm

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from infoset.errors import BudgetError, shorten
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.view.picture import COLORS, DASHES, GREY, Box, Line, Picture, Point, Words, text_width

@@ -21,10 +21,11 @@ from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
 from infoset.names import check_choice, check_range
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import next_word
-from infoset.solvers import cfr, updates
-from infoset.solvers.hidden_game import (
+from infoset.solvers.tabular import cfr, updates
+from infoset.solvers.tabular.loop import Method
+from infoset.solvers.teams.hidden_game import (
     MOST_TRAININGS,
     NOBODY,
     HiddenGame,
@@ -34,7 +35,6 @@ from infoset.solvers.hidden_game import (
     spread,
     spread_outside,
 )
-from infoset.solvers.loop import Method
 
 
 class HidingState(NamedTuple):

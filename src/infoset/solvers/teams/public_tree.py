@@ -14,7 +14,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError, UnsupportedGameError
-from infoset.solvers.team_sets import MIN_TYPES
+from infoset.solvers.teams.sets import MIN_TYPES
 from infoset.tree.game_tree import NO_INFOSET, ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 

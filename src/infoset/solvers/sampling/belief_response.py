@@ -19,7 +19,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, shorten
 from infoset.interning import longer
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
-from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind, follow
+from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind, follow
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import (
@@ -479,8 +479,8 @@ def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float
 
     Time grows with the histories that differ for some player.  ``progress`` is told the share that is done.
 
-    >>> from infoset.solvers.belief_response import evaluate_policy
-    >>> from infoset.solvers.mccfr import Mccfr
+    >>> from infoset.solvers.sampling.belief_response import evaluate_policy
+    >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.tree.graph import explore
     >>> from infoset.tree.walk import Walk
     >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))

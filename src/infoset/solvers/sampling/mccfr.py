@@ -20,9 +20,9 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError
 from infoset.jit import inline_kernel, inner_kernel, kernel
 from infoset.names import check_share
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import InfosetTable, add_row
-from infoset.solvers.sampling import (
+from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.solvers.sampling.infoset_table import InfosetTable, add_row
+from infoset.solvers.sampling.sampler import (
     Sampling,
     add_to_average,
     choose,
@@ -224,8 +224,8 @@ class Mccfr(Sampling):
     External sampling (Lanctot et al. 2009) with linear weights (Brown & Sandholm 2019); ``max_bytes`` bounds its
     table, by default by the free memory.  Raises ``ParameterError`` for ``explore`` out of range.
 
-    >>> from infoset.solvers.belief_response import evaluate_policy
-    >>> from infoset.solvers.mccfr import Mccfr
+    >>> from infoset.solvers.sampling.belief_response import evaluate_policy
+    >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.tree.graph import explore
     >>> from infoset.tree.walk import Walk
     >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))

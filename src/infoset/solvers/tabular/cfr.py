@@ -9,8 +9,8 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, shorten
 from infoset.names import Value, format_value, full_name
-from infoset.solvers import updates
-from infoset.solvers.loop import Method, Schedule
+from infoset.solvers.tabular import updates
+from infoset.solvers.tabular.loop import Method, Schedule
 
 HORIZON = 1000
 MAX_EXPONENT = 1000

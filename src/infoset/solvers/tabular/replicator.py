@@ -13,11 +13,11 @@ from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import kernel, linked_kernel
 from infoset.names import full_name
-from infoset.solvers import updates
-from infoset.solvers.cfr import HORIZON, discount
-from infoset.solvers.loop import Method
-from infoset.solvers.solver import Solver
-from infoset.solvers.updates import softmax
+from infoset.solvers.tabular import updates
+from infoset.solvers.tabular.cfr import HORIZON, discount
+from infoset.solvers.tabular.loop import Method
+from infoset.solvers.tabular.solver import Solver
+from infoset.solvers.tabular.updates import softmax
 from infoset.tree.kernels import expect_up, gradient, plan_down
 from infoset.tree.plans import uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm

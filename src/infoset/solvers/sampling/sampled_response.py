@@ -13,9 +13,9 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inner_kernel, kernel
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
-from infoset.solvers.sampling import Sampling, choose, follow_edge, has_room, match_regrets
+from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.solvers.sampling.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
+from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
 

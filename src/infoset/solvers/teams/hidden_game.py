@@ -17,7 +17,7 @@ from infoset.base import FloatArray, IntArray
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.jit import inline_kernel, kernel
 from infoset.names import move_words
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.metrics import EQUAL_PAYOFFS
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL

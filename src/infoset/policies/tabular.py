@@ -279,7 +279,7 @@ class Comparison:
 
     ``largest`` and ``mean`` are between 0 and 1.
 
-    >>> from infoset.policy import Comparison
+    >>> from infoset.policies.tabular import Comparison
     >>> Comparison(largest=0.5, mean=0.25, player="P1", key="J").key
     'J'
     """

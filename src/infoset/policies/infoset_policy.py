@@ -8,7 +8,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
-from infoset.solvers.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
+from infoset.solvers.sampling.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
 from infoset.tree.walk import canonical, element_of, state_of, view_of
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from infoset.base import FloatArray, Game
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.metrics import expected_values
-from infoset.solvers.team_milp import milp_optimum
-from infoset.solvers.team_public import PublicTree
-from infoset.solvers.team_subsets import SubsetProgram
+from infoset.solvers.teams.milp import milp_optimum
+from infoset.solvers.teams.public_tree import PublicTree
+from infoset.solvers.teams.subsets import SubsetProgram
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
-from infoset.policy import SCHEMA
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import NO_ROW
+from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.policies.tabular import SCHEMA
+from infoset.solvers.sampling.infoset_table import NO_ROW
 from infoset.tree.graph import GameGraph
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk

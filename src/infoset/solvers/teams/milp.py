@@ -13,7 +13,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
-from infoset.solvers.linear_program import constraints
+from infoset.solvers.tabular.linear_program import constraints
 from infoset.tree.game_tree import GameTree
 from infoset.tree.sequence_form import SequenceForm
 

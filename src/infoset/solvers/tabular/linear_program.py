@@ -10,7 +10,7 @@ import numpy as np
 from infoset import signs
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.solver import Solver
+from infoset.solvers.tabular.solver import Solver
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 

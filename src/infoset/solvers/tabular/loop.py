@@ -17,9 +17,9 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
-from infoset.solvers import updates
-from infoset.solvers.solver import Solver
-from infoset.solvers.updates import Update
+from infoset.solvers.tabular import updates
+from infoset.solvers.tabular.solver import Solver
+from infoset.solvers.tabular.updates import Update
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm

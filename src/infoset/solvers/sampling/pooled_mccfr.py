@@ -12,9 +12,9 @@ import numpy as np
 
 from infoset.errors import CheckpointError
 from infoset.names import MAX_COUNT, check_range
-from infoset.solvers.infoset_policy import InfosetPolicy
-from infoset.solvers.infoset_table import pooled
-from infoset.solvers.mccfr import Mccfr
+from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.solvers.sampling.infoset_table import pooled
+from infoset.solvers.sampling.mccfr import Mccfr
 
 RUNS = 2
 """By default, on any machine, so that a seed means the same run on all."""
@@ -49,8 +49,8 @@ class PooledMccfr:
     others that are out of date.
 
     >>> from functools import partial
-    >>> from infoset.solvers.mccfr import Mccfr
-    >>> from infoset.solvers.pooled_mccfr import PooledMccfr
+    >>> from infoset.solvers.sampling.mccfr import Mccfr
+    >>> from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
     >>> from infoset.tree.graph import explore
     >>> from infoset.tree.walk import Walk
     >>> both = PooledMccfr(partial(Mccfr, Walk.of(explore(infoset.load("kuhn_poker")))), seed=1, runs=2)

@@ -23,7 +23,7 @@ from infoset.base import FloatArray, IntArray
 from infoset.errors import ParameterError
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
-from infoset.policy import TabularPolicy
+from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import Words, below, next_word
 from infoset.solvers.metrics import EQUAL_PAYOFFS, best_response, check_common_payoff, expected_values, polish
 from infoset.tree.kernels import best_up

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray
-from infoset.policy import TabularPolicy
-from infoset.solvers.cfr import pcfr_plus
-from infoset.solvers.linear_program import linear_program
+from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.metrics import Evaluation, evaluate, expected_values
+from infoset.solvers.tabular.cfr import pcfr_plus
+from infoset.solvers.tabular.linear_program import linear_program
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph
 from infoset.tree.sequence_form import SequenceForm
@@ -60,7 +60,7 @@ def solve_public(
 
     ``progress`` is told how many subgames of how many are solved.  Raises ``BudgetError`` for one too large.
 
-    >>> from infoset.solvers.public_subgames import solve_public
+    >>> from infoset.solvers.tabular.public_subgames import solve_public
     >>> from infoset.tree.graph import explore
     >>> solution = solve_public(explore(infoset.load("gdl:meier")))
     >>> round(solution.values[0], 6)
@@ -82,7 +82,7 @@ def solve_public(
 def evaluate_public(solution: PublicSolution) -> Evaluation:
     """Exact figures of the whole profile: best responses, too, are found piece by piece.
 
-    >>> from infoset.solvers.public_subgames import evaluate_public, solve_public
+    >>> from infoset.solvers.tabular.public_subgames import evaluate_public, solve_public
     >>> from infoset.tree.graph import explore
     >>> evaluate_public(solve_public(explore(infoset.load("gdl:meier")))).nash_conv < 1e-9
     True

@@ -16,9 +16,9 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, ParameterError
 from infoset.interning import longer
 from infoset.jit import inner_kernel, kernel
-from infoset.solvers.infoset_table import add_row
-from infoset.solvers.mccfr import Mccfr
-from infoset.solvers.sampling import add_to_average, choose, follow_edge, match_regrets
+from infoset.solvers.sampling.infoset_table import add_row
+from infoset.solvers.sampling.mccfr import Mccfr
+from infoset.solvers.sampling.sampler import add_to_average, choose, follow_edge, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
 

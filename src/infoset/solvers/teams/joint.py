@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import LongArray
-from infoset.solvers.team_sets import Table, convolutions, divide, elements, subset_sums
+from infoset.solvers.teams.sets import Table, convolutions, divide, elements, subset_sums
 
 BATCH = 1 << 15  # numbers in a table over prescriptions and what the replier has, which is to stay in the cache
 SPLITS_PER_NUMBER = 10.0  # measured: how many splits of a convolution take as long as gathering one number,

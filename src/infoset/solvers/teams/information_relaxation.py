@@ -20,8 +20,16 @@ from infoset.base import FloatArray, IntArray
 from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.jit import inline_kernel, kernel
 from infoset.names import check_range
-from infoset.policy import TabularPolicy
-from infoset.solvers.hidden_game import MOST_TRAININGS, NOBODY, HiddenGame, HidingArrays, expected, project, spread
+from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.teams.hidden_game import (
+    MOST_TRAININGS,
+    NOBODY,
+    HiddenGame,
+    HidingArrays,
+    expected,
+    project,
+    spread,
+)
 from infoset.tree.information import UNLABELLED
 
 

@@ -12,8 +12,8 @@ from infoset.errors import BudgetError
 from infoset.jit import inline_kernel, inner_kernel, linked_kernel
 from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
-from infoset.solvers.infoset_table import ENTRIES, STATES, InfosetTable, add_state
-from infoset.solvers.updates import normalise
+from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
+from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import TERMINAL
 from infoset.tree.walk import CHILD, FIRST, PLAYER, TOKENS, TURN, Walk, canonical, element_of, state_of, turned, view_of
 

@@ -1,0 +1,1 @@
+"""Policies: what everybody plays, as tables, trees and pieces, saved and loaded."""

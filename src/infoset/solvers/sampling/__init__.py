@@ -1,0 +1,1 @@
+"""Games whose positions fit while their histories do not: sampling, and exact figures of what it finds."""

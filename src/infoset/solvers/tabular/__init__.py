@@ -1,0 +1,1 @@
+"""Regret minimisation, replicator dynamics and the linear program, on the sequence form."""

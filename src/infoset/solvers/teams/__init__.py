@@ -1,0 +1,1 @@
+"""Players who share a payoff: exact optima, progressive hiding, annealing."""
