@@ -42,7 +42,7 @@ from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges
 from infoset.search.state_values import informed_values
-from infoset.solvers.metrics import evaluate
+from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.solvers.sampling.belief_response import BeliefResponse
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.tree.game_tree import GameTree

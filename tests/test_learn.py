@@ -32,7 +32,7 @@ from infoset.search.range_search import induced_policy
 from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
 from infoset.search.state_values import random_values
-from infoset.solvers.metrics import evaluate
+from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.sequence_form import SequenceForm

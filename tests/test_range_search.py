@@ -9,7 +9,7 @@ from infoset.search.range_search import Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges, common_root, whole
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
-from infoset.solvers.metrics import evaluate
+from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.solvers.solve import solve
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree

@@ -22,7 +22,7 @@ from infoset.search.resolving import (
     start,
 )
 from infoset.search.state_values import informed_values, random_values
-from infoset.solvers.metrics import evaluate
+from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.sequence_form import SequenceForm

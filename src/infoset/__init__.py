@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Step,
     )
     from infoset.catalog import load
+    from infoset.evaluation import evaluate
     from infoset.formats.openspiel import export_policy
     from infoset.games.product_form import Nature, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
@@ -35,14 +36,22 @@ if TYPE_CHECKING:
     from infoset.solvers.metrics import (
         Evaluation,
         best_response,
-        evaluate,
         expected_values,
         exploitability,
         nash_conv,
         performance,
     )
-    from infoset.solvers.solve import Solution, Watcher, solve
-    from infoset.solvers.tabular.cfr import cfr, cfr_plus, dcfr, hedge, linear_cfr, pcfr_plus, pdcfr_plus
+    from infoset.solvers.tabular.cfr import (
+        cfr,
+        cfr_plus,
+        dcfr,
+        hedge,
+        hs_dcfr,
+        hs_pcfr_plus,
+        linear_cfr,
+        pcfr_plus,
+        pdcfr_plus,
+    )
     from infoset.solvers.tabular.linear_program import linear_program, lp
     from infoset.solvers.tabular.loop import Method
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
@@ -51,6 +60,8 @@ if TYPE_CHECKING:
     from infoset.solvers.teams.information_relaxation import information_relaxation
     from infoset.solvers.teams.optimum import TeamOptimum, team_optimum
     from infoset.solvers.teams.progressive_hiding import progressive_hiding
+    from infoset.solvers.work import Watcher
+    from infoset.solving import Solution, solve
     from infoset.tree.game_tree import GameTree
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.product_form import product_form_of
@@ -80,13 +91,13 @@ _HOME = {
     "ProductForm": "games.product_form",
     "SequenceForm": "tree.sequence_form",
     "Series": "match.series",
-    "Solution": "solvers.solve",
+    "Solution": "solving",
     "Stage": "games.product_form",
     "State": "base",
     "Step": "base",
     "TabularPolicy": "policies.tabular",
     "TeamOptimum": "solvers.teams.optimum",
-    "Watcher": "solvers.solve",
+    "Watcher": "solvers.work",
     "anneal": "solvers.teams.annealing",
     "behaviour": "tree.plans",
     "best_response": "solvers.metrics",
@@ -94,11 +105,13 @@ _HOME = {
     "cfr_plus": "solvers.tabular.cfr",
     "compare": "policies.tabular",
     "dcfr": "solvers.tabular.cfr",
-    "evaluate": "solvers.metrics",
+    "evaluate": "evaluation",
     "expected_values": "solvers.metrics",
     "exploitability": "solvers.metrics",
     "export_policy": "formats.openspiel",
     "hedge": "solvers.tabular.cfr",
+    "hs_dcfr": "solvers.tabular.cfr",
+    "hs_pcfr_plus": "solvers.tabular.cfr",
     "information_relaxation": "solvers.teams.information_relaxation",
     "linear_cfr": "solvers.tabular.cfr",
     "linear_program": "solvers.tabular.linear_program",
@@ -117,7 +130,7 @@ _HOME = {
     "replay_states": "match.replay",
     "sfrd": "solvers.tabular.replicator",
     "sfrd_continuous": "solvers.tabular.replicator",
-    "solve": "solvers.solve",
+    "solve": "solving",
     "team_optimum": "solvers.teams.optimum",
 }
 
@@ -163,6 +176,8 @@ __all__ = [
     "exploitability",
     "export_policy",
     "hedge",
+    "hs_dcfr",
+    "hs_pcfr_plus",
     "information_relaxation",
     "linear_cfr",
     "linear_program",

@@ -10,7 +10,7 @@ Letters used for shapes throughout the package: ``n`` players, ``S`` sequences, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -102,8 +102,7 @@ class State(Protocol):
 class Game(Protocol):
     """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
-    A game may carry two attributes for matches: ``pass_move``, what is executed for a player whose move is faulty,
-    and ``teams``, a tuple of tuples of players who win together.
+    What else it may say of itself are the protocols ``Passing``, ``Teamed`` and ``Mapped`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -197,15 +196,17 @@ class Observed(NamedTuple):
 
 @runtime_checkable
 class Policy(Protocol):
-    """A rule for one or more players: a distribution over the legal moves at each information set.
+    """What everybody plays: chances of the moves at each information state.
 
-    >>> policy = infoset.solve(infoset.load("kuhn_poker"), "lp").policy
-    >>> isinstance(policy, infoset.Policy), policy.probabilities(0, "K [pass] bet")
-    (True, {'pass': 0.0, 'bet': 1.0})
+    Tables, trees of states, agents that are asked, functions: whatever can be evaluated or played is one.
+
+    >>> policy = infoset.solve("kuhn_poker", "lp").policy
+    >>> isinstance(policy, infoset.Policy), policy.row(0, ((None, "K"), ("pass", "bet")), ("pass", "bet"))
+    (True, [0.0, 1.0])
     """
 
-    def probabilities(self, player: int, key: str) -> Mapping[str, float]:
-        """The distribution at the information set called ``key``; values in [0, 1] that sum to one."""
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float] | None:
+        """A chance for each of the moves, which sum to one; ``None`` where it says nothing: then all are alike."""
         ...
 
 
@@ -249,4 +250,43 @@ class Agent(Protocol):
 
     def end(self, returns: tuple[float, ...]) -> None:
         """The game is over; ``returns`` holds every player's payoff."""
+        ...
+
+
+@runtime_checkable
+class Telling(Agent, Protocol):
+    """An agent that can also say with what chances it would move: only such a one can be evaluated exactly."""
+
+    def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
+        """With what chances it would make each of the moves now, in place of ``act``."""
+        ...
+
+
+@runtime_checkable
+class Passing(Protocol):
+    """A game that says what is executed for a player whose move is faulty."""
+
+    @property
+    def pass_move(self) -> Action:
+        """That move."""
+        ...
+
+
+@runtime_checkable
+class Teamed(Protocol):
+    """A game in which players win together."""
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """The players of each team."""
+        ...
+
+
+@runtime_checkable
+class Mapped(Protocol):
+    """A game whose information sets are not the players' information states."""
+
+    @property
+    def information_map(self) -> InformationMap | None:
+        """What they are; ``None`` where they are information states after all."""
         ...

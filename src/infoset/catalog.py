@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from infoset.base import Game
-from infoset.errors import FormatError, UnknownNameError
+from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.formats.efg import read_efg
-from infoset.games.cooperative_matching_pennies import cooperative_matching_pennies
-from infoset.games.goofspiel import goofspiel
-from infoset.games.kuhn_poker import kuhn_poker
-from infoset.games.leduc_poker import leduc_poker
-from infoset.games.liars_dice import liars_dice
-from infoset.games.matching_pennies_3p import matching_pennies_3p
-from infoset.games.rock_paper_scissors import rock_paper_scissors
-from infoset.games.tiny_bridge import tiny_bridge
-from infoset.games.tiny_hanabi import tiny_hanabi
-from infoset.games.trade_comm import trade_comm
 from infoset.names import build, parse_name
+from infoset.registry import PYTHON, Entry, Registry, check_trusted, load_python
 
-GAMES: dict[str, Callable[..., Game]] = {
-    "cooperative_matching_pennies": cooperative_matching_pennies,
-    "goofspiel": goofspiel,
-    "kuhn_poker": kuhn_poker,
-    "leduc_poker": leduc_poker,
-    "liars_dice": liars_dice,
-    "matching_pennies_3p": matching_pennies_3p,
-    "rock_paper_scissors": rock_paper_scissors,
-    "tiny_bridge": tiny_bridge,
-    "tiny_hanabi": tiny_hanabi,
-    "trade_comm": trade_comm,
-}
+GAMES: Registry[Game] = Registry(
+    "game",
+    {
+        name: f"infoset.games.{name}:{name}"
+        for name in (
+            "cooperative_matching_pennies",
+            "goofspiel",
+            "kuhn_poker",
+            "leduc_poker",
+            "liars_dice",
+            "matching_pennies_3p",
+            "rock_paper_scissors",
+            "tiny_bridge",
+            "tiny_hanabi",
+            "trade_comm",
+        )
+    },
+)
+"""The native games."""
 
 OPENSPIEL = "openspiel:"
 GDL = "gdl:"
@@ -50,7 +49,7 @@ READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg, ".gdl": _read_gdl
 
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
-    (``.efg``, ``.gdl``, ``.kif``) or ``"openspiel:NAME(…)"``.
+    (``.efg``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own, ``"python:FILE.py:Class(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 
@@ -60,6 +59,8 @@ def load(name: str) -> Game:
     Traceback (most recent call last):
     infoset.errors.UnknownNameError: unknown game 'kuhn_poke'; did you mean 'kuhn_poker'?
     """
+    if name.startswith(PYTHON):
+        return _load_own(name)
     if name.startswith(OPENSPIEL):
         from infoset.formats.openspiel import load_openspiel
 
@@ -69,6 +70,8 @@ def load(name: str) -> Game:
         return reader(name)
     if len(name) < MAX_PATH and Path(name).is_file():
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
+    if re.fullmatch(r"[^()=]+\.\w{1,5}", name):
+        raise FormatError(f"no such file, and no kind of game file; known: {', '.join(READERS)}", name)
     parsed = parse_name(name)
     if parsed.word not in GAMES and parsed.word not in known_games():
         raise UnknownNameError("game", parsed.word, known_games())
@@ -83,6 +86,31 @@ def load(name: str) -> Game:
         variant = parsed._replace(word=parsed.word.removeprefix(POMMERMAN))
         return build("Pommerman variant", variant, VARIANTS)
     return build("game", parsed, GAMES)
+
+
+def _load_own(name: str) -> Game:
+    """A game of the user's own, whose code is run for it."""
+    parsed = parse_name(name)
+    game = build("game", parsed, {parsed.word: load_python(parsed.word)})
+    if isinstance(game, type) or not isinstance(game, Game):
+        raise ParameterError(f"{shorten(name)} makes {shorten(repr(game))}, no game; it needs name, players and start")
+    return game
+
+
+def load_named(name: str, where: str) -> Game:
+    """A game that a file names.  Raises ``UnsupportedGameError`` where that would run a user's code."""
+    check_trusted(name, where)
+    return load(name)
+
+
+def game_entries() -> list[Entry]:
+    """Every game that has a name, with its parameters and a line about it."""
+    from infoset.gdl.library import about, library
+    from infoset.pommerman.config import CONFIGS, parameters
+
+    entries = [*GAMES.entries(), *(Entry(GDL + name, {}, about(name)) for name in library())]
+    variants = CONFIGS.items()
+    return entries + [Entry(POMMERMAN + k, parameters(k), f"Pommerman: {rules.about}.") for k, rules in variants]
 
 
 def known_games() -> list[str]:

@@ -13,6 +13,10 @@ from typing import Any
 
 from infoset.errors import FormatError, ParameterError, shorten
 
+POLICY = "policy.npz"
+"""What the policy of a run is called in its folder."""
+SUFFIXES = (".npz", ".json")
+"""Of files of policies."""
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
 MAX_RATIO = 100  # policies are packed to a twentieth
@@ -141,3 +145,9 @@ def check_archive(path: Path, most: int | None = None) -> None:
     limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size)) if most is None else most
     if size > limit:
         raise ValueError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")
+
+
+def archive_names(path: Path) -> set[str]:
+    """Which arrays an ``.npz`` file holds.  Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``."""
+    with zipfile.ZipFile(path) as archive:
+        return {name.removesuffix(".npy") for name in archive.namelist()}

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from itertools import count
 from math import inf
@@ -20,11 +21,24 @@ import msgspec
 import numpy as np
 
 from infoset.errors import CheckpointError, shorten
-from infoset.files import BROKEN_ARCHIVE, check_folder, lock_file, make_folder, naming, read_arrays, replace_file
-from infoset.solvers.solve import Point, Solution
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    POLICY,
+    check_folder,
+    lock_file,
+    make_folder,
+    naming,
+    read_arrays,
+    replace_file,
+)
+from infoset.policies.saved import SavedPolicy
+from infoset.solvers.work import Point, Work
 
 SCHEMA = 1
+FRESH = "*"
 CHECKPOINT_SECONDS = 5.0
+EVALUATION_SECONDS = 60.0
+SAVING_SHARE = 20.0  # times as long as saving takes passes between two times
 
 
 class RunConfig(msgspec.Struct, frozen=True):
@@ -37,11 +51,14 @@ class RunConfig(msgspec.Struct, frozen=True):
     iterations: int | None = None
     target: float | None = None
     seconds: float | None = None
+    runs: int | None = None
+    reason: str = ""
     schema: int = SCHEMA
 
 
 C = TypeVar("C", bound=Any)
 P = TypeVar("P", bound=Any)
+W = TypeVar("W", bound=Any)
 
 
 class Saving(Protocol):
@@ -49,8 +66,10 @@ class Saving(Protocol):
 
     def save(self) -> dict[str, Any]: ...
 
+    def restore(self, saved: dict[str, Any]) -> None: ...
 
-class Folder(Generic[C, P]):
+
+class Folder(Generic[C, P, W]):
     """One run's folder: what it was asked, a struct with ``game``, ``method`` and ``schema``, and its points."""
 
     config_type: type[C]
@@ -58,18 +77,18 @@ class Folder(Generic[C, P]):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._last_checkpoint = -inf
+        self._last_checkpoint, self._pause = -inf, CHECKPOINT_SECONDS
         self._last_iteration = -1
         self._held: int | None = None
 
     @classmethod
     def create(cls, path: str | Path | None, config: C) -> Self:
-        """A new run at ``path``, or at a fresh name below ``runs/``.
+        """A new run at ``path``, or at a fresh name below ``runs/``; ``DIR/*`` is a fresh name below ``DIR``.
 
         Raises ``CheckpointError`` where a run stands already: nothing computed is overwritten.
         """
         try:
-            folder = cls(_claim_fresh(config) if path is None else Path(path))
+            folder = cls(_claim_fresh(config, path) if _is_fresh(path) else Path(str(path)))
             make_folder(folder.path)
             with open(folder.path / "config.json", "xb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(config)))
@@ -85,7 +104,7 @@ class Folder(Generic[C, P]):
         """Raise ``CheckpointError`` or ``ParameterError`` where ``create`` could not make a run, before long work."""
         if path is not None and (path / "config.json").exists():
             raise _held(path)
-        check_folder(path or Path("runs"))
+        check_folder(_above(path) if _is_fresh(path) else Path(str(path)))
 
     @classmethod
     def open(cls, path: str | Path) -> tuple[Self, C, dict[str, Any] | None]:
@@ -134,16 +153,24 @@ class Folder(Generic[C, P]):
                 continue
         return points
 
-    def checkpoint(self, work: Saving, seconds: float) -> None:
-        """Save the work's arrays if the last time is a few seconds ago."""
-        if time.monotonic() - self._last_checkpoint >= CHECKPOINT_SECONDS:
+    def checkpoint(self, work: W, seconds: float) -> None:
+        """Save the work if the last time is a few seconds ago; what takes long to save is saved less often."""
+        if time.monotonic() - self._last_checkpoint >= self._pause:
             self.save_checkpoint(work, seconds)
 
-    def save_checkpoint(self, work: Saving, seconds: float) -> None:
-        """Save the work's arrays; the file is replaced whole."""
-        arrays = {**work.save(), "seconds": np.array(seconds)}
-        replace_file(self.path / "checkpoint.npz", lambda file: np.savez(file, **arrays))
+    def save_checkpoint(self, work: W, seconds: float) -> None:
+        """Save the work's arrays, and what can be played; each file is replaced whole."""
+        began = time.monotonic()
+        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds)})
+        self.save_playable(work)
         self._last_checkpoint = time.monotonic()
+        self._pause = max(CHECKPOINT_SECONDS, SAVING_SHARE * (self._last_checkpoint - began))
+
+    def save_playable(self, work: W) -> None:
+        """Save what the work came to so far as something that plays."""
+
+    def _save_arrays(self, name: str, arrays: dict[str, Any]) -> None:
+        replace_file(self.path / name, lambda file: np.savez(file, **arrays))
 
     def _cut_points(self, iteration: int) -> None:
         """Drop what a killed run noted after its last checkpoint, and a line that it did not finish."""
@@ -182,57 +209,68 @@ class Folder(Generic[C, P]):
         return {**saved, "seconds": seconds}
 
 
-class RunFolder(Folder[RunConfig, Point]):
-    """A solver's run."""
+class RunFolder(Folder[RunConfig, Point, Work]):
+    """A solver's run, by any method."""
 
     config_type, point_type = RunConfig, Point
 
-    def finish(self, solution: Solution) -> Path:
-        """Write the policy and, where matplotlib is installed, the picture.  Returns the policy's path."""
-        path = solution.policy.save(self.path / "policy.npz")
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._evaluating: Saving | None = None
+        self._noted = -inf
+
+    def save_playable(self, work: Work) -> None:
+        """The policy as it stands."""
+        policy = work.policy()
+        if policy is not None:
+            policy.save(self.path / POLICY)
+
+    def finish(self, policy: SavedPolicy, title: str) -> None:
+        """Write the policy and, where matplotlib is installed, the picture of a curve."""
+        policy.save(self.path / POLICY)
         from infoset.view.curves import draw_convergence
 
-        draw_convergence(self.points(), f"{solution.game}: {solution.method}", self.path / "convergence.png")
-        return path
+        draw_convergence(self.points(), title, self.path / "convergence.png")
 
+    def keep_evaluation(self, evaluation: Saving, now: bool = False) -> None:
+        """Keep how far it is, now and then; one that begins goes on with what was kept of the same policy."""
+        if self._evaluating is not evaluation:
+            self._evaluating, self._noted = evaluation, time.monotonic()
+            with suppress(*BROKEN_ARCHIVE, CheckpointError):
+                evaluation.restore(read_arrays(self._evaluation, self._evaluation.stat().st_size))
+        if now or time.monotonic() - self._noted > EVALUATION_SECONDS:
+            self._save_arrays(self._evaluation.name, evaluation.save())
+            self._noted = time.monotonic()
 
-class SamplingFolder(Folder[RunConfig, Any]):
-    """A run of sampling: no points, a policy that is numbered, an exact evaluation that may be half done."""
-
-    config_type, point_type = RunConfig, dict
+    def forget_evaluation(self) -> None:
+        """It is over."""
+        self._evaluation.unlink(missing_ok=True)
 
     @property
     def _evaluation(self) -> Path:
         return self.path / "evaluation.npz"
-
-    def save_evaluation(self, evaluation: Saving) -> None:
-        """Keep how far it is; the file is replaced whole."""
-        arrays = evaluation.save()
-        replace_file(self._evaluation, lambda file: np.savez(file, **arrays))
-
-    def load_evaluation(self) -> dict[str, Any] | None:
-        """What was kept; ``None`` where there is nothing that can be read."""
-        try:
-            return read_arrays(self._evaluation, self._evaluation.stat().st_size)
-        except BROKEN_ARCHIVE:
-            return None
-
-    def forget_evaluation(self) -> None:
-        self._evaluation.unlink(missing_ok=True)
 
 
 def _held(path: str | Path | None) -> CheckpointError:
     return CheckpointError(f"{path} holds a run already; go on with --resume or choose another --out")
 
 
-def _claim_fresh(config: Any) -> Path:
-    """A new folder ``runs/GAME-METHOD``, numbered where that exists; two processes never get the same."""
+def _is_fresh(path: str | Path | None) -> bool:
+    return path is None or Path(path).name == FRESH
+
+
+def _above(path: str | Path | None) -> Path:
+    return Path("runs") if path is None else Path(path).parent
+
+
+def _claim_fresh(config: Any, path: str | Path | None) -> Path:
+    """A new folder ``GAME-METHOD``, numbered where that exists; two processes never get the same."""
     stem = re.sub(r"[^\w.+=]+", "-", f"{Path(config.game).name}-{config.method}").strip("-")[:100]
     for number in count(1):
-        path = Path("runs") / (stem if number == 1 else f"{stem}-{number}")
+        fresh = _above(path) / (stem if number == 1 else f"{stem}-{number}")
         try:
-            path.mkdir(parents=True)
+            fresh.mkdir(parents=True)
         except FileExistsError:
             continue
-        return path
+        return fresh
     raise AssertionError("unreachable")

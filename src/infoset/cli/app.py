@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from infoset.gdl.tally import Playouts
     from infoset.match.replay import Match
     from infoset.match.series import Series
-    from infoset.runs import RunFolder
-    from infoset.solvers.solve import Solution
+    from infoset.registry import Entry
 
 app = typer.Typer(
     name="infoset",
@@ -29,15 +28,14 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-DEFAULT_METHOD = "pcfr+"
-METHOD_HELP = (
-    "cfr, cfr+, linear-cfr, dcfr, pcfr+ (default), pdcfr+, hedge, sfrd, sfrd-continuous, lp: dcfr(alpha=2). "
-    "Without a tree: mccfr. For teams: progressive-hiding(learner=rm), team-exact."
-)
-GAME_HELP = "A name, an .efg or .gdl file, or openspiel:NAME(…)."
+METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
+GAME_HELP = "A name ('infoset games' lists them), an .efg or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
 AGENT_HELP = (
-    "One for each player, in order: adaptive, blind_tic_tac_toe, champion, dypm, eisenach, hakozaki, meier, "
-    "playground(path=FILE), policy(path=FILE), random, scripted(path=FILE), search, simple, stop, trained(path=DIR)."
+    "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
+    "or python:FILE.py:Class(…)."
+)
+WHAT_HELP = (
+    "A policy's file (.npz, .json), a run's folder, or an agent: random, 'search(method=tree)', python:FILE.py:Class."
 )
 RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
@@ -67,30 +65,47 @@ def _any_verb(
 @app.command()
 def games(json_: AsJson = False) -> None:
     """List the games that are known by name, with their parameters."""
-    import inspect
+    from infoset.catalog import OPENSPIEL, game_entries
+    from infoset.registry import PYTHON
 
-    from infoset.catalog import GAMES, GDL, OPENSPIEL, POMMERMAN
-    from infoset.gdl.library import about, library
-    from infoset.pommerman.config import CONFIGS, parameters
+    more = (
+        f"Also: a path to an .efg or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop'), or "
+        f"your own, {PYTHON}FILE.py:Class(…)."
+    )
+    _list("games", game_entries(), more, json_)
 
-    rows: list[dict[str, Any]] = []
-    for name, maker in sorted(GAMES.items()):
-        known = {p.name: p.default for p in inspect.signature(maker).parameters.values()}
-        text = (maker.__doc__ or "").strip().splitlines()[0].replace("``", "")
-        rows.append({"name": name, "parameters": known, "about": text})
-    rows += [{"name": GDL + name, "parameters": {}, "about": about(name)} for name in library()]
-    rows += [
-        {"name": POMMERMAN + name, "parameters": parameters(name), "about": f"Pommerman: {rules.about}."}
-        for name, rules in CONFIGS.items()
-    ]
+
+@app.command()
+def methods(json_: AsJson = False) -> None:
+    """List the methods of 'solve', with their parameters and the options that each takes."""
+    from infoset.registry import Entry
+    from infoset.solvers.method import METHODS, OPTIONS, parse_method
+
+    entries = []
+    for entry in METHODS.entries():
+        takes = [option for option in OPTIONS if option in parse_method(entry.name).takes]
+        options = "".join(f" --{option}" for option in takes) or " none"
+        entries.append(Entry(entry.name, entry.parameters, f"{entry.about}\n    options:{options}"))
+    _list("methods", entries, "", json_)
+
+
+@app.command()
+def agents(json_: AsJson = False) -> None:
+    """List the agents that are known by name, with their parameters."""
+    from infoset.match.agents import AGENTS
+    from infoset.registry import PYTHON
+
+    more = f"Also: a policy's file (.npz, .json), a run's folder, 'trained:DIR', or your own, {PYTHON}FILE.py:Class(…)."
+    _list("agents", AGENTS.entries(), more, json_)
+
+
+def _list(what: str, entries: list[Entry], more: str, json_: bool) -> None:
+    from infoset.cli.report import entries_body, entries_text
+
     if json_:
-        _print_json({"games": rows})
-        return
-    from infoset.names import Name
-
-    for row in rows:
-        print(f"{Name(row['name'], tuple(row['parameters'].items()))}\n    {row['about']}")
-    print(f"\nAlso: a path to an .efg or .gdl file, or {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop').")
+        _print_json({what: entries_body(entries)})
+    else:
+        print(entries_text(entries) + (f"\n\n{more}" if more else ""))
 
 
 @app.command()
@@ -98,132 +113,45 @@ def solve(
     game: MaybeGameName = None,
     method: Annotated[str | None, typer.Option(help=METHOD_HELP)] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="Stop after so many iterations (1000 if nothing else stops it).")
+        int | None, typer.Option(help="Stop after so many iterations, of each run where there are several.")
     ] = None,
     target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="Stop after so many seconds of solving; also of building, but not before 10.")
     ] = None,
-    start: Annotated[str, typer.Option(help="The first profile: uniform or random (drawn with --seed).")] = "uniform",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    start: Annotated[
+        str | None, typer.Option(help="The first profile: uniform (default) or random, drawn with --seed.")
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Independent runs, where a method has several.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     max_histories: MaxHistories = None,
-    relax: Annotated[str, typer.Option(help="For teams: what they may know while they learn.")] = "recall",
-    penalty: Annotated[
-        str, typer.Option(help="For teams: the price of knowing it, a number, 20:60, or several to choose from: 1,2,5.")
-    ] = "2",
-    runs: Annotated[int, typer.Option(min=1, help="For teams: how many trainings.")] = 1,
     json_: AsJson = False,
 ) -> None:
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
-    from infoset.cli import sampling, teams
-
-    if sampling.is_sampling(method, out if resume else None) and (resume or game is not None):
-        body = sampling.solve_by_sampling(game and _absolute(game), method, iterations, seconds, seed, out, resume)
-        if json_:
-            _print_json(body)
-        else:
-            print(sampling.sampling_text(body))
-    elif game is not None and method is not None and teams.is_team_method(method):
-        if method.startswith(teams.TEAM_EXACT):
-            body, text = teams.solve_exactly(game, method, max_histories, out), teams.exact_text
-        elif method.startswith(teams.ANNEALING):
-            body, text = teams.solve_by_annealing(game, method, runs, seed, out), teams.annealing_text
-        else:
-            body = teams.solve_team(game, method, relax, penalty, runs, iterations, seed, out)
-            text = teams.team_text
-        if json_:
-            _print_json(body)
-        else:
-            print(text(body))
-    else:
-        _solve(game, method, iterations, target, seconds, start, seed, out, resume, max_histories, json_)
-
-
-def _solve(
-    game: str | None, method: str | None, iterations: int | None, target: float | None, seconds: float | None,
-    start: str, seed: int, out: Path | None, resume: bool, max_histories: int | None, json_: bool,
-) -> None:  # fmt: skip
-    """A run of one solver, new or gone on with."""
-    from infoset.catalog import load
-    from infoset.cli.building import within
     from infoset.cli.progress import SolveProgress
-    from infoset.errors import CheckpointError, ParameterError
-    from infoset.runs import RunConfig, RunFolder
+    from infoset.cli.report import solution_body, solution_text
+    from infoset.solvers.work import Watcher
+    from infoset.solving import Solution
+    from infoset.solving import solve as solve_game
 
-    if resume and out is None:
-        raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
-    if not resume and game is None:
-        raise ParameterError("no GAME given; 'infoset games' lists the names")
-    saved = None
-    if resume:
-        assert out is not None
-        folder, config, saved = RunFolder.open(out)
-        for given, own in ((game and _absolute(game), config.game), (method, config.method)):
-            if given not in (None, own):
-                raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}, not of {given}")
-        if start != "uniform" or seed:
-            raise CheckpointError("--start and --seed belong to the beginning of a run; they cannot change on --resume")
-        if iterations is None and target is None and seconds is None:
-            iterations, target, seconds = config.iterations, config.target, config.seconds
-    else:
-        RunFolder.check_free(out)
-        config = RunConfig(_absolute(str(game)), method or DEFAULT_METHOD, start, seed, iterations, target, seconds)
-    from infoset.solvers.solve import Limits, Watcher, check_start, parse_method
-    from infoset.solvers.solve import solve as run_solver
-    from infoset.tree.sequence_form import SequenceForm
+    folder = Path("runs/*") if out is None and not resume else out
+    if game is not None and folder is not None:  # no name is read before the folder is known to be free
+        game = _absolute(game)
 
-    Limits(iterations, target, seconds)
-    check_start(config.start, config.seed)
-    chosen = parse_method(config.method)
-    with SolveProgress(iterations, target, seconds) as progress:
-        form = SequenceForm.of(load(config.game), max_histories, within(seconds, progress.building))
-        if resume:
-            folder.go_on(saved)
-        else:
-            chosen.solver(form)
-            folder = RunFolder.create(out, config)
+    def report(solution: Solution) -> None:
+        _print_json(solution_body(solution)) if json_ else print(solution_text(solution))
 
-        def advance(solver: Any, spent: float) -> None:
-            folder.checkpoint(solver, spent)
-            progress.advance(solver, spent)
-
-        def point(at: Any) -> None:
-            folder.add_point(at)
-            progress.point(at)
-
-        solution = run_solver(
-            form, chosen, iterations=iterations, target=target, seconds=seconds, start=config.start, seed=config.seed,
-            watcher=Watcher(point=point, advance=advance, done=folder.save_checkpoint), resume=saved,
+    with SolveProgress() as progress:
+        watcher = Watcher(
+            building=progress.building, begin=progress.begin, point=progress.point, advance=progress.advance,
+            solved=lambda solution: progress.after(lambda: report(solution)),
         )  # fmt: skip
-    _report(solution, folder, json_)
-
-
-def _report(solution: Solution, folder: RunFolder, json_: bool) -> None:
-    try:
-        path = folder.finish(solution)
-    except OSError:  # a full disk: what was computed is at least shown
-        _print_figures(solution, folder)
-        raise
-    if json_:
-        keys = ("game", "method", "iterations", "seconds", "nash_conv", "exploitability", "epsilon")
-        body = {key: getattr(solution, key) for key in keys}
-        _print_json({**body, "values": solution.values, "policy": str(path), "stopped": solution.stopped})
-        return
-    _print_figures(solution, folder)
-
-
-def _print_figures(solution: Solution, folder: RunFolder) -> None:
-    values = ", ".join(f"{name} {v:+.9g}" for name, v in zip(solution.policy.players, solution.values, strict=True))
-    print(
-        f"{solution.game} by {solution.method}\n"
-        f"values           {values}\n"
-        f"exploitability   {solution.exploitability:.3e}\n"
-        f"nash_conv        {solution.nash_conv:.3e}\n"
-        f"stopped          {solution.stopped} after {solution.iterations:,} iterations, {solution.seconds:.3g} s\n"
-        f"run folder       {folder.path}"
-    )
+        solve_game(
+            game, method, iterations=iterations, target=target, seconds=seconds, start=start, runs=runs, seed=seed,
+            max_histories=max_histories, out=folder, resume=resume, watcher=watcher,
+        )  # fmt: skip
 
 
 @app.command()
@@ -294,42 +222,38 @@ def train(
 @app.command()
 def evaluate(
     game: GameName,
-    policy: Annotated[
-        str, typer.Argument(metavar="POLICY", help="A saved policy, .npz or .json, or an agent that searches.")
-    ],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help=WHAT_HELP)],
+    best_response: Annotated[
+        Path | None, typer.Option(help="Save each player's best response to the others as a policy.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="To learn responses in, where nothing exact fits (10).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of learnt responses.")] = 0,
     max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
-    """Say exactly how good a saved policy is, or what an agent that searches plays: it is asked everywhere."""
-    from infoset.catalog import load
-    from infoset.match.agents import check_agent
-    from infoset.policies.tabular import TabularPolicy
+    """Say how good a policy or an agent is: exactly where it fits, else a lower bound with its interval."""
+    from infoset.cli.report import evaluation_body, evaluation_text
+    from infoset.compiled import Compiled
+    from infoset.errors import UnsupportedGameError
+    from infoset.evaluation import check_what
+    from infoset.evaluation import evaluate as how_good
+    from infoset.files import check_file
 
-    is_file = policy.endswith((".npz", ".json"))
-    if is_file:
-        TabularPolicy.check_file(policy)
-    else:
-        check_agent(policy)
-    loaded_game = load(game)
-    from infoset.solvers.metrics import evaluate as exact
-    from infoset.tree.sequence_form import SequenceForm
-
-    if not is_file:
-        from infoset.cli.induced import ask_everywhere
-
-        form, plan = ask_everywhere(policy, loaded_game, max_histories)
-    else:
-        form = SequenceForm.of(loaded_game, max_histories)
-        plan = TabularPolicy.load(policy, form).plan(form)
-    result = exact(form, plan)
+    if best_response is not None:
+        check_file(best_response)
+    check_what(what)
+    compiled = Compiled.of(game, max_histories)
+    found = how_good(compiled, what, respond=best_response is not None, seconds=seconds, seed=seed)
     if json_:
-        _print_json(asdict(result))
-        return
-    print(f"{form.name}: {policy}")
-    for name, value, best in zip(form.players, result.values, result.best_response_values, strict=True):
-        print(f"{name:<16} value {value:+.9g}   best response {best:+.9g}   gain {best - value:.3e}")
-    print(f"exploitability   {result.exploitability:.3e}\nnash_conv        {result.nash_conv:.3e}")
-    print(f"epsilon          {result.epsilon:.3e}")
+        _print_json(evaluation_body(compiled.name, what, found))
+    else:
+        print(evaluation_text(compiled.name, what, compiled.players, found))
+    if best_response is not None:
+        if found.best_response is None:
+            raise UnsupportedGameError(f"no best response was worked out: {found.reason or 'the tree does not fit'}")
+        found.best_response.save(best_response)
 
 
 @app.command("warm-up")
@@ -524,7 +448,7 @@ def watch(
 @app.command()
 def show(
     game: GameName,
-    policy: Annotated[Path | None, typer.Argument(metavar="[POLICY]", help="A saved policy to show.")] = None,
+    what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
     pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
     propnet: Annotated[
@@ -539,28 +463,22 @@ def show(
         if file is not None:
             check_file(file)
     if propnet is not None:
-        _show_propnet(game, propnet, alone=policy is None and svg is None and pdf is None)
+        _show_propnet(game, propnet, alone=what is None and svg is None and pdf is None)
         return
-    from infoset.catalog import load
-    from infoset.policies.tabular import TabularPolicy
-    from infoset.tree.game_tree import GameTree
+    from infoset.compiled import Compiled
+    from infoset.evaluation import check_what, tabulated
     from infoset.view.text import policy_text, summary_text, tree_text
 
-    if policy is not None:
-        TabularPolicy.check_file(policy)
-    tree, loaded_policy = GameTree.of(load(game), max_histories), None
-    if policy is not None:
-        from infoset.tree.sequence_form import SequenceForm
-
-        form = SequenceForm.of(tree)
-        loaded_policy = TabularPolicy.load(policy, form)
-        text = policy_text(form, loaded_policy)
-    else:
-        text = tree_text(tree)
+    if what is not None:
+        check_what(what)
+    compiled = Compiled.of(game, max_histories)
+    policy = None if what is None else tabulated(compiled, what)
+    tree = compiled.tree
+    text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
     if svg is not None or pdf is not None:
         from infoset.view.tree_picture import tree_picture
 
-        picture = tree_picture(tree, loaded_policy)
+        picture = tree_picture(tree, policy)
         if svg is not None:
             replace_file(svg, lambda file: file.write(picture.svg().encode()))
         if pdf is not None:
@@ -663,10 +581,10 @@ def convert(
     a policy.
     """
     from infoset.errors import FormatError
-    from infoset.files import check_file, replace_file
+    from infoset.files import SUFFIXES, check_file, replace_file
+    from infoset.policies.saved import policy_file
 
     check_file(target)
-    policies = (".npz", ".json")
     keys = _json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         from infoset.match.playground_json import write_game
@@ -676,10 +594,8 @@ def convert(
             write_game(match, target)
         else:
             match.save(target)
-    elif Path(source).suffix in policies and not keys:
-        from infoset.policies.tabular import TabularPolicy
-
-        TabularPolicy.load(source).save(target)
+    elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
+        _convert_policy(source, target, max_histories)
     elif target.suffix == ".efg" and not keys:
         from infoset.catalog import load
         from infoset.formats.efg import game_to_efg, write_efg
@@ -693,6 +609,19 @@ def convert(
             source,
         )
     print(f"{source} -> {target}", file=sys.stderr)
+
+
+def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
+    """Any saved policy; what has no readable keys gets them from the game that it was made for."""
+    from infoset.catalog import load_named
+    from infoset.evaluation import tabulated
+    from infoset.policies.saved import load_policy
+    from infoset.policies.tabular import TabularPolicy
+
+    policy = load_policy(source)
+    if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
+        policy = tabulated(load_named(policy.game, source), policy, max_histories)
+    policy.save(target)
 
 
 def _read_match(path: str) -> Match:
@@ -725,8 +654,9 @@ def _json_keys(path: str) -> set[str]:
 def _absolute(game: str) -> str:
     """A game's file by its whole path, so that a run can be resumed from anywhere; other names as they are."""
     from infoset.catalog import READERS
+    from infoset.registry import absolute
 
-    return str(Path(game).resolve()) if Path(game).suffix.lower() in READERS else game
+    return str(Path(game).resolve()) if Path(game).suffix.lower() in READERS else absolute(game)
 
 
 def _print_json(body: dict[str, Any]) -> None:

@@ -13,16 +13,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from infoset.cli.life_signs import PAUSE, LifeSigns, patience, say
 from infoset.errors import shorten
+from infoset.solvers.work import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from infoset.arena.tournament import Standings
     from infoset.learn.learner import Epoch
     from infoset.match.series import Series
-    from infoset.solvers.solve import Point
-    from infoset.solvers.tabular.solver import Solver
-
-
-DEFAULT_ITERATIONS = 1000
+    from infoset.solvers.work import Point, Work
 
 
 class Bar:
@@ -71,57 +70,46 @@ class Bar:
 
 
 class SolveProgress(Bar):
-    """A bar for one solve: iterations a second, exploitability, time left where the end is known."""
+    """A bar for one solve: iterations a second, how good by now, time left where the end is known."""
 
-    def __init__(self, iterations: int | None, target: float | None, seconds: float | None) -> None:
-        self.target = target
-        total = DEFAULT_ITERATIONS if (iterations, target, seconds) == (None,) * 3 else iterations
-        super().__init__("iterations", "building", total)
+    def __init__(self) -> None:
+        super().__init__("iterations", "building", None)
+        self.limits, self.quality = Limits(), ""
+        self.last: Callable[[], object] = lambda: None
+
+    def __exit__(self, *given: Any) -> None:
+        super().__exit__(*given)
+        self.last()
+
+    def after(self, last: Callable[[], object]) -> None:
+        """What is to be done when the bar is gone."""
+        self.last = last
 
     def building(self, positions: int) -> None:
         """So many positions of the game were expanded."""
         self.show(quality=f"{positions:,} positions")
 
-    def advance(self, solver: Solver, seconds: float) -> None:
-        """The solver stands here after so many seconds of its own time."""
-        rate = f"{solver.iteration / seconds:,.0f}/s" if seconds > 0 else ""
-        self.show(description="solving", completed=solver.iteration, rate=rate)
+    def begin(self, work: Work, limits: Limits) -> None:
+        """The work begins, and ends there at the latest."""
+        self.limits = limits
+        if work.total is not None or limits.iterations is not None:
+            self.show(total=work.total or limits.iterations)
+        elif limits.seconds is not None:
+            self.show(total=int(limits.seconds))
+
+    def advance(self, work: Work, seconds: float) -> None:
+        """The work stands here after so many seconds of its own time."""
+        rate = f"{work.iteration / seconds:,.0f} iterations/s" if seconds > 0 else ""
+        by_clock = work.total is None and self.limits.iterations is None and self.limits.seconds is not None
+        quality = ", ".join(filter(None, (work.about, self.quality)))
+        self.show(description="solving", completed=seconds if by_clock else work.iteration, rate=rate, quality=quality)
 
     def point(self, point: Point) -> None:
-        """The average profile was evaluated."""
-        goal = "" if self.target is None else f" (target {self.target:.1e})"
-        self.show(quality=f"exploitability {point.exploitability:.2e}{goal}")
-
-
-class TrainingProgress(Bar):
-    """A bar for many trainings: how many are over, the best payoff so far."""
-
-    def __init__(self, runs: int) -> None:
-        super().__init__("runs", "training", runs)
-
-    def advance(self, runs: int, best: float) -> None:
-        """So many runs are over."""
-        self.show(completed=runs, quality=f"best {best:.6g}")
-
-
-class SamplingProgress(Bar):
-    """A bar for sampling and its exact evaluation: iterations a second, information sets, how far the figures are."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__("s", "exploring", int(seconds))
-
-    def exploring(self, positions: int) -> None:
-        """So many positions of the game were expanded."""
-        self.show(quality=f"{positions:,} positions")
-
-    def advance(self, iterations: int, infosets: int, seconds: float) -> None:
-        """Sampling stands here."""
-        rate = f"{iterations / max(seconds, 1e-9):,.0f} iterations/s"
-        self.show(description="sampling", completed=seconds, rate=rate, quality=f"{infosets:,} sets")
-
-    def evaluating(self, share: float) -> None:
-        """So much of the evaluation is done."""
-        self.show(description="evaluating", rate="", quality=f"{share:.0%}")
+        """The work was looked at."""
+        if point.exploitability is not None:
+            goal = "" if self.limits.target is None else f" (target {self.limits.target:.1e})"
+            self.quality = f"exploitability {point.exploitability:.2e}{goal}"
+            self.show(quality=self.quality)
 
 
 class LearningProgress(Bar):
@@ -151,17 +139,6 @@ class CompilingProgress(Bar):
     def advance(self, done: int, total: int, last: str) -> None:
         """So many are done, of so many."""
         self.show(completed=done, total=total, quality=last)
-
-
-class AskingProgress(Bar):
-    """A bar for an agent that is asked at every information set."""
-
-    def __init__(self, infosets: int) -> None:
-        super().__init__("sets", "asking", infosets)
-
-    def advance(self, asked: int, seconds: float) -> None:
-        """So many were asked."""
-        self.show(completed=asked, rate=f"{asked / max(seconds, 1e-9):,.0f}/s")
 
 
 class MatchProgress(Bar):

@@ -23,7 +23,7 @@ from infoset.warm_up import ready
 
 @dataclass(frozen=True)
 class Trained:
-    """Which network, and how to search with it."""
+    """A game that a network was trained on: trained(path=DIR)."""
 
     path: str = ""
     """The folder of a training, or the file (.safetensors) of a network of states; one of public states needs its
@@ -52,6 +52,10 @@ class Trained:
         check_range("steps", self.steps, 0, MOST_STEPS)
         check_choice("stopping", self.stopping, STOPPING)
         check_range("seed", self.seed, 0, 2**31)
+
+    def agent(self) -> TrainedAgent:
+        """The agent."""
+        return TrainedAgent(self)
 
 
 class TrainedAgent(Delegating):

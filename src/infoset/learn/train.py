@@ -82,11 +82,15 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
 AnyConfig = TrainingConfig | PublicTrainingConfig
 
 
-class TrainingFolder(Folder[AnyConfig, Epoch]):
+class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
     """One training's folder."""
 
     config_type: Any = AnyConfig
     point_type = Epoch
+
+    def save_playable(self, work: Learner) -> None:
+        """The network as it stands."""
+        save_net(work.finished, work.encoding, self.path / NET)
 
     def finish(self, work: Learner) -> Path:
         """Write the network and, where matplotlib is installed, the picture.  Returns the network's path."""

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Observation, Token
-from infoset.errors import FormatError, GameRuleError, ParameterError, UnsupportedGameError, shorten
-from infoset.files import read_text
-from infoset.gdl.agents import BlindTicTacToeAgent, MeierAgent
+from infoset.base import Action, Agent, Game, InformationState, Observation, Passing, Policy
+from infoset.errors import FormatError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError, shorten
+from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
-from infoset.names import (
-    Name,
-    Value,
-    build,
-    check_parameters,
-    format_action,
-    full_name,
-    information_key,
-    move_words,
-    parse_name,
-)
+from infoset.names import Name, Value, full_name, parse_name
+from infoset.registry import PYTHON, Registry
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
-    from infoset.policies.tabular import TabularPolicy
+    from infoset.policies.saved import SavedPolicy
 
 
 class RandomAgent:
@@ -68,65 +55,59 @@ class Delegating:
 
 
 class PolicyAgent:
-    """Plays a policy: follows its own information state and draws from the distribution given there.
+    """Plays a policy: follows its own information state and draws from the chances given there.
 
-    Where the policy has nothing to say, because it knows no such information set or other moves in it, the
-    agent plays every legal move with equal probability; ``unknown`` counts how often.  The keys of a policy
-    for an information map (``.efg`` files, OpenSpiel) are the labels that players observe when they are asked.
+    ``policy`` is anything with rows of chances, or what was saved of one.  Where it says nothing, every legal move is
+    as likely as any other; ``unknown`` counts how often.  ``begin`` raises ``UnsupportedGameError`` for a policy that
+    was made for another game.
 
-    >>> policy = infoset.solve(infoset.load("kuhn_poker"), "lp").policy
+    >>> policy = infoset.solve("kuhn_poker", "lp").policy
     >>> infoset.play_match("kuhn_poker", [infoset.PolicyAgent(policy), "random"], seed=1).agents
     ('policy', 'random')
     """
 
-    def __init__(self, policy: TabularPolicy, name: str = "policy") -> None:
+    def __init__(self, policy: Policy | SavedPolicy, name: str = "policy") -> None:
         self.policy, self.name = policy, name
         self.unknown = 0
+        self._game: Game | None = None
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        if len(game.players) != len(self.policy.players):
-            raise UnsupportedGameError(
-                f"{self.name} is for {len(self.policy.players)} players, {game.name} has {len(game.players)}"
-            )
-        information_map = getattr(game, "information_map", None)
-        map_name = "" if information_map is None else information_map.name
-        if map_name != self.policy.map_name:
-            raise UnsupportedGameError(
-                f"{self.name} has the information sets {self.policy.map_name or 'of information states'!r}, "
-                f"{game.name} has {map_name or 'information states'!r}"
-            )
-        self.table, self.rng = self.policy.tables[player], rng
-        self.tokens: list[Token] = []
+        if self._game is not game:
+            self._plays, self._game = self._on(game), game
+        self.player, self.rng = player, rng
+        self.known: InformationState = ()
+
+    def _on(self, game: Game) -> Policy:
+        from infoset.compiled import Compiled
+        from infoset.policies.saved import SavedPolicy
+
+        if not isinstance(self.policy, SavedPolicy):
+            return self.policy
+        try:
+            return self.policy.on(Compiled(game))
+        except PolicyError as error:
+            raise UnsupportedGameError(f"{self.name}: {error}") from None
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if own_move is not None or observation is not None:
-            self.tokens.append((own_move, () if observation is None else observation))
+            self.known = (*self.known, (own_move, () if observation is None else observation))
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:  # no choice, and policies leave such sets out
             return legal[0]
-        row = self._row(legal)
+        row = self._plays.row(self.player, self.known, legal)
         if row is None:
             self.unknown += 1
             return legal[int(self.rng.random() * len(legal))]
-        return draw(legal, row, self.rng)
+        return draw(legal, list(row), self.rng)
 
-    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+    def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
         """With what chances it would move now."""
-        return (self._row(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
-
-    def _row(self, legal: tuple[Action, ...]) -> list[float] | None:
-        row, words = self.table.get(self._key(), {}), move_words(legal)
-        return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
+        row = self._plays.row(self.player, self.known, legal) if len(legal) > 1 else None
+        return [1 / len(legal)] * len(legal) if row is None else row
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
-
-    def _key(self) -> str:
-        if not self.policy.map_name:
-            return information_key(tuple(self.tokens))
-        label = self.tokens[-1][1] if self.tokens else ""
-        return label if isinstance(label, str) else format_action(label)
 
 
 class ScriptedAgent:
@@ -153,10 +134,9 @@ class ScriptedAgent:
         pass
 
     def _rest(self) -> Action:
-        passing: Action | None = getattr(self.game, "pass_move", None)
-        if passing is None:
+        if not isinstance(self.game, Passing):
             raise GameRuleError(f"the script has {len(self.moves)} moves, and one more is asked for")
-        return passing
+        return self.game.pass_move
 
 
 def random() -> Agent:
@@ -165,18 +145,12 @@ def random() -> Agent:
 
 
 def policy(path: str = "") -> Agent:
-    """A saved policy (.npz, .json)."""
-    from infoset.policies.sampled_policy import SampledPolicy, is_sampled
-    from infoset.policies.tabular import TabularPolicy  # not before it is needed: it brings the compiled kernels
+    """A saved policy: its file (.npz, .json), or the folder of a run."""
+    from infoset.policies.saved import load_policy  # not before it is needed: it brings the compiled kernels
 
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
-    name = str(Name("policy", (("path", path),)))
-    if is_sampled(path):
-        followers = import_module("infoset.search.followers")
-        sampled: Agent = followers.SampledAgent(SampledPolicy.load(path), name)
-        return sampled
-    return PolicyAgent(TabularPolicy.load(path), name)
+    return PolicyAgent(load_policy(path), str(Name("policy", (("path", path),))))
 
 
 def simple() -> Agent:
@@ -184,28 +158,6 @@ def simple() -> Agent:
     from infoset.pommerman.agents import SimplePlayer  # not before it is needed: it brings compiled kernels
 
     return SimplePlayer()
-
-
-class Searching:
-    """A maker of an agent whose parameters are a dataclass; its compiled kernels are not loaded before it is asked."""
-
-    def __init__(self, module: str, parameters: str, player: str, about: str) -> None:
-        self._module, self._parameters, self._player, self.__doc__ = module, parameters, player, about
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        return inspect.signature(getattr(self._load(), self._parameters))
-
-    def __call__(self, **given: Any) -> Agent:
-        found: Agent = getattr(self._load(), self._player)(self.check(**given))
-        return found
-
-    def check(self, **given: Any) -> Any:
-        """The parameters.  Raises ``ParameterError``; nothing is compiled, which making the player may do."""
-        return getattr(self._load(), self._parameters)(**given)
-
-    def _load(self) -> ModuleType:
-        return import_module(self._module)
 
 
 def stop() -> Agent:
@@ -254,53 +206,45 @@ def _script(moves: object, source: str) -> list[Action]:
         raise FormatError(str(error), source) from None
 
 
-AGENTS: dict[str, Callable[..., Agent]] = {
-    "adaptive": Searching(
-        "infoset.search.adaptive", "Adaptive", "AdaptiveAgent", "Any game: finds out which declared opponent it meets."
-    ),
-    "blind_tic_tac_toe": BlindTicTacToeAgent,
-    "champion": Searching(
-        "infoset.pommerman.search.players", "Champion", "ChampionPlayer", "Pommerman: plans of several own actions."
-    ),
-    "dypm": Searching(
-        "infoset.pommerman.search.players",
-        "Dypm",
-        "DypmPlayer",
-        "Pommerman: its own actions on a pessimistic scenario.",
-    ),
-    "eisenach": Searching(
-        "infoset.pommerman.search.eisenach", "Eisenach", "EisenachPlayer", "Pommerman: joint actions, depth first."
-    ),
-    "hakozaki": Searching(
-        "infoset.pommerman.search.hakozaki",
-        "Hakozaki",
-        "HakozakiPlayer",
-        "Pommerman: joint actions on pessimistic scenarios.",
-    ),
-    "meier": MeierAgent,
-    "playground": playground,
-    "policy": policy,
-    "random": random,
-    "scripted": scripted,
-    "search": Searching(
-        "infoset.search.agent", "Search", "SearchAgent", "Any game: solved before it begins, or searched move by move."
-    ),
-    "simple": simple,
-    "stop": stop,
-    "trained": Searching(
-        "infoset.learn.agent", "Trained", "TrainedAgent", "A game that a network was trained on: trained(path=DIR)."
-    ),
-}
+class Maker(Protocol):
+    """Parameters of an agent: checked when they are made, while nothing is compiled before ``agent``."""
+
+    def agent(self) -> Agent:
+        """A new agent."""
+        ...
+
+
+AGENTS: Registry[Agent | Maker] = Registry(
+    "agent",
+    {
+        "adaptive": "infoset.search.adaptive:Adaptive",
+        "blind_tic_tac_toe": "infoset.gdl.agents:BlindTicTacToeAgent",
+        "champion": "infoset.pommerman.search.champion:Champion",
+        "dypm": "infoset.pommerman.search.dypm:Dypm",
+        "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
+        "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
+        "meier": "infoset.gdl.agents:MeierAgent",
+        "playground": "infoset.match.agents:playground",
+        "policy": "infoset.match.agents:policy",
+        "random": "infoset.match.agents:random",
+        "scripted": "infoset.match.agents:scripted",
+        "search": "infoset.search.agent:Search",
+        "simple": "infoset.match.agents:simple",
+        "stop": "infoset.match.agents:stop",
+        "trained": "infoset.learn.agent:Trained",
+    },
+)
 """What makes an agent, by name; the parameters are the maker's."""
 
-
 TRAINED = "trained:"
+NET = "net.safetensors"
 
 
 def load_agent(name: str) -> Agent:
-    """A new agent by name: ``"random"``, ``"policy(path=policy.npz)"``.  Each seat needs one of its own.
+    """A new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs one of its own.
 
-    ``"trained:DIR"`` is short for ``"trained(path=DIR)"``.
+    The file of a policy, the folder of a run and ``"trained:DIR"`` are names, too; so is an agent of your own,
+    ``"python:FILE.py:Class(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
 
@@ -310,7 +254,13 @@ def load_agent(name: str) -> Agent:
     Traceback (most recent call last):
     infoset.errors.UnknownNameError: unknown agent 'randon'; did you mean 'random'?
     """
-    return build("agent", _parsed(name), AGENTS)
+    made = AGENTS.build(_parsed(name))
+    agent = made.agent() if hasattr(made, "agent") and not isinstance(made, Agent) else made
+    if isinstance(agent, type) or not isinstance(agent, Agent):
+        raise ParameterError(
+            f"{shorten(name)} makes {shorten(repr(agent))}, no agent; it needs begin, observe, act and end"
+        )
+    return agent
 
 
 def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
@@ -329,19 +279,28 @@ def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
 def check_agent(name: str) -> None:
     """Raise what ``load_agent`` would for a wrong name or parameter; no file is read and nothing compiled."""
     parsed = _parsed(name)
-    check_parameters("agent", parsed, AGENTS)
-    maker = AGENTS[parsed.word]
-    if isinstance(maker, Searching):
-        maker.check(**dict(parsed.parameters))
+    AGENTS.check(parsed)
+    if _compiles(parsed):
+        AGENTS.build(parsed)  # its parameters
+
+
+def _compiles(parsed: Name) -> bool:
+    """Whether it has a ``Maker``."""
+    return not parsed.word.startswith(PYTHON) and hasattr(AGENTS[parsed.word], "agent")
 
 
 def _may_compile(agent: Agent | str) -> bool:
-    return isinstance(agent, str) and isinstance(AGENTS[_parsed(agent).word], Searching)
+    return isinstance(agent, str) and _compiles(_parsed(agent))
 
 
 def _parsed(name: str) -> Name:
+    """What a name stands for: a file or a folder for what plays it."""
     if name.startswith(TRAINED):
         return Name("trained", (("path", name.removeprefix(TRAINED)),))
+    if (Path(name) / NET).is_file():
+        return Name("trained", (("path", name),))
+    if name.endswith(SUFFIXES) or (Path(name) / POLICY).is_file():
+        return Name("policy", (("path", name),))
     return parse_name(name)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
 from infoset.solvers.sampling.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
-from infoset.tree.walk import canonical, element_of, state_of, view_of
+from infoset.tree.walk import Walk, canonical, element_of, everything, state_of, view_of
 
 
 class InfosetPolicy(NamedTuple):
@@ -24,6 +24,14 @@ class InfosetPolicy(NamedTuple):
     fixing: LongArray  # (S,) the symmetries that leave a state as it is, a bit each
     row: IntArray  # (S,) or NO_ROW
     behaviour: FloatArray
+
+    @classmethod
+    def unknown(cls, walk: Walk) -> InfosetPolicy:
+        """Of no state but where the players start: everything is played uniformly."""
+        n = walk.num_players
+        start = np.arange(n, dtype=np.int32)
+        fixing = np.full(n, everything(walk.group), dtype=np.int64)
+        return cls(np.full(n + 1, n, np.int32), start, fixing, np.full(n, NO_ROW, np.int32), np.zeros(0))
 
     @classmethod
     def of(cls, table: InfosetTable, behaviour: FloatArray) -> InfosetPolicy:

@@ -1,24 +1,27 @@
-"""What sampling found, as a file: an ``InfosetPolicy`` with the game that it belongs to."""
+"""What sampling found: an ``InfosetPolicy`` with the game that it belongs to, as a file and as what it plays."""
 
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
 
+from infoset.base import Action, InformationState
+from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
-from infoset.policies.infoset_policy import InfosetPolicy
-from infoset.policies.tabular import SCHEMA
+from infoset.policies.infoset_policy import UNKNOWN, InfosetPolicy, follow
 from infoset.solvers.sampling.infoset_table import NO_ROW
-from infoset.tree.graph import GameGraph
+from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
+from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
+
+SCHEMA = 1
+KEPT = 1 << 18  # states whose views are kept
 
 
 class _Header(msgspec.Struct):
@@ -40,6 +43,9 @@ class SampledPolicy:
     policy: InfosetPolicy = field(repr=False)
     made_by: dict[str, Any] = field(default_factory=dict)
 
+    mark: ClassVar[str] = "first_child"
+    """An array by which its files are known."""
+
     @classmethod
     def of(cls, game: str, walk: Walk, policy: InfosetPolicy, made_by: dict[str, Any] | None = None) -> SampledPolicy:
         return cls(game, walk.group.order > 1, fingerprint(walk), policy, made_by or {})
@@ -51,11 +57,17 @@ class SampledPolicy:
             raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {graph.name} as it is here")
         return walk
 
-    def save(self, path: Path) -> Path:
+    def on(self, compiled: Compiled) -> WalkPolicy:
+        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        return WalkPolicy(compiled.graph, self.walk(compiled.graph), self.policy)
+
+    def save(self, path: str | Path) -> Path:
         """As ``.npz``; the file appears whole or not at all."""
         header = _Header(SCHEMA, self.game, self.symmetric, self.fingerprint, self.made_by)
+        if Path(path).suffix != ".npz":
+            raise PolicyError(f"cannot save what was sampled as {Path(path).name!r}; allowed: .npz")
         arrays = {**self.policy._asdict(), "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8)}
-        return replace_file(path, lambda file: np.savez_compressed(file, **arrays))
+        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
 
     @classmethod
     def load(cls, path: str | Path) -> SampledPolicy:
@@ -78,6 +90,52 @@ class SampledPolicy:
         return cls(header.game, header.symmetric, header.fingerprint, policy, header.made_by)
 
 
+class WalkPolicy:
+    """Chances on the walk of a game: of states that are equal by symmetry it has one."""
+
+    def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
+        self.graph, self.walk, self.policy = graph, walk, policy
+        self.number = {token: k for k, token in enumerate(graph.tokens)}
+        self.menu_of = {menu: k for k, menu in enumerate(graph.menus)}
+        self.views: dict[tuple[int, InformationState], int] = {}
+
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
+        """The chances at a state; ``None`` where it was never met, or never had a choice."""
+        view, menu = self._view(player, known), self.menu_of.get(legal)
+        state, element = view >> ELEMENT_BITS, view & ELEMENT
+        first = self.policy.row[state] if state != UNKNOWN else NO_ROW
+        if first == NO_ROW or menu is None:
+            return None
+        group, place = self.walk.group, self.walk.group.first_entry[menu]
+        row: list[float] = self.policy.behaviour[first + group.entry[element, place : place + len(legal)]].tolist()
+        return row
+
+    def _view(self, player: int, known: InformationState) -> int:
+        """The view after these tokens, from the longest beginning of them that was asked for before."""
+        if not self.views or len(self.views) > KEPT:
+            self.views = self._starts()
+        end = len(known)
+        while (player, known[:end]) not in self.views:
+            end -= 1
+        view = self.views[player, known[:end]]
+        for k in range(end, len(known)):
+            token = self.number.get(known[k], NO_TOKEN)
+            if token == NO_TOKEN:
+                view = UNKNOWN << ELEMENT_BITS
+            else:
+                view = int(follow(self.policy, self.walk.group, view, token))  # type: ignore[no-untyped-call]
+            self.views[player, known[: k + 1]] = view
+        return view
+
+    def _starts(self) -> dict[tuple[int, InformationState], int]:
+        """What is seen of the start is always the same, and no part of the tree."""
+        views: dict[tuple[int, InformationState], int] = {}
+        for player, token in enumerate(self.graph.start_tokens):
+            seen = () if token == NO_TOKEN else (self.graph.tokens[token],)
+            views[player, ()] = views[player, seen] = player << ELEMENT_BITS
+        return views
+
+
 def _check(policy: InfosetPolicy) -> None:
     """Raises ``ValueError`` for arrays that kernels cannot walk."""
     states, entries = len(policy.token), len(policy.behaviour)
@@ -88,15 +146,6 @@ def _check(policy: InfosetPolicy) -> None:
         raise ValueError("its states are no tree")
     if ((row < NO_ROW) | (row >= entries)).any() or not ((policy.behaviour >= 0) & (policy.behaviour <= 1)).all():
         raise ValueError("its rows are no chances")
-
-
-def is_sampled(path: str | Path) -> bool:
-    """Whether a file holds such a policy, and not a table with readable keys."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return "first_child.npy" in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
-        return False
 
 
 def fingerprint(walk: Walk) -> str:

@@ -17,9 +17,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from infoset.base import FloatArray
-from infoset.errors import PolicyError, shorten
+from infoset.base import Action, FloatArray, InformationState
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, read_arrays, replace_file
+from infoset.names import format_action, information_key, move_words
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -27,6 +29,7 @@ SCHEMA = 1
 SUM_TOLERANCE = 1e-6
 OTHER_BYTES = 1 << 20  # of a file: players, how it came about
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
+SOON = 1_000_000  # histories of a tree that is built to see whether a policy fits
 ENTRY_BYTES = 32  # of one probability, also in JSON
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
@@ -64,6 +67,50 @@ class TabularPolicy:
             return self.tables[player][key]
         except KeyError:
             raise PolicyError(f"no information set {shorten(key)!r} for {self.players[player]}") from None
+
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
+        """The chances at the information set of what the player knows; ``None`` where the table has no such moves.
+
+        The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
+        """
+        row, words = self.tables[player].get(self._key(known), {}), move_words(legal)
+        return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
+
+    def _key(self, known: InformationState) -> str:
+        if not self.map_name:
+            return information_key(known)
+        label = known[-1][1] if known else ""
+        return label if isinstance(label, str) else format_action(label)
+
+    def on(self, compiled: Compiled) -> TabularPolicy:
+        """Itself.  Raises ``PolicyError`` for a game with other information sets, as far as that is soon seen."""
+        n, mine = len(compiled.players), getattr(getattr(compiled.game, "information_map", None), "name", "")
+        if n != len(self.players):
+            raise PolicyError(f"the policy is for {len(self.players)} players, {compiled.name} has {n}")
+        if mine != self.map_name:
+            raise PolicyError(
+                f"the policy has the information sets {self.map_name or 'of information states'!r}, "
+                f"{compiled.name} has {mine or 'information states'!r}"
+            )
+        if self.game not in ("", compiled.name):
+            self._check_other(compiled)
+        return self
+
+    def _check_other(self, compiled: Compiled) -> None:
+        """Another name may be the same rules with other payoffs: then all its information sets are known."""
+        try:
+            tree = Compiled(compiled.game, min(compiled.limit, SOON)).tree
+        except BudgetError:
+            raise PolicyError(f"the policy was made for {self.game}, this is {compiled.name}") from None
+        known = [set[str]() for _ in tree.players]
+        for infoset, owner in enumerate(tree.infoset_player.tolist()):
+            known[owner].add(tree.key(infoset))
+        for name, table, keys in zip(self.players, self.tables, known, strict=True):
+            for key in table.keys() - keys:
+                raise PolicyError(
+                    f"the policy was made for {self.game}, this is {compiled.name}: "
+                    f"{name} has no information set {shorten(key)!r} with a choice"
+                )
 
     @cached_property
     def num_infosets(self) -> int:

@@ -18,9 +18,10 @@ from infoset.base import Action, Agent, Game, Observation
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
+from infoset.policies.simple import AskedPolicy
 from infoset.search.agent import Search, SearchAgent
 from infoset.search.beliefs import Model, own_token
-from infoset.search.models import AgentModel, by_edge, model_of
+from infoset.search.models import by_edge, model_of
 from infoset.search.ranges import Ranges
 from infoset.tree.graph import NO_TOKEN, explore
 from infoset.warm_up import ready
@@ -31,7 +32,7 @@ IMPOSSIBLE = log(1e-9)  # an agent that errs now and then is not ruled out for e
 
 @dataclass(frozen=True)
 class Adaptive:
-    """Which opponents are reckoned with, and how it prepares."""
+    """Any game: finds out which declared opponent it meets, and answers that one."""
 
     models: tuple[str, ...] = ("random",)
     """The opponents that may be met: ``random``, or agents that tell their chances."""
@@ -47,6 +48,10 @@ class Adaptive:
         if not 0.5 < self.confidence < 1.0:
             raise ParameterError(f"adaptive: confidence={self.confidence}; allowed: more than 0.5, less than 1")
         check_range("seed", self.seed, 0, 2**31)
+
+    def agent(self) -> AdaptiveAgent:
+        """The agent."""
+        return AdaptiveAgent(self)
 
 
 class _Hypothesis:
@@ -153,7 +158,7 @@ def _playing(game: Game, sound: SearchAgent) -> Model:
     told.begin(game, 0, np.random.default_rng(0), None)
     if not hasattr(told.inner, "chances"):
         raise UnsupportedGameError(f"{game.name} is searched move by move: {sound.plan}")
-    return AgentModel(game, told)
+    return AskedPolicy(game, told).row
 
 
 def _share(deadline: float | None, parts: int) -> float | None:

@@ -18,9 +18,10 @@ from infoset.base import Action, Agent, Game
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
+from infoset.policies.public_policy import PublicPlay
+from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.beliefs import Model, uniform
-from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.models import by_number, model_of, response_to
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.search.range_search import AVERAGE, KNOWN_ROOTS, STOPPING, Effort, RangeSearch, SubgameSolver
@@ -32,8 +33,9 @@ from infoset.search.subgraph import Values
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampled_response import SampledResponse
-from infoset.solvers.solve import solve
+from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
+from infoset.solvers.work import Limits, Watcher, advance
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -54,7 +56,7 @@ CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to 
 
 @dataclass(frozen=True)
 class Search:
-    """How to look for a plan, and how to search where there is none."""
+    """Any game: solved before it begins, or searched move by move."""
 
     method: str = "auto"
     """``tree``, ``public``, ``sampling`` instead of the agent's own choice, or a root of subgames that are solved at
@@ -94,6 +96,10 @@ class Search:
         check_range("steps", self.steps, 0, MOST_STEPS)
         check_choice("stopping", self.stopping, STOPPING)
         check_range("seed", self.seed, 0, 2**31)
+
+    def agent(self) -> SearchAgent:
+        """The agent."""
+        return SearchAgent(self)
 
 
 class SearchAgent(Delegating):
@@ -180,10 +186,11 @@ class _Planner:
             policy = TabularPolicy.from_plan(form, self.oracle(tree, form))
             return PolicyAgent(policy, "search"), f"tree: a best response to {self.parameters.exploit}"
         spread = max(form.largest_payoff - form.smallest_payoff, 1e-12)
-        found = solve(form, target=CLOSE * spread, seconds=max(self._left(), 0.05))
-        return PolicyAgent(found.policy, "search"), (
-            f"tree: all {histories:,.0f} histories fit; {found.iterations:,} iterations of {found.method}, "
-            f"exploitability {found.exploitability:.3g}"
+        solver = pcfr_plus().solver(form)
+        advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
+        return PolicyAgent(solver.policy(), "search"), (
+            f"tree: all {histories:,.0f} histories fit; {solver.iteration:,} iterations of {solver.name}, "
+            f"exploitability {solver.evaluation().exploitability:.3g}"
         )
 
     def _public(self, graph: GameGraph) -> tuple[Agent, str]:
@@ -193,8 +200,10 @@ class _Planner:
         solution = solve_public(graph, self.oracle, self.parameters.max_histories)
         worth = ", ".join(f"{value:.6g}" for value in solution.values)
         how = f"answered best to {self.parameters.exploit}" if self.oracle else "solved"
-        return PublicFollower(solution), (
-            f"public: {len(solution.roots)} positions are common knowledge; their subgames are {how}, values {worth}"
+        policy = solution.policy()
+        assert policy is not None
+        return PolicyAgent(PublicPlay(policy, graph), "search"), (
+            f"public: {solution.total} positions are common knowledge; their subgames are {how}, values {worth}"
         )
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
@@ -204,7 +213,7 @@ class _Planner:
         solver = PooledMccfr(partial(Mccfr, walk), self.parameters.seed)
         self._sample(solver)
         equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
-        return InfosetFollower(graph, walk, solver.policy(RARE)), (
+        return PolicyAgent(WalkPolicy(graph, walk, solver.policy(RARE)), "search"), (
             f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
             f"iterations of external sampling met {solver.num_infosets:,} information sets"
         )
@@ -218,7 +227,7 @@ class _Planner:
             walk = Walk.of(graph)
             solver = SampledResponse(walk, self.player, by_number(model, graph), self.parameters.seed)
         self._sample(solver)
-        return InfosetFollower(graph, walk, solver.policy()), (
+        return PolicyAgent(WalkPolicy(graph, walk, solver.policy()), "search"), (
             f"sampling: {len(graph.player):,} positions fit, their histories do not; {solver.iteration:,} plays "
             f"against {self.parameters.exploit} met {solver.num_infosets:,} information sets"
         )

@@ -7,14 +7,13 @@ to any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, Agent, FloatArray, Game, InformationState, LongArray
-from infoset.errors import UnsupportedGameError
-from infoset.match.agents import agent_name, load_agent
+from infoset.base import FloatArray, Game, LongArray
+from infoset.match.agents import load_agent
 from infoset.names import move_words
+from infoset.policies.simple import AskedPolicy
 from infoset.search.beliefs import Model, uniform
 from infoset.search.ranges import Moves
 from infoset.solvers.metrics import best_response
@@ -24,39 +23,10 @@ from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
-TELLING = "meier, blind_tic_tac_toe"
-KEPT = 1 << 16  # information states whose chances are kept
-
-
-class AgentModel:
-    """An agent as a distribution: begun anew for every information state and told of it token by token."""
-
-    def __init__(self, game: Game, agent: Agent) -> None:
-        self.game, self.agent = game, agent
-        chances = getattr(self.agent, "chances", None)
-        if chances is None:
-            raise UnsupportedGameError(
-                f"agent {agent_name(agent)} does not tell its chances; models: random, meier, blind_tic_tac_toe"
-            )
-        self.chances: Callable[[tuple[Action, ...]], Sequence[float]] = chances
-        self.known: dict[Any, Sequence[float]] = {}
-
-    def __call__(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-        key = player, known, legal
-        if key not in self.known:
-            if len(self.known) >= KEPT:
-                self.known.clear()
-            agent: Agent = self.agent
-            agent.begin(self.game, player, np.random.default_rng(0), None)
-            for own_move, observation in known:
-                agent.observe(own_move, observation)
-            self.known[key] = self.chances(legal)
-        return self.known[key]
-
 
 def model_of(game: Game, name: str) -> Model:
     """A model by an agent's name; ``random`` plays uniformly.  Raises ``UnsupportedGameError``."""
-    return uniform if name == "random" else AgentModel(game, load_agent(name))
+    return uniform if name == "random" else AskedPolicy(game, load_agent(name)).row
 
 
 def by_number(model: Model, graph: GameGraph) -> NumberedModel:

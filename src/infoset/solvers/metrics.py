@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
+from infoset.policies.tabular import TabularPolicy
 from infoset.tree.kernels import best_up, gradient, plan_down, root_values
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
@@ -38,9 +40,24 @@ class Evaluation:
     """Expected payoff of each player."""
     best_response_values: tuple[float, ...]
     """Payoff of each player's best response to the others."""
+    exact: bool = True
+    """Whether the figures are exact; else responses were learnt and played, and the gains are lower bounds."""
+    margin: float = 0.0
+    """Half the width of the 95 % confidence interval of ``nash_conv``; 0 where it is exact."""
+    reason: str = ""
+    """Why it is not exact."""
+    best_response: TabularPolicy | None = field(default=None, repr=False, compare=False)
+    """Each player's best response to the others, where it was asked for."""
+
+    @classmethod
+    def of(cls, values: Iterable[float], best: Iterable[float]) -> Evaluation:
+        """From expected payoffs (n,) and those of best responses (n,)."""
+        expected, attained = tuple(map(float, values)), tuple(map(float, best))
+        gains = [max(b - v, 0.0) for b, v in zip(attained, expected, strict=True)]  # never negative but for rounding
+        return cls(sum(gains), sum(gains) / len(gains), max(gains), expected, attained)
 
 
-def evaluate(form: SequenceForm, plan: FloatArray) -> Evaluation:
+def evaluate_plan(form: SequenceForm, plan: FloatArray) -> Evaluation:
     """Exact figures of the profile with realisation weights ``plan`` (S,).
 
     By one pass over the sequence form for each player (Johanson et al. 2011).
@@ -53,10 +70,7 @@ def evaluate(form: SequenceForm, plan: FloatArray) -> Evaluation:
     n = form.num_players
     values, best = np.empty(n), np.empty(n)
     root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
-    expected, attained = tuple(values.tolist()), tuple(best.tolist())
-    gains = [max(b - v, 0.0) for b, v in zip(attained, expected, strict=True)]  # never negative but for rounding
-    total = sum(gains)
-    return Evaluation(total, total / n, max(gains), expected, attained)
+    return Evaluation.of(values, best)
 
 
 def exploitability(form: SequenceForm, plan: FloatArray) -> float:
@@ -67,7 +81,7 @@ def exploitability(form: SequenceForm, plan: FloatArray) -> float:
     >>> round(infoset.exploitability(form, plan), 6)
     0.458333
     """
-    return evaluate(form, plan).exploitability
+    return evaluate_plan(form, plan).exploitability
 
 
 def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
@@ -78,7 +92,7 @@ def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
     >>> round(infoset.nash_conv(form, plan), 6)
     0.916667
     """
-    return evaluate(form, plan).nash_conv
+    return evaluate_plan(form, plan).nash_conv
 
 
 def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
@@ -89,7 +103,7 @@ def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
     >>> infoset.expected_values(form, plan).round(3).tolist()
     [0.125, -0.125]
     """
-    return np.array(evaluate(form, plan).values)
+    return np.array(evaluate_plan(form, plan).values)
 
 
 def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArray:

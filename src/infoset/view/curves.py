@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from infoset.files import replace_file
-from infoset.solvers.solve import Point
+from infoset.solvers.work import Point
 
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 FLOOR = 1e-17
 
 
 def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | None:
-    """Exploitability against iterations, log-log, average and current profile.
+    """Exploitability against iterations, log-log, average and current profile; else what the best policy so far earns.
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
-    shown = [p for p in points if p.iteration > 0]
+    known = [p for p in points if p.exploitability is not None]
+    shown = [p for p in known or points if p.iteration > 0 and (known or p.values)]
     if len(shown) < 2:
         return None
     try:
@@ -28,12 +29,18 @@ def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | 
     figure = Figure(figsize=(7.2, 4.2), dpi=120, layout="constrained")
     axes = figure.subplots()
     iterations = [p.iteration for p in shown]
-    axes.loglog(iterations, [max(p.current_exploitability, FLOOR) for p in shown], color=CURRENT, lw=1.2, alpha=0.85)
-    axes.loglog(iterations, [max(p.exploitability, FLOOR) for p in shown], color=AVERAGE, lw=2.2)
-    _label_end(axes, shown[-1].iteration, shown[-1].exploitability, "average", AVERAGE)
-    _label_end(axes, shown[-1].iteration, shown[-1].current_exploitability, "current", CURRENT)
+    lines = (("current_exploitability", "current", CURRENT, 1.2), ("exploitability", "average", AVERAGE, 2.2))
+    for name, word, color, width in lines:
+        if getattr(shown[-1], name) is not None:
+            values = [max(getattr(p, name), FLOOR) for p in shown]
+            axes.loglog(iterations, values, color=color, lw=width)
+            _label_end(axes, iterations[-1], values[-1], word, color)
+    if not known:
+        best = [p.values[0] for p in shown if p.values]
+        axes.plot(iterations, best, color=AVERAGE, lw=2.2, drawstyle="steps-post")
+        _label_end(axes, iterations[-1], best[-1], "best", AVERAGE)
     axes.set_xlabel("iterations")
-    axes.set_ylabel("exploitability")
+    axes.set_ylabel("exploitability" if known else "payoff of the best policy")
     axes.set_title(title, loc="left", fontsize=11)
     axes.grid(True, which="major", color="#dddddd", lw=0.8)
     axes.margins(x=0.02)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray
+from infoset.base import Agent, FloatArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
@@ -86,7 +86,10 @@ MAX_DEPTH = 8
 
 @dataclass(frozen=True)
 class Champion(Wishes):
-    """The parameters beside its wishes; distances and times are in steps, values are logarithms."""
+    """Pommerman: plans of several own actions.
+
+    The parameters beside its wishes; distances and times are in steps, values are logarithms.
+    """
 
     length: int = 12
     """Of plan and scenario together."""
@@ -118,6 +121,12 @@ class Champion(Wishes):
     """What it costs to be where its teammate can do so by accident."""
     chase: float = 3.0
     chase_age: float = 40.0
+
+    def agent(self) -> Agent:
+        """The agent."""
+        from infoset.pommerman.search.players import ChampionPlayer  # which brings compiled kernels
+
+        return ChampionPlayer(self)
 
     def __post_init__(self) -> None:
         check_range("depth", self.depth, 1, MAX_DEPTH)

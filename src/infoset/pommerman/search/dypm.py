@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray
+from infoset.base import Agent, FloatArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
@@ -72,7 +72,10 @@ STUBBORN = 0.3  # what a failed move is worth less the next time, for each time 
 
 @dataclass(frozen=True)
 class Dypm(Wishes):
-    """The parameters beside its wishes; distances and times are in steps."""
+    """Pommerman: its own actions on a pessimistic scenario.
+
+    The parameters beside its wishes; distances and times are in steps.
+    """
 
     level: int = 3
     """Steps in which the others spread (the paper's pessimism level)."""
@@ -92,6 +95,12 @@ class Dypm(Wishes):
     """What goals count beside values."""
     bombs: bool = False
     """Whether every enemy in view is reckoned to lay a bomb at once."""
+
+    def agent(self) -> Agent:
+        """The agent."""
+        from infoset.pommerman.search.players import DypmPlayer  # which brings compiled kernels
+
+        return DypmPlayer(self)
 
     def __post_init__(self) -> None:
         check_range("length", self.length, 2, MAX_LENGTH)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, Game
+from infoset.base import Agent, FloatArray, Game
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
@@ -81,7 +81,10 @@ MARGIN = 1e-3  # seconds before the deadline in which no chunk begins: one may t
 
 @dataclass(frozen=True)
 class Eisenach:
-    """The parameters; distances are Manhattan, times in steps, gains in points."""
+    """Pommerman: joint actions, depth first.
+
+    The parameters; distances are Manhattan, times in steps, gains in points.
+    """
 
     discount: float = 0.98
     """Of a point, for each step until it is gained."""
@@ -129,6 +132,10 @@ class Eisenach:
     """Simulated steps for one decision."""
     depth: int = 6
     """Own plies, less one for each other agent that branches."""
+
+    def agent(self) -> Agent:
+        """The agent."""
+        return EisenachPlayer(self)
 
     def __post_init__(self) -> None:
         check_range("budget", self.budget, 1, 10**9)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, Game
+from infoset.base import Agent, FloatArray, Game
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman.config import MAX_AGENTS, Config
@@ -78,7 +78,10 @@ HOPELESS = 1e-3  # what no survivability counts as
 
 @dataclass(frozen=True)
 class Hakozaki(Wishes):
-    """The parameters beside its wishes; distances and times are in steps, survivabilities in cells."""
+    """Pommerman: joint actions on pessimistic scenarios.
+
+    The parameters beside its wishes; distances and times are in steps, survivabilities in cells.
+    """
 
     budget: int = 300
     """How many joint actions are judged at most; all own actions meet the same replies of the others, at least one."""
@@ -94,6 +97,10 @@ class Hakozaki(Wishes):
     """How long an enemy that went out of view is still reckoned with."""
     goal_weight: float = 0.5
     """What goals count beside logarithms of survivabilities."""
+
+    def agent(self) -> Agent:
+        """The agent."""
+        return HakozakiPlayer(self)
 
     def __post_init__(self) -> None:
         check_range("budget", self.budget, 1, 10**9)

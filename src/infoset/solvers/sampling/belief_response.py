@@ -447,8 +447,7 @@ class PolicyEvaluation:
     def result(self) -> Evaluation:
         """When all is done."""
         best, values = zip(*[response.values for response in self.responses], strict=True)
-        gains = [max(b - v, 0.0) for b, v in zip(best, values, strict=True)]
-        return Evaluation(sum(gains), sum(gains) / len(gains), max(gains), tuple(values), tuple(best))
+        return Evaluation.of(values, best)
 
     def save(self) -> dict[str, Any]:
         """All that the steps to come depend on, as arrays by name."""

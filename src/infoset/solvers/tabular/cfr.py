@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from infoset.base import FloatArray
@@ -87,6 +85,50 @@ def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZO
     return _predictive(name, alternating, averaging, _power(alpha), horizon)
 
 
+def hs_dcfr(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
+    """HS-DCFR(γ) (Zhang, McAleer & Sandholm 2024): DCFR with α = 1 + 3t/n, β = -1 - 2t/n and an average by γ - 5t/n.
+
+    ``gamma`` is 30 or 15 in the paper; ``horizon`` is n, the number of iterations planned, after which nothing changes.
+    Raises ``ParameterError`` for values out of range.
+
+    >>> infoset.solve("kuhn_poker", infoset.hs_dcfr(horizon=100), iterations=100).nash_conv < 0.01
+    True
+    """
+    name = full_name("hs-dcfr", hs_dcfr, gamma=gamma, horizon=horizon, alternating=alternating)
+    falling = _falling("hs-dcfr", gamma)
+
+    def share(t: FloatArray) -> FloatArray:
+        return np.minimum(t / horizon, 1.0)
+
+    def positive(t: FloatArray) -> FloatArray:
+        return np.asarray(1 / (1 + t ** -(1 + 3 * share(t))))
+
+    def negative(t: FloatArray) -> FloatArray:
+        return np.asarray(1 / (1 + t ** (1 + 2 * share(t))))
+
+    return _discounted(name, alternating, falling, positive, negative, horizon)
+
+
+def hs_pcfr_plus(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
+    """HS-PCFR+(γ) (Zhang, McAleer & Sandholm 2024): PCFR+ with an average by γ - 5t/n.
+
+    ``gamma`` is 30 or 15 in the paper; ``horizon`` is n, the number of iterations planned, after which nothing changes.
+    Raises ``ParameterError`` for values out of range.
+
+    >>> infoset.solve("kuhn_poker", infoset.hs_pcfr_plus(horizon=100), iterations=100).nash_conv < 0.01
+    True
+    """
+    name = full_name("hs-pcfr+", hs_pcfr_plus, gamma=gamma, horizon=horizon, alternating=alternating)
+    return _predictive(name, alternating, _falling("hs-pcfr+", gamma), _one, horizon)
+
+
+def _falling(method: str, gamma: float) -> Value:
+    """By 5 over the horizon."""
+    if not 5 <= gamma <= MAX_EXPONENT:
+        raise ParameterError(f"{method}: gamma={gamma:g} is out of range; allowed: 5 to {MAX_EXPONENT}")
+    return (float(gamma), float(gamma) - 5.0)
+
+
 def hedge(eta: float = 1.0, decay: float = 0.5, averaging: float = 0.0, alternating: bool = True) -> Method:
     """Exponential weights at every information set, learning rate ``eta / t**decay``.
 
@@ -168,14 +210,3 @@ def _finite(method: str, **parameters: float) -> None:
     for name, value in parameters.items():
         if not -MAX_EXPONENT <= value <= MAX_EXPONENT:
             raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {MAX_EXPONENT} in size")
-
-
-METHODS: dict[str, Callable[..., Method]] = {
-    "cfr": cfr,
-    "cfr+": cfr_plus,
-    "linear-cfr": linear_cfr,
-    "dcfr": dcfr,
-    "pcfr+": pcfr_plus,
-    "pdcfr+": pdcfr_plus,
-    "hedge": hedge,
-}

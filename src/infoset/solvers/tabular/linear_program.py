@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
 
 import numpy as np
 
 from infoset import signs
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.tabular.solver import Solver
+from infoset.solvers.tabular.solver import Solver, TabularMethod
+from infoset.solvers.work import Background, Limits
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
@@ -121,8 +123,11 @@ def _on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> Float
 
 
 @dataclass(frozen=True)
-class LinearProgram:
+class LinearProgram(TabularMethod):
     """The method ``lp``: exact, in one iteration."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
+    default: ClassVar[Limits] = Limits()
 
     name: str = "lp"
 
@@ -140,17 +145,20 @@ def lp() -> LinearProgram:
 
 
 class LinearProgramSolver(Solver):
-    """The linear program behind the interface of iterative solvers: the first step solves it."""
+    """The linear program behind the interface of iterative solvers: its only step solves it."""
+
+    total = 1
 
     def __init__(self, form: SequenceForm) -> None:
         check_zero_sum(form)
         plan = realisation(form, uniform(form))
         super().__init__(form, "lp", {"plan": plan, "average": plan.copy()})
+        self._program: Background[FloatArray] | None = None
 
-    def step(self, iterations: int = 1) -> None:
-        if iterations and not self.iteration:
-            self.arrays["plan"][:] = self.arrays["average"][:] = linear_program(self.form)
+    def step(self, iterations: int = 1, until: float = inf) -> None:
+        if not iterations or self.iteration:
+            return
+        self._program = self._program or Background(lambda: linear_program(self.form))
+        if self._program.wait(until):
+            self.arrays["plan"][:] = self.arrays["average"][:] = self._program.result
             self.iteration = 1
-
-
-METHODS: dict[str, Callable[..., LinearProgram]] = {"lp": lp}

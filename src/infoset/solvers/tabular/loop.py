@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import Any, NamedTuple
 
 import numba
@@ -18,7 +19,7 @@ from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
 from infoset.solvers.tabular import updates
-from infoset.solvers.tabular.solver import Solver
+from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.tabular.updates import Update
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import realisation, uniform
@@ -92,7 +93,7 @@ def compiled_loop(local_update: Update) -> Any:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(TabularMethod):
     """An iterative solver as a value: a local update, its schedule and how players take turns.
 
     ``update``: a plain function as described in ``updates.py``, built in or the user's own.
@@ -146,7 +147,7 @@ class LoopSolver(Solver):
             what = next((line for line in str(error).splitlines() if "rror" in line), "")
             raise ParameterError(f"{method.name}: the update does not compile: {what.strip()}") from error
 
-    def step(self, iterations: int = 1) -> None:
+    def step(self, iterations: int = 1, until: float = inf) -> None:
         self._run(iterations)
         self.iteration += iterations
 

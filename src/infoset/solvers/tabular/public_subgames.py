@@ -7,17 +7,23 @@ more it is a subgame-perfect choice of equilibria, and ``evaluate`` says how goo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray
+from infoset.compiled import Compiled
+from infoset.errors import CheckpointError, UnsupportedGameError, shorten
+from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.metrics import Evaluation, evaluate, expected_values
+from infoset.solvers.method import Options
+from infoset.solvers.metrics import Evaluation, evaluate_plan, expected_values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
+from infoset.solvers.work import Background, Limits, Work
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph
 from infoset.tree.sequence_form import SequenceForm
@@ -31,74 +37,111 @@ Oracle: TypeAlias = Callable[[GameTree, SequenceForm], FloatArray]
 """From a game to realisation weights (S,)."""
 
 
-@dataclass(frozen=True, eq=False)
-class PublicSolution:
-    """A profile as one table for each public position: keys are what a player did and saw since it was there."""
+class PublicSubgames(Work):
+    """The public subgames of a game, solved one after the other, the last first; an iteration is one of them.
 
-    graph: GameGraph
-    roots: IntArray  # (R,) public positions that are no ends, in topological order
-    policies: tuple[TabularPolicy, ...] = field(repr=False)  # (R,)
-    worth: FloatArray = field(repr=False)  # (P, n) every player's payoff from each root on; 0 elsewhere
+    ``oracle`` says what is played in one; ``max_histories`` bounds each.  Raises ``BudgetError`` for one too large.
+
+    >>> from infoset.solvers.tabular.public_subgames import PublicSubgames
+    >>> from infoset.tree.graph import explore
+    >>> work = PublicSubgames(explore(infoset.load("gdl:meier")))
+    >>> work.step(work.total)
+    >>> round(work.values[0], 6)
+    64.793901
+    """
+
+    def __init__(self, graph: GameGraph, oracle: Oracle | None = None, max_histories: int | None = None) -> None:
+        self.graph, self.oracle, self.max_histories = graph, oracle or equilibrium, max_histories
+        self.roots, self.public = _roots(graph)
+        self.total: int = len(self.roots)
+        self.worth = np.zeros((len(graph.player), len(graph.players)))
+        """(P, n) every player's payoff from each root that is solved on; 0 elsewhere."""
+        self.plans: list[FloatArray] = []
+        self.pieces: list[TabularPolicy] = []
+        self._now: Background[tuple[SequenceForm, FloatArray]] | None = None
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        for _ in range(min(iterations, self.total - self.iteration)):
+            self._now = self._now or Background(self._solve_next)
+            if not self._now.wait(until):
+                return
+            (form, plan), self._now = self._now.result, None
+            self._keep(form, plan)
+
+    def _solve_next(self) -> tuple[SequenceForm, FloatArray]:
+        tree, form = _piece(self.graph, self._root, self.public, self.worth, self.max_histories)
+        return form, self.oracle(tree, form)
+
+    @property
+    def _root(self) -> int:
+        return int(self.roots[self.total - 1 - self.iteration])
+
+    def _keep(self, form: SequenceForm, plan: FloatArray) -> None:
+        self.worth[self._root] = expected_values(form, plan)
+        self.plans.append(plan)
+        self.pieces.append(TabularPolicy.from_plan(form, plan, {"method": "public"}))
+        self.iteration += 1
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Every player's payoff of the whole game."""
+        """Every player's payoff of the whole game, once all is solved."""
         return tuple(self.worth[0].tolist())
 
+    def policy(self) -> PublicPolicy | None:
+        """The pieces, once all are solved: a game does not end before its last subgame."""
+        if self.iteration < self.total:
+            return None
+        graph, roots = self.graph, tuple(self.roots.tolist())
+        made_by = {"method": "public", "iterations": self.iteration}
+        return PublicPolicy(graph.name, graph.players, len(graph.player), roots, tuple(self.pieces[::-1]), made_by)
+
     @property
-    def num_infosets(self) -> int:
-        return sum(policy.num_infosets for policy in self.policies)
+    def about(self) -> str:
+        return f"{self.iteration:,} of {self.total:,} public subgames"
+
+    def save(self) -> dict[str, Any]:
+        return {"iteration": np.array(self.iteration), **{f"plan{k}": plan for k, plan in enumerate(self.plans)}}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.plans, self.pieces, self.iteration, self._now = [], [], 0, None
+        try:
+            for k in range(int(saved["iteration"])):
+                _, form = _piece(self.graph, self._root, self.public, self.worth, self.max_histories)
+                plan = np.asarray(saved[f"plan{k}"], dtype=np.float64)
+                if plan.shape != (form.num_sequences,):
+                    raise ValueError(f"plan{k} has the shape {plan.shape}")
+                self._keep(form, plan)
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            raise CheckpointError(f"the checkpoint does not fit: {shorten(str(error), 200)}") from None
 
 
 def solve_public(
-    graph: GameGraph,
-    oracle: Oracle | None = None,
-    max_histories: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> PublicSolution:
-    """Solve every public subgame: by linear programming where it is zero-sum, else by PCFR+, or by ``oracle``.
-
-    ``progress`` is told how many subgames of how many are solved.  Raises ``BudgetError`` for one too large.
-
-    >>> from infoset.solvers.tabular.public_subgames import solve_public
-    >>> from infoset.tree.graph import explore
-    >>> solution = solve_public(explore(infoset.load("gdl:meier")))
-    >>> round(solution.values[0], 6)
-    64.793901
-    """
-    roots, public = _roots(graph)
-    worth = np.zeros((len(graph.player), len(graph.players)))
-    policies: list[TabularPolicy] = []
-    for done, root in enumerate(roots[::-1].tolist()):
-        tree, form = _piece(graph, root, public, worth, max_histories)
-        plan = (oracle or equilibrium)(tree, form)
-        worth[root] = expected_values(form, plan)
-        policies.append(TabularPolicy.from_plan(form, plan, {"method": "public-subgames"}))
-        if progress:
-            progress(done + 1, len(roots))
-    return PublicSolution(graph, roots, tuple(policies[::-1]), worth)
+    graph: GameGraph, oracle: Oracle | None = None, max_histories: int | None = None
+) -> PublicSubgames:  # fmt: skip
+    """Every public subgame solved: by linear programming where it is zero-sum, else by PCFR+, or by ``oracle``."""
+    work = PublicSubgames(graph, oracle, max_histories)
+    work.step(work.total)
+    return work
 
 
-def evaluate_public(solution: PublicSolution) -> Evaluation:
+def evaluate_public(policy: PublicPolicy, graph: GameGraph) -> Evaluation:
     """Exact figures of the whole profile: best responses, too, are found piece by piece.
 
     >>> from infoset.solvers.tabular.public_subgames import evaluate_public, solve_public
     >>> from infoset.tree.graph import explore
-    >>> evaluate_public(solve_public(explore(infoset.load("gdl:meier")))).nash_conv < 1e-9
+    >>> graph = explore(infoset.load("gdl:meier"))
+    >>> evaluate_public(solve_public(graph).policy(), graph).nash_conv < 1e-9
     True
     """
-    graph, public = solution.graph, np.zeros(len(solution.graph.player), dtype=np.bool_)
-    public[solution.roots] = True
-    best, n = np.zeros_like(solution.worth), len(graph.players)
-    values = np.zeros_like(solution.worth)
-    for root, policy in zip(solution.roots[::-1].tolist(), solution.policies[::-1], strict=True):
+    public = np.zeros(len(graph.player), dtype=np.bool_)
+    public[list(policy.roots)] = True
+    best, values = np.zeros((2, len(graph.player), len(graph.players)))
+    for root, piece in zip(policy.roots[::-1], policy.pieces[::-1], strict=True):
         _, form = _piece(graph, root, public, best)
-        best[root] = evaluate(form, policy.plan(form)).best_response_values
+        best[root] = evaluate_plan(form, piece.plan(form)).best_response_values
         _, form = _piece(graph, root, public, values)
-        values[root] = expected_values(form, policy.plan(form))
-    gains = np.maximum(best[0] - values[0], 0.0)
-    total = float(gains.sum())
-    return Evaluation(total, total / n, float(gains.max()), tuple(values[0].tolist()), tuple(best[0].tolist()))
+        values[root] = expected_values(form, piece.plan(form))
+    return Evaluation.of(values[0], best[0])
 
 
 def equilibrium(tree: GameTree, form: SequenceForm) -> FloatArray:
@@ -118,8 +161,32 @@ def _roots(graph: GameGraph) -> tuple[IntArray, Mask]:
     return positions, public
 
 
+def largest_piece(graph: GameGraph) -> float:
+    """The histories of the largest public subgame."""
+    roots, public = _roots(graph)
+    worth = np.zeros((len(graph.player), len(graph.players)))
+    return max(cut(graph, root, public, worth).count_histories() for root in roots.tolist())
+
+
 def _piece(
     graph: GameGraph, root: int, public: Mask, worth: FloatArray, max_histories: int | None = None
 ) -> tuple[GameTree, SequenceForm]:
     tree = GameTree.unroll(cut(graph, root, public, worth), max_histories)
     return tree, SequenceForm.of(tree)
+
+
+@dataclass(frozen=True)
+class PublicMethod:
+    """The subgames that common knowledge makes, each solved once: exact for two players and a constant sum."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
+    default: ClassVar[Limits] = Limits()
+
+    name: ClassVar[str] = "public"
+
+    def work(self, compiled: Compiled, options: Options) -> PublicSubgames:
+        """Raises ``UnsupportedGameError`` where nothing but the start is common knowledge."""
+        work = PublicSubgames(compiled.graph, None, compiled.max_histories)
+        if work.total < 2:
+            raise UnsupportedGameError(f"{compiled.name}: no position is common knowledge but the start")
+        return work

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,7 @@ from infoset.names import full_name
 from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.cfr import HORIZON, discount
 from infoset.solvers.tabular.loop import Method
-from infoset.solvers.tabular.solver import Solver
+from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.tabular.updates import softmax
 from infoset.tree.kernels import expect_up, gradient, plan_down
 from infoset.tree.plans import uniform
@@ -38,7 +37,7 @@ def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool =
 
 
 @dataclass(frozen=True)
-class Replicator:
+class Replicator(TabularMethod):
     """The method ``sfrd``: its shift depends on the game, so it becomes a ``Method`` when it meets one."""
 
     shift: float | None
@@ -112,7 +111,7 @@ def _flow(a: FormArrays, s: FlowState, step: float, steps: int) -> None:
 
 
 @dataclass(frozen=True)
-class ContinuousReplicator:
+class ContinuousReplicator(TabularMethod):
     """The method ``sfrd-continuous``: eq. 4 integrated with Runge-Kutta; one iteration is one ``step`` of time."""
 
     step: float
@@ -153,12 +152,6 @@ class FlowSolver(Solver):
         self.method = method
         _flow(form.arrays, self.state, method.step, 0)
 
-    def step(self, iterations: int = 1) -> None:
+    def step(self, iterations: int = 1, until: float = inf) -> None:
         _flow(self.form.arrays, self.state, self.method.step, iterations)
         self.iteration += iterations
-
-
-METHODS: dict[str, Callable[..., Replicator | ContinuousReplicator]] = {
-    "sfrd": sfrd,
-    "sfrd-continuous": sfrd_continuous,
-}

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 
 from infoset.base import FloatArray
+from infoset.compiled import Compiled
 from infoset.errors import CheckpointError
-from infoset.tree.plans import normalised
+from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.method import Options
+from infoset.solvers.metrics import Evaluation, evaluate_plan
+from infoset.solvers.work import Limits, Point, Work
+from infoset.tree.plans import check_plan, normalised, random_interior
 from infoset.tree.sequence_form import SequenceForm
 
 
-class Solver(ABC):
+class Solver(Work):
     """A method at work on a game.  ``arrays`` is all that changes; it holds at least ``plan`` and ``average``."""
 
     def __init__(self, form: SequenceForm, name: str, arrays: dict[str, FloatArray]) -> None:
@@ -22,7 +28,7 @@ class Solver(ABC):
         self.iteration = 0
 
     @abstractmethod
-    def step(self, iterations: int = 1) -> None:
+    def step(self, iterations: int = 1, until: float = inf) -> None:
         """Run so many iterations."""
 
     def current(self) -> FloatArray:
@@ -32,6 +38,25 @@ class Solver(ABC):
     def average(self) -> FloatArray:
         """Realisation weights (S,) of the weighted average of all profiles so far."""
         return normalised(self.form, self.arrays["average"]) if self.iteration else self.current()
+
+    def policy(self) -> TabularPolicy:
+        """The average as a table."""
+        made_by = {"method": self.name, "iterations": self.iteration}
+        return TabularPolicy.from_plan(self.form, self.average(), made_by)
+
+    def evaluation(self) -> Evaluation:
+        """Exact figures of the average."""
+        return evaluate_plan(self.form, self.average())
+
+    def point(self, seconds: float) -> Point:
+        """Exact figures of the average profile, and the exploitability of the current one."""
+        current = self.current()
+        check_plan(self.form, current, self.name)
+        found = self.evaluation()
+        return Point(
+            self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon,
+            evaluate_plan(self.form, current).exploitability, found.values,
+        )  # fmt: skip
 
     def save(self) -> dict[str, Any]:
         """Copies of the arrays from which ``restore`` continues bit for bit."""
@@ -51,3 +76,21 @@ class Solver(ABC):
         for name, array in self.arrays.items():
             array[...] = saved[name]
         self.iteration = int(iteration)
+
+
+class TabularMethod(ABC):
+    """A method that works on the sequence form."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "start"})
+    default: ClassVar[Limits] = Limits(1000)
+
+    @abstractmethod
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
+        """At work on a game, from behaviour ``start`` (S,), uniform by default."""
+
+    def work(self, compiled: Compiled, options: Options) -> Solver:
+        """At work on a game; what it needs is compiled."""
+        form = compiled.form
+        solver = self.solver(form, random_interior(form, options.seed) if options.start == "random" else None)
+        solver.step(0)
+        return solver

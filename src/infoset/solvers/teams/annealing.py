@@ -10,12 +10,10 @@ Some pure profile is optimal, and the responder's part of it is a best response:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import repeat
-from time import perf_counter
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +24,7 @@ from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import Words, below, next_word
 from infoset.solvers.metrics import EQUAL_PAYOFFS, best_response, check_common_payoff, expected_values, polish
+from infoset.solvers.work import Limits, Run, Runs, Watcher, advance, fit
 from infoset.tree.kernels import best_up
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -182,49 +181,87 @@ def anneal(
     >>> infoset.anneal(form, runs=2, seed=1).value
     1.0
     """
-    check_range("sweeps", sweeps, 1, MOST_SWEEPS)
-    check_range("runs", runs, 1, MOST_RUNS)
     if not seconds > 0:
         raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
+    work = annealings(form, sweeps, runs, seed)
+    limits = Limits(seconds=None if seconds == np.inf else seconds)
+    stopped, spent = advance(work, limits, Watcher(advance=work.teller(progress)))
+    best = work.best
+    if best is None:
+        raise KeyboardInterrupt
+    values = np.array([float(result["value"]) for result in work.known])
+    stopped = "runs" if stopped == work.finished_as else stopped
+    return Annealing(form, float(best["value"]), best["plan"], values, sweeps, seed, spent, stopped)
+
+
+def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Annealings:
+    """Runs as ``anneal`` makes them.  Raises ``ParameterError``, and ``UnsupportedGameError`` where payoffs differ."""
+    check_range("sweeps", sweeps, 1, MOST_SWEEPS)
+    check_range("runs", runs, 1, MOST_RUNS)
     check_common_payoff(form)
     _compile(form)
-    start, stopped = perf_counter(), "interrupted"
-    best, plan, values = -np.inf, np.empty(0), list[float]()
-    with suppress(KeyboardInterrupt):
-        for run in range(runs):
+    return Annealings(form, sweeps, runs, seed)
+
+
+class Annealings(Runs):
+    """Annealings from random profiles; the players respond by turns, the last one in the first run."""
+
+    def __init__(self, form: SequenceForm, sweeps: int, runs: int, seed: int) -> None:
+        self.form, self.seed = form, seed
+
+        def make(run: int) -> AnnealingRun:
             responder = form.num_players - 1 - run % form.num_players
-            found = _run(form, responder, sweeps, np.random.SeedSequence((seed, run)), start + seconds)
-            values.append(float(expected_values(form, found)[0]))
-            if values[-1] > best:
-                best, plan = values[-1], found
-            if progress is not None:
-                progress(run + 1, best)
-            if late := perf_counter() > start + seconds:
-                break
-        stopped = "seconds" if late else "runs"
-    if not values:
-        raise KeyboardInterrupt
-    return Annealing(form, best, plan, np.array(values), sweeps, seed, perf_counter() - start, stopped)
+            return AnnealingRun(form, responder, sweeps, np.random.SeedSequence((seed, run)))
+
+        super().__init__(make, runs)
+
+    def policy(self) -> TabularPolicy | None:
+        """The best so far."""
+        best = self.best
+        return None if best is None else TabularPolicy.from_plan(self.form, best["plan"], {"method": "annealing"})
 
 
-def _run(form: SequenceForm, responder: int, sweeps: int, seed: np.random.SeedSequence, deadline: float) -> FloatArray:
-    """One annealing: a pure profile (S,) in which nobody gains by deviating alone."""
-    a, leaders = form.arrays, find_leaders(form, responder)
-    s = begin(form, seed)
-    enter(a, leaders, s, responder)
+class AnnealingRun(Run):
+    """One annealing at work; an iteration is a sweep, the first ``SHAKES`` measure what a change costs."""
 
-    def walk(temperatures: Iterable[float]) -> None:
-        for temperature in temperatures:
-            if perf_counter() > deadline:
-                break
-            sweep(a, leaders, s, responder, temperature)
+    def __init__(self, form: SequenceForm, responder: int, sweeps: int, seed: np.random.SeedSequence) -> None:
+        self.form, self.responder, self.sweeps = form, responder, sweeps
+        self.leaders, self.state = find_leaders(form, responder), begin(form, seed)
+        self.total = SHAKES + sweeps
+        self.hottest = np.zeros(1)
+        enter(form.arrays, self.leaders, self.state, responder)
 
-    walk(repeat(np.inf, SHAKES))
-    hottest = s.shifts[0] / max(s.shifts[1], 1.0)
-    walk(hottest * (1 - done / sweeps) ** 3 for done in range(sweeps))
-    strategy = np.zeros(form.num_sequences)
-    strategy[a.first.astype(np.int64) + s.best] = 1.0
-    return polish(form, best_response(form, realisation(form, strategy), responder))
+    def step(self, iterations: int, until: float = np.inf) -> None:
+        end = min(self.iteration + iterations, self.total)
+        while self.iteration < end and (monotonic() < until or not self.iteration):
+            sweep(self.form.arrays, self.leaders, self.state, self.responder, self._temperature())
+            self.iteration += 1
+
+    def _temperature(self) -> float:
+        done = self.iteration - SHAKES
+        if done < 0:
+            return float(np.inf)
+        if done == 0:
+            self.hottest[0] = self.state.shifts[0] / max(self.state.shifts[1], 1.0)
+        return float(self.hottest[0]) * (1 - done / self.sweeps) ** 3
+
+    def result(self) -> dict[str, FloatArray]:
+        """A pure profile (S,) in which nobody gains by deviating alone, and what it is worth."""
+        form, strategy = self.form, np.zeros(self.form.num_sequences)
+        strategy[form.arrays.first.astype(np.int64) + self.state.best] = 1.0
+        plan = polish(form, best_response(form, realisation(form, strategy), self.responder))
+        return {"value": np.array(expected_values(form, plan)[0]), "plan": plan}
+
+    def save(self) -> dict[str, Any]:
+        arrays = {name: array.copy() for name, array in self._arrays().items()}
+        return {**arrays, "iteration": np.array(self.iteration)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        fit(self._arrays(), saved)
+        self.iteration = int(saved["iteration"])
+
+    def _arrays(self) -> dict[str, Any]:
+        return {**self.state._asdict(), "hottest": self.hottest}
 
 
 def _compile(form: SequenceForm) -> None:

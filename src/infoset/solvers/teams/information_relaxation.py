@@ -9,10 +9,9 @@ y fixed.  That is at most L everywhere and equals it at the old μ, so L never f
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from time import perf_counter
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from infoset.solvers.teams.hidden_game import (
     project,
     spread,
 )
+from infoset.solvers.work import Limits, Run, Runs, Watcher, advance, fit
 from infoset.tree.information import UNLABELLED
 
 
@@ -181,27 +181,46 @@ def information_relaxation(
     >>> print(f"{found.best.max():.3f} {found.bound:.3f}")
     1.000 1.000
     """
-    check_range("iterations", iterations, 1, MOST_TRAININGS)
-    check_range("runs", runs, 1, MOST_TRAININGS)
-    check_penalty(penalty)
-    stages, begin = _stages(game), perf_counter()
-    weights = np.zeros(len(game.arrays.parent))
-    spread(game.arrays, _uniform(game.arrays), game.arrays.relaxed, game.arrays.relaxed_first, weights)
-    done: list[tuple[FloatArray, FloatArray, FloatArray]] = []
-    best = -np.inf
-    with suppress(KeyboardInterrupt):
-        for run in range(runs):
-            rng = np.random.default_rng((seed, run))
-            done.append(_improve(game.arrays, stages, weights, penalty, iterations, rng))
-            best = max(best, float(done[-1][1].max()))
-            if progress is not None:
-                progress(run + 1, best)
+    work = Relaxations(game, penalty, iterations, runs, seed)
+    _, seconds = advance(work, Limits(), Watcher(advance=work.teller(progress)))
+    done = work.results or work.known
     if not done:
         raise KeyboardInterrupt
-    criteria, payoffs, projections = (np.stack(part) for part in zip(*done, strict=True))
-    bound = None if game.relaxed[0].recall_violation() else relaxed_optimum(game)
-    seconds = perf_counter() - begin
-    return Relaxation(game, criteria, payoffs, payoffs[:, -1], payoffs.max(axis=1), projections, bound, seconds)
+    criteria, payoffs, projections = (
+        np.stack([result[name] for result in done]) for name in ("criteria", "payoffs", "best")
+    )
+    proved = work.bound()
+    return Relaxation(
+        game, criteria, payoffs, payoffs[:, -1], payoffs.max(axis=1), projections, proved and proved[0], seconds
+    )  # fmt: skip
+
+
+class Relaxations(Runs):
+    """Runs of Algorithm 1, each from a first policy of its own.  Raises as ``information_relaxation`` does."""
+
+    def __init__(self, game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> None:
+        check_range("iterations", iterations, 1, MOST_TRAININGS)
+        check_range("runs", runs, 1, MOST_TRAININGS)
+        check_penalty(penalty)
+        self.game, a = game, game.arrays
+        stages, weights = _stages(game), np.zeros(len(a.parent))
+        spread(a, _uniform(a), a.relaxed, a.relaxed_first, weights)
+
+        def make(run: int) -> RelaxationRun:
+            return RelaxationRun(a, stages, weights, penalty, iterations, np.random.default_rng((seed, run)))
+
+        super().__init__(make, runs)
+
+    def bound(self) -> tuple[float, str] | None:
+        """What no policy on the true map exceeds; ``None`` where the relaxed map forgets."""
+        if self.game.relaxed[0].recall_violation():
+            return None
+        return relaxed_optimum(self.game), "Proposition 3 of Heymann & Lanctot without a penalty"
+
+    def policy(self) -> TabularPolicy | None:
+        """The best so far."""
+        best = self.best
+        return None if best is None else self.game.policy(best["best"], {"method": "information-relaxation"})
 
 
 def relaxed_optimum(game: HiddenGame) -> float:
@@ -217,29 +236,64 @@ def relaxed_optimum(game: HiddenGame) -> float:
     return float(value[0])
 
 
-def _improve(
-    a: HidingArrays, stages: Stages, weights: FloatArray, penalty: float, iterations: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """One run: criteria (I + 1,), payoffs (I + 1,) and the best projection (C,)."""
-    policy, value, rewards, mass = _scratch(a)
-    policy[:] = rng.exponential(size=len(policy))
-    policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), np.diff(a.relaxed_first))
-    projected, reach = np.zeros(int(a.true_first[-1])), np.zeros(len(a.parent))
-    criteria, payoffs, best = np.zeros(iterations + 1), np.zeros(iterations + 1), projected.copy()
-    for t in range(iterations + 1):
-        if t:
+class RelaxationRun(Run):
+    """One run at work: an iteration is a projection and a proximal step."""
+
+    def __init__(
+        self, a: HidingArrays, stages: Stages, weights: FloatArray, penalty: float, iterations: int,
+        rng: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self.arrays, self.stages, self.weights, self.penalty, self.total = a, stages, weights, penalty, iterations
+        self.policy_now, *self.scratch = _scratch(a)
+        self.policy_now[:] = rng.exponential(size=len(self.policy_now))
+        self.policy_now /= np.repeat(np.add.reduceat(self.policy_now, a.relaxed_first[:-1]), np.diff(a.relaxed_first))
+        self.projected, self.reach = np.zeros(int(a.true_first[-1])), np.zeros(len(a.parent))
+        self.best = self.projected.copy()
+        self.criteria, self.payoffs = np.zeros((2, iterations + 1))
+        self._measure()
+
+    def step(self, iterations: int, until: float = np.inf) -> None:
+        end, (a, stages) = min(self.iteration + iterations, self.total), (self.arrays, self.stages)
+        value, rewards, mass = self.scratch
+        while self.iteration < end and (monotonic() < until or not self.iteration):
             ascend(
-                a, stages.of_set, stages.nodes, stages.first, policy, projected, weights, penalty, reach, value,
-                rewards, mass,
+                a, stages.of_set, stages.nodes, stages.first, self.policy_now, self.projected, self.weights,
+                self.penalty, self.reach, value, rewards, mass,
             )  # fmt: skip
-        project(a, policy, weights, projected, mass)
-        spread(a, projected, a.true, a.true_first, reach)
-        payoffs[t] = expected(a, 0, reach)
-        spread(a, policy, a.relaxed, a.relaxed_first, reach)
-        criteria[t] = expected(a, 0, reach) - penalty * distance(a, policy, projected, weights)
-        if payoffs[t] >= payoffs[: t + 1].max():
-            best[:] = projected
-    return criteria, payoffs, best
+            self.iteration += 1
+            self._measure()
+
+    def _measure(self) -> None:
+        """The criterion L of the policy now, and the payoff of its projection."""
+        a, t, mass = self.arrays, self.iteration, self.scratch[-1]
+        project(a, self.policy_now, self.weights, self.projected, mass)
+        spread(a, self.projected, a.true, a.true_first, self.reach)
+        self.payoffs[t] = expected(a, 0, self.reach)
+        spread(a, self.policy_now, a.relaxed, a.relaxed_first, self.reach)
+        lost = self.penalty * distance(a, self.policy_now, self.projected, self.weights)
+        self.criteria[t] = expected(a, 0, self.reach) - lost
+        if self.payoffs[t] >= self.payoffs[: t + 1].max():
+            self.best[:] = self.projected
+
+    def result(self) -> dict[str, Any]:
+        """Criteria (I + 1,), payoffs (I + 1,) and the best projection (C,)."""
+        done = slice(self.iteration + 1)
+        payoffs = self.payoffs[done].copy()
+        found = {"criteria": self.criteria[done].copy(), "payoffs": payoffs, "best": self.best.copy()}
+        return {"value": np.array(payoffs.max()), **found}
+
+    def save(self) -> dict[str, Any]:
+        return {**{name: a.copy() for name, a in self._kept().items()}, "iteration": np.array(self.iteration)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        fit(self._kept(), saved)
+        self.iteration = int(saved["iteration"])
+
+    def _kept(self) -> dict[str, Any]:
+        return {
+            "policy": self.policy_now, "projected": self.projected, "reach": self.reach, "best": self.best,
+            "criteria": self.criteria, "payoffs": self.payoffs,
+        }  # fmt: skip
 
 
 def _scratch(a: HidingArrays) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -76,6 +76,18 @@ def team_optimum(
     return _by_milp(tree, seconds)
 
 
+def check_provable(tree: GameTree, seconds: float) -> None:
+    """Raise ``UnsupportedGameError`` or ``BudgetError`` where ``team_optimum`` has no method that is likely to end.
+
+    The mixed-integer program has no estimate: games of so few ends are tried.
+    """
+    try:
+        SubsetProgram(PublicTree.of(tree, common_payoffs(tree)), seconds)
+    except (UnsupportedGameError, BudgetError):
+        if tree.num_terminals > FEW_ENDS:
+            raise
+
+
 def common_payoffs(tree: GameTree) -> FloatArray:
     """(rows of the graph's payoffs,) what all players get.  Raises ``UnsupportedGameError`` where they differ."""
     payoffs, graph = tree.graph.payoffs, tree.graph

@@ -8,10 +8,8 @@ projection is the policy that comes out; it never uses more than the rules allow
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numba
@@ -35,6 +33,7 @@ from infoset.solvers.teams.hidden_game import (
     spread,
     spread_outside,
 )
+from infoset.solvers.work import Limits, Run, Runs, Watcher, advance, fit
 
 
 class HidingState(NamedTuple):
@@ -45,6 +44,7 @@ class HidingState(NamedTuple):
     best: FloatArray  # (C,) the best projection so far, by the first team's payoff
     record: FloatArray  # (1,) that payoff
     memory: FloatArray  # (m, F) what the local updates keep
+    scale: FloatArray  # (1,) what the penalties are multiplied by
     reach: FloatArray  # (N,) scratch
     value: FloatArray  # (N,) scratch
     rewards: FloatArray  # (F,) scratch
@@ -102,14 +102,14 @@ def steer(scale, factor, ceiling, payoff):
     return scale * factor if payoff > ceiling else scale / factor
 
 
-def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, scores):
+def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before, scores):
     """One iteration for each row of ``schedule``, in which the teams learn in turn.  ``mean`` (C,) gets the mean
-    projection over the iterations.
+    projection over the iterations, of which there were ``before``.
 
     ``scores`` (iterations, T + 1): every team's payoff under the projection, then the first one's under the relaxed
     policy, as they were before the iteration.
     """
-    teams, scale = a.payoff.shape[0], 1.0
+    teams, scale = a.payoff.shape[0], s.scale[0]
     for t in range(len(penalties)):
         penalty = scale * penalties[t]
         for team in range(teams):
@@ -117,7 +117,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, scores)
             project(a, s.policy, s.reach, s.projected, s.mass)
             if team == 0:
                 score(a, s, scores[t])
-                average(mean, s.projected, t)
+                average(mean, s.projected, before + t)
             back_up(a, s, team, penalty)
             if not conditional:
                 spread_outside(a, s.policy, team, s.reach)
@@ -130,6 +130,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, scores)
                         worth += s.policy[q] * s.rewards[q]
                     update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
         scale = steer(scale, factor, ceiling, scores[t, teams])
+    s.scale[0] = scale
 
 
 @inline_kernel
@@ -153,13 +154,13 @@ def score(a, s, scores):
             s.best[q] = s.projected[q]
 
 
-def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, stream, scores):
+def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, stream, before, scores):
     """One episode for each row of ``schedule`` (section 6.2): all moves and nature's answers are drawn, then every
     member of the teams tries all of its own moves against the others' draws (external sampling).
 
     ``member`` (N,) is who decides, ``chosen`` (N,) scratch, ``mean`` (C,) as in ``_hide``.
     """
-    members, scale = member.max() + 1, 1.0
+    members, scale = member.max() + 1, s.scale[0]
     for t in range(len(penalties)):
         penalty = scale * penalties[t]
         for who in range(members):
@@ -167,7 +168,7 @@ def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, st
             project(a, s.policy, s.reach, s.projected, s.mass)
             if who == 0:
                 score(a, s, scores[t])
-                average(mean, s.projected, t)
+                average(mean, s.projected, before + t)
                 for other in range(NOBODY, members):
                     draw(a, s, member, other, chosen, stream)
             visit(a, s, member, who, chosen)
@@ -183,6 +184,7 @@ def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, st
                         worth += s.policy[q] * s.rewards[q]
                     update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
         scale = steer(scale, factor, ceiling, scores[t, a.payoff.shape[0]])
+    s.scale[0] = scale
 
 
 @kernel
@@ -377,26 +379,22 @@ def progressive_hiding(
     >>> found.payoffs.shape, round(float(found.best.max()), 6)
     ((20, 200), 1.0)
     """
-    check_range("iterations", iterations, 1, MOST_TRAININGS)
-    check_range("runs", runs, 1, MOST_TRAININGS)
     chosen = ftrl() if learner is None else learner
-    prices = Prices.of(penalty if isinstance(penalty, Penalty) else constant(penalty), iterations)
-    begin, best = perf_counter(), -np.inf
-    training = partial(_train_sampled, game) if sampled else partial(_train, game.arrays, conditional)
-    trained: list[Training] = []
-    with suppress(KeyboardInterrupt):
-        for run in range(runs):
-            trained.append(training(chosen, prices, np.random.SeedSequence((seed, run))))
-            best = max(best, float(trained[-1].scores[:, 0].max()))
-            if progress is not None:
-                progress(run + 1, best)
-    if not trained:
+    work = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
+    _, seconds = advance(work, Limits(), Watcher(advance=work.teller(progress)))
+    found = work.results or work.known
+    if not found:
         raise KeyboardInterrupt
-    scores, means, *projections = (np.stack(part) for part in zip(*trained, strict=True))
-    payoffs, relaxed = scores[:, :, 0], scores[:, :, -1]
+    return hiding(game, found, seconds)
+
+
+def hiding(game: HiddenGame, found: Sequence[dict[str, Any]], seconds: float) -> Hiding:
+    """What some runs came to, together."""
+    part = {name: np.stack([result[name] for result in found]) for name in found[0]}
+    payoffs, relaxed = part["scores"][:, :, 0], part["scores"][:, :, -1]
     return Hiding(
-        game, payoffs[:, :-1], relaxed[:, :-1], payoffs.max(axis=1), payoffs[:, -1], means,
-        dict(zip(("best", "last", "mean"), projections, strict=True)), perf_counter() - begin,
+        game, payoffs[:, :-1], relaxed[:, :-1], payoffs.max(axis=1), payoffs[:, -1], part["mean_payoff"],
+        {kind: part[kind] for kind in ("best", "last", "mean")}, seconds,
     )  # fmt: skip
 
 
@@ -447,45 +445,111 @@ def _advance(progress: Callable[[int, float], object], before: int, over: int, b
     progress(before + over, best)
 
 
-class Training(NamedTuple):
-    """One run: (I + 1, T + 1) scores, the last row after the last iteration, and what it came to."""
-
-    scores: FloatArray
-    mean_payoff: float
-    best: FloatArray  # (C,) projections
-    last: FloatArray
-    mean: FloatArray
+TRIALS = 20
+"""Runs of each penalty, where there are several to choose from."""
 
 
-def _train(
-    a: HidingArrays, conditional: bool, learner: Learner, prices: Prices, seed: np.random.SeedSequence
-) -> Training:
-    """One training on all histories."""
-    state, method = begin(a, learner, np.random.default_rng(seed)), learner.method
-    scores, mean = np.zeros((len(prices.penalties) + 1, a.payoff.shape[0] + 1)), np.zeros(len(state.projected))
-    compiled_hiding(method.update)(a, state, _schedule(method, prices), *prices, mean, conditional, scores[:-1])
-    return _finish(a, state, scores, mean)
+class Hidings(Runs):
+    """Trainings from first policies of their own, drawn from ``seed`` and their numbers.
+
+    Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is taken for those
+    that count, with another seed: the best of many is flattered by its luck.
+    """
+
+    def __init__(
+        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: Learner, iterations: int, runs: int,
+        seed: int, conditional: bool = True, sampled: bool = False,
+    ) -> None:  # fmt: skip
+        check_range("iterations", iterations, 1, MOST_TRAININGS)
+        check_range("runs", runs, 1, MOST_TRAININGS)
+        if not penalties:
+            raise ParameterError("penalties: none to choose from; give at least one number from 0")
+        self.game, self.penalties = game, penalties
+        self.trials = TRIALS * len(penalties) if len(penalties) > 1 else 0
+        prices = [Prices.of(p if isinstance(p, Penalty) else constant(p), iterations) for p in penalties]
+
+        def make(run: int) -> HidingRun:
+            trial = run < self.trials
+            price = prices[run // TRIALS if trial else self.chosen]
+            numbers = (seed, run % TRIALS) if trial else (seed + (self.trials > 0), run - self.trials)
+            stream = np.random.SeedSequence(numbers)
+            return HidingRun(game, learner, price, stream, conditional, sampled)
+
+        super().__init__(make, self.trials + runs)
+
+    @property
+    def chosen(self) -> int:
+        """Which penalty ended best on average."""
+        return int(np.argmax(self.means)) if self.trials else 0
+
+    @property
+    def means(self) -> list[float]:
+        """What each of several penalties ended with on average."""
+        count = len(self.penalties) if self.trials else 0
+        parts = [self.results[k * TRIALS : (k + 1) * TRIALS] for k in range(count)]
+        return [float(np.mean([result["scores"][-1, 0] for result in part])) for part in parts]
+
+    @property
+    def measured(self) -> list[dict[str, Any]]:
+        """What those runs came to that are over and count."""
+        return self.results[self.trials :]
+
+    def policy(self) -> TabularPolicy | None:
+        """The best so far; of teams against each other the mean of the last run."""
+        best = self.best if len(self.game.teams) == 1 else next(reversed(self.known), None)
+        kind = "best" if len(self.game.teams) == 1 else "mean"
+        return None if best is None else self.game.policy(best[kind], {"method": "progressive-hiding"})
 
 
-def _train_sampled(game: HiddenGame, learner: Learner, prices: Prices, seed: np.random.SeedSequence) -> Training:
-    """One training on episodes."""
-    a, (first, draws) = game.arrays, seed.spawn(2)
-    state, method = begin(a, learner, np.random.default_rng(first)), learner.method
-    scores, mean = np.zeros((len(prices.penalties) + 1, a.payoff.shape[0] + 1)), np.zeros(len(state.projected))
-    member = np.where(a.team == NOBODY, NOBODY, game.tree.graph.player[game.tree.position]).astype(np.int32)
-    chosen, stream = np.zeros(len(a.parent), dtype=np.int32), draws.generate_state(1, np.uint64)
-    loop = compiled_hiding(method.update, sampled=True)
-    loop(a, state, _schedule(method, prices), *prices, mean, member, chosen, stream, scores[:-1])
-    return _finish(a, state, scores, mean)
+class HidingRun(Run):
+    """One training at work, on all histories or, where ``sampled``, on episodes."""
 
+    def __init__(
+        self, game: HiddenGame, learner: Learner, prices: Prices, seed: np.random.SeedSequence, conditional: bool,
+        sampled: bool,
+    ) -> None:  # fmt: skip
+        a, method = game.arrays, learner.method
+        first, draws = seed.spawn(2) if sampled else (seed, seed)
+        self.arrays, self.prices, self.conditional, self.sampled = a, prices, conditional, sampled
+        self.state = begin(a, learner, np.random.default_rng(first))
+        self.total = len(prices.penalties)
+        self.schedule = _schedule(method, prices)
+        self.scores = np.zeros((self.total + 1, a.payoff.shape[0] + 1))
+        self.mean = np.zeros(len(self.state.projected))
+        self.stream = draws.generate_state(1, np.uint64)
+        self.member = np.where(a.team == NOBODY, NOBODY, game.tree.graph.player[game.tree.position]).astype(np.int32)
+        self.drawn = np.zeros(len(a.parent), dtype=np.int32)
+        self.loop = compiled_hiding(method.update, sampled)
 
-def _finish(a: HidingArrays, state: HidingState, scores: FloatArray, mean: FloatArray) -> Training:
-    """Score the policy as it stands, and the mean."""
-    spread(a, state.policy, a.relaxed, a.relaxed_first, state.reach)
-    project(a, state.policy, state.reach, state.projected, state.mass)
-    score(a, state, scores[-1])
-    spread(a, mean, a.true, a.true_first, state.reach)
-    return Training(scores, float(expected(a, 0, state.reach)), state.best, state.projected, mean)
+    def step(self, iterations: int, until: float = np.inf) -> None:
+        now = slice(self.iteration, self.iteration + iterations)
+        prices = self.prices.penalties[now], self.prices.factor, self.prices.ceiling
+        how = (self.member, self.drawn, self.stream) if self.sampled else (self.conditional,)
+        given = (self.schedule[now], *prices, self.mean, *how, self.iteration, self.scores[now])
+        self.loop(self.arrays, self.state, *given)
+        self.iteration += iterations
+
+    def result(self) -> dict[str, Any]:
+        """``scores`` (I + 1, T + 1), the last row after the last iteration, and the projections that it came to."""
+        a, state, last = self.arrays, self.state, self.scores[self.iteration].copy()
+        spread(a, state.policy, a.relaxed, a.relaxed_first, state.reach)
+        project(a, state.policy, state.reach, state.projected, state.mass)
+        score(a, state, last)
+        spread(a, self.mean, a.true, a.true_first, state.reach)
+        projections = {"best": state.best.copy(), "last": state.projected.copy(), "mean": self.mean.copy()}
+        scores = np.vstack([self.scores[: self.iteration], last])
+        mean_payoff = np.array(expected(a, 0, state.reach))
+        return {"value": state.record[0].copy(), "scores": scores, "mean_payoff": mean_payoff, **projections}
+
+    def save(self) -> dict[str, Any]:
+        return {**{name: a.copy() for name, a in self._kept().items()}, "iteration": np.array(self.iteration)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        fit(self._kept(), saved)
+        self.iteration = int(saved["iteration"])
+
+    def _kept(self) -> dict[str, Any]:
+        return {**self.state._asdict(), "average": self.mean, "scores": self.scores, "stream": self.stream}
 
 
 def _schedule(method: Method, prices: Prices) -> FloatArray:
@@ -506,6 +570,6 @@ def begin(a: HidingArrays, learner: Learner, rng: np.random.Generator) -> Hiding
     policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), sizes)
     true, sets = int(a.true_first[-1]), len(a.relaxed_first) + len(a.true_first)
     return HidingState(
-        policy, np.zeros(true), np.zeros(true), np.array([-np.inf]), memory, np.zeros(nodes), np.zeros(nodes),
-        np.zeros(moves), np.zeros(sets),
+        policy, np.zeros(true), np.zeros(true), np.array([-np.inf]), memory, np.ones(1), np.zeros(nodes),
+        np.zeros(nodes), np.zeros(moves), np.zeros(sets),
     )  # fmt: skip

@@ -1,0 +1,133 @@
+"""What the verbs say of a solution and of an evaluation, as lines and as JSON."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from infoset.names import Name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from infoset.registry import Entry
+    from infoset.solvers.metrics import Evaluation
+    from infoset.solving import Solution
+
+NEAR = 0.01  # runs that end so near to the bound count as optimal
+
+
+def solution_body(solution: Solution) -> dict[str, Any]:
+    """The figures; the same fields for every method."""
+    keys = (
+        "game", "method", "reason", "iterations", "seconds", "stopped", "values", "nash_conv", "exploitability",
+        "epsilon", "bound", "gap", "proof", "seed", "start",
+    )  # fmt: skip
+    folder = solution.folder
+    where = {"policy": folder and str(folder / "policy.npz"), "folder": folder and str(folder)}
+    body = {key: getattr(solution, key) for key in keys}
+    return body | where | {"why_not": solution.why_not, "runs": _runs(solution), **solution.notes}
+
+
+def _runs(solution: Solution) -> dict[str, Any] | None:
+    """What there is to say of many runs: mean with its 95 % interval, quantile, how many came near to the bound."""
+    values = np.array(solution.runs)
+    if not len(values):
+        return None
+    count, bound = len(values), solution.bound
+    return {
+        "count": count,
+        "mean": float(values.mean()),
+        "interval": 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else None,
+        "quantile_10": float(np.quantile(values, 0.1)),
+        "best": float(values.max()),
+        "share_optimal": None if bound is None else float((values >= bound - NEAR).mean()),
+    }
+
+
+def solution_text(solution: Solution) -> str:
+    """The figures as lines."""
+    lines = [f"{solution.game} by {solution.method}"]
+    if solution.reason:
+        lines.append(f"chosen because   {solution.reason}")
+    if solution.values is not None:
+        named = zip(solution.players, solution.values, strict=True)
+        lines.append(f"values           {', '.join(f'{name} {value:+.9g}' for name, value in named)}")
+    if solution.exploitability is not None:
+        lines += [f"exploitability   {solution.exploitability:.3e}", f"nash_conv        {solution.nash_conv:.3e}"]
+    else:
+        lines.append(f"not evaluated    {solution.why_not}")
+    if solution.bound is not None:
+        lines += [
+            f"bound            {solution.bound:.9g}, {solution.gap:.3g} above",
+            f"proof            {solution.proof}",
+        ]
+    lines += _runs_text(solution)
+    after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
+    lines.append(f"stopped          {solution.stopped} after {after}")
+    if solution.folder is not None:
+        lines.append(f"run folder       {solution.folder}")
+    return "\n".join(lines)
+
+
+def _runs_text(solution: Solution) -> list[str]:
+    found, lines = _runs(solution), []
+    for price, mean in solution.notes.get("penalties", {}).items():
+        lines.append(f"penalty {price:<8} ends at {mean:.5g} on average")
+    if found is not None and found["count"] > 1:
+        share = found["share_optimal"]
+        near = "" if share is None else f"; {100 * share:.3g} % of them within {NEAR:g} of the bound"
+        lines += [
+            f"runs             {found['count']:,}, mean {found['mean']:.6g} ± {found['interval']:.2g}{near}",
+            f"10 % quantile    {found['quantile_10']:.6g}",
+            f"best             {found['best']:.9g}",
+        ]
+    return lines
+
+
+def evaluation_body(game: str, what: str, found: Evaluation) -> dict[str, Any]:
+    """The figures; what is not known is ``null``."""
+    names = ("nash_conv", "exploitability", "epsilon", "margin")
+    figures = {name: value if isfinite(value := getattr(found, name)) else None for name in names}
+    best = [value if isfinite(value) else None for value in found.best_response_values]
+    lists = {"values": found.values, "best_response_values": best}
+    return {"game": game, "of": what, **figures, **lists, "exact": found.exact, "reason": found.reason}
+
+
+def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluation) -> str:
+    """The figures as lines."""
+    lines = [f"{game}: {what}"]
+    known, bound = isfinite(found.nash_conv), "" if found.exact else "at least "
+    for name, value, best in zip(players, found.values, found.best_response_values, strict=True):
+        line = f"{name:<16} value {value:+.9g}"
+        lines.append(f"{line}   best response {best:+.9g}   gain {best - value:.3e}" if known else line)
+    if known:
+        lines += [
+            f"exploitability   {bound}{found.exploitability:.3e}",
+            f"nash_conv        {bound}{found.nash_conv:.3e}{f' ± {found.margin:.2g}' if found.margin else ''}",
+            f"epsilon          {bound}{found.epsilon:.3e}",
+        ]
+    return "\n".join(lines + [found.reason] * bool(found.reason))
+
+
+def entries_text(entries: list[Entry]) -> str:
+    """A list: each name with its parameters, and a line about it."""
+    from infoset.registry import listed
+
+    return "\n".join(f"{listed(entry)}\n    {entry.about}" for entry in entries)
+
+
+def entries_body(entries: list[Entry]) -> list[dict[str, Any]]:
+    """The same as JSON."""
+    return [
+        {"name": e.name, "parameters": {k: _plain(v) for k, v in e.parameters.items()}, "about": e.about}
+        for e in entries
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Name, type)):
+        return str(value) if isinstance(value, Name) else None
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,162 @@
+"""A game and what was made of it: positions, tree, sequence form, walk, each at most once and when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Union
+
+import numpy as np
+
+from infoset.base import FloatArray, Game
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
+from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.symmetry import find_symmetry
+from infoset.tree.walk import Walk
+
+AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
+
+EQUAL = 1e-9
+
+
+class Compiled:
+    """A game with its compiled forms.
+
+    ``max_histories`` bounds the tree, by default half of the free memory does; ``progress`` is told how many positions
+    or histories there are by now.  Whatever does not fit raises ``BudgetError`` when it is asked for.
+
+    >>> from infoset.compiled import Compiled
+    >>> compiled = Compiled.of("kuhn_poker")
+    >>> compiled.form.num_infosets, compiled.graph is compiled.tree.graph
+    (12, True)
+    """
+
+    def __init__(
+        self, game: Game, max_histories: int | None = None, progress: Callable[[int], object] | None = None
+    ) -> None:
+        self.game, self.max_histories, self.progress = game, max_histories, progress
+
+    @classmethod
+    def of(
+        cls, game: AnyGame, max_histories: int | None = None, progress: Callable[[int], object] | None = None
+    ) -> Compiled:
+        """From a name, a game, or a form of one that is made already.  Raises what ``load`` raises."""
+        if isinstance(game, Compiled):
+            return game
+        if isinstance(game, str):
+            from infoset.catalog import load
+
+            game = load(game)
+        if isinstance(game, (GameTree, SequenceForm)):
+            return _Made(game, max_histories)
+        return cls(game, max_histories, progress)
+
+    @property
+    def name(self) -> str:
+        """What ``load`` makes the game from."""
+        return self.game.name
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """(n,) their names."""
+        return self.game.players
+
+    def _report(self, count: int) -> None:
+        if self.progress is not None:
+            self.progress(count)
+
+    @cached_property
+    def graph(self) -> GameGraph:
+        """Every distinct position."""
+        return explore(self.game, progress=self._report)
+
+    @property
+    def histories(self) -> float:
+        """How many there are, counted on the graph."""
+        return self.graph.count_histories()
+
+    @property
+    def only_form(self) -> bool:
+        """Whether there is nothing but a sequence form."""
+        return False
+
+    @property
+    def made_whole(self) -> bool:
+        """Whether all histories are at hand."""
+        return "tree" in self.__dict__
+
+    @property
+    def limit(self) -> int:
+        """How many histories a tree may have."""
+        return default_max_histories() if self.max_histories is None else self.max_histories
+
+    @cached_property
+    def tree(self) -> GameTree:
+        """Every history.  Raises ``BudgetError`` before memory is taken."""
+        if "graph" in self.__dict__:
+            return GameTree.unroll(self.graph, self.max_histories, self._report)
+        tree = GameTree.of(self.game, self.max_histories, self._report)
+        self.__dict__["graph"] = tree.graph
+        return tree
+
+    @cached_property
+    def form(self) -> SequenceForm:
+        """The sequence form.  Raises ``BudgetError``, and ``ImperfectRecallError`` where a player forgets."""
+        return SequenceForm.of(self.tree, progress=self._report)
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The positions that differ by more than a symmetry, as kernels walk them."""
+        return Walk.of(self.graph, find_symmetry(self.graph))
+
+    @cached_property
+    def plain_walk(self) -> Walk:
+        """All positions, as kernels walk them."""
+        return Walk.of(self.graph)
+
+    @property
+    def payoffs(self) -> FloatArray:
+        """(rows, n) the payoffs of the ends that are reached."""
+        rows = np.unique(self.graph.content[self.graph.player == TERMINAL])
+        return np.asarray(self.graph.payoffs[rows])
+
+    @property
+    def constant_sum(self) -> bool:
+        """Whether all payoffs of an end always sum to the same."""
+        sums = self.payoffs.sum(axis=1)
+        return bool(np.ptp(sums) <= EQUAL * max(1.0, float(np.abs(self.payoffs).max())))
+
+    @property
+    def common_payoff(self) -> bool:
+        """Whether there are several players, who are all paid the same at every end."""
+        payoffs = self.payoffs
+        equal = np.ptp(payoffs, axis=1).max(initial=0.0) <= EQUAL * max(1.0, float(np.abs(payoffs).max()))
+        return bool(equal) and len(self.players) > 1
+
+
+class _Made(Compiled):
+    """Of a tree or a sequence form alone: the rules are not at hand."""
+
+    def __init__(self, made: GameTree | SequenceForm, max_histories: int | None) -> None:
+        self.max_histories, self.progress, self.made = max_histories, None, made
+        if isinstance(made, GameTree):
+            self.__dict__["graph"], self.__dict__["tree"] = made.graph, made
+        else:
+            self.__dict__["form"] = made
+
+    @property
+    def name(self) -> str:
+        return self.made.name
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        return self.made.players
+
+    @property
+    def only_form(self) -> bool:
+        return isinstance(self.made, SequenceForm)
+
+    @property
+    def made_whole(self) -> bool:
+        return True

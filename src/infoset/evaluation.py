@@ -1,0 +1,243 @@
+"""How good is it?  One answer for whatever plays: a policy of any kind, an agent, a function, uniform play.
+
+Exactly where the tree, the public subgames, or the information states of a sampled policy fit; otherwise a best
+response is learnt and played, which bounds the exploitability from below, with its interval and the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import Agent, FloatArray, Policy, Telling
+from infoset.compiled import AnyGame, Compiled
+from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, shorten
+from infoset.match.agents import PolicyAgent, agent_name, check_agent, load_agent
+from infoset.names import move_words
+from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.policies.public_policy import PublicPlay
+from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.saved import SavedPolicy, load_policy, policy_file
+from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy
+from infoset.policies.tabular import TabularPolicy
+from infoset.search.learnt_response import lower_bound
+from infoset.solvers.metrics import Evaluation, best_response, evaluate_plan
+from infoset.solvers.tabular.public_subgames import evaluate_public
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import TERMINAL
+from infoset.tree.plans import behaviour, realisation
+from infoset.tree.sequence_form import SequenceForm
+
+if TYPE_CHECKING:
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+
+What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
+"""Whatever plays: a name or file, a policy, an agent that tells its chances, realisation weights, a function."""
+
+FEW_HISTORIES = 300_000  # up to which a sampled policy is put on the tree
+SECONDS = 10.0  # to learn responses in, where nothing is said
+
+
+def evaluate(
+    game: AnyGame,
+    what: What,
+    *,
+    max_histories: int | None = None,
+    respond: bool = False,
+    seconds: float | None = None,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+    keep: Callable[[PolicyEvaluation], object] | None = None,
+) -> Evaluation:
+    """How good ``what`` is as everybody's strategy in ``game``: expected payoffs, best responses and what they gain.
+
+    ``what``: the name of an agent (``"random"``, ``"search(method=tree)"``), of a policy's file or of a run's folder; a
+    policy; an agent; realisation weights (S,); or a function of an information set's key and
+    moves.  With ``respond`` the best responses come along as a policy, ``best_response``.
+
+    The figures are exact where the game's tree fits (at most ``max_histories``), its public subgames do, or the policy
+    was sampled.  Else, or for an agent that does not tell its chances, each player's best response is learnt for
+    ``seconds`` and then played, by ``seed``: ``exact`` is false, the gains are lower bounds, and ``reason`` says why.
+
+    Where a player forgets what it knew, its best response is not computed: only ``values`` are exact then.
+
+    Raises what ``load`` and ``load_agent`` raise, and ``PolicyError`` for a policy of another game.
+
+    Exact figures by one pass over the sequence form for each player (Johanson et al. 2011).
+
+    >>> round(infoset.evaluate("kuhn_poker", "random").exploitability, 6)       # 11/24
+    0.458333
+    >>> infoset.evaluate("kuhn_poker", lambda key, moves: {moves[0]: 1.0}).values
+    (0.0, 0.0)
+    """
+    compiled = Compiled.of(game, max_histories, progress)
+    if isinstance(what, np.ndarray):
+        return _on_tree(compiled.form, np.asarray(what, dtype=np.float64), respond)
+    learn_for = SECONDS if seconds is None else seconds
+    policy = _chosen(what, compiled)
+    if not isinstance(policy, Policy):
+        why = f"{agent_name(policy)} does not tell its chances (a method chances(legal)), so it is played against"
+        return lower_bound(compiled, policy, learn_for, seed, why)
+    try:
+        return _exactly(policy, compiled, respond, keep)
+    except BudgetError as error:
+        return lower_bound(compiled, policy, learn_for, seed, str(error))
+
+
+def _exactly(
+    policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
+) -> Evaluation:  # fmt: skip
+    """By whichever form of the game fits.  Raises ``BudgetError`` where none does."""
+    if isinstance(policy, PublicPlay):
+        return evaluate_public(policy.policy, policy.graph)
+    if not _tree_first(policy, compiled):
+        return _on_walk(policy, compiled, keep)
+    try:
+        form = compiled.form
+    except ImperfectRecallError as error:
+        return _values_alone(policy, compiled, str(error))
+    return _on_tree(form, plan_of(policy, compiled, form), respond)
+
+
+def policy_of(what: What, compiled: Compiled) -> Policy:
+    """Whatever plays, as a policy on a game.
+
+    Raises as ``evaluate`` does, and ``UnsupportedGameError`` for an agent that does not tell its chances.
+    """
+    found = _chosen(what, compiled)
+    return found if isinstance(found, Policy) else AskedPolicy(compiled.game, found)
+
+
+def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
+    """The same; an agent that does not tell its chances stays what it is."""
+    if isinstance(what, str):
+        what = UniformPolicy() if what == "random" else _named(what)
+    if isinstance(what, SavedPolicy):
+        return what.on(compiled)
+    if isinstance(what, Policy):
+        return what
+    if isinstance(what, Agent):
+        return AskedPolicy(compiled.game, what) if isinstance(what, Telling) else what
+    if callable(what):
+        return FunctionPolicy(what)
+    raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
+
+
+def check_what(name: str) -> None:
+    """Raise what a wrong name or a broken file would, before anything slow begins."""
+    if policy_file(name) is not None:
+        load_policy(name)
+    elif name != "random":
+        check_agent(name)
+
+
+def _named(name: str) -> SavedPolicy | Agent:
+    if policy_file(name) is not None:
+        return load_policy(name)
+    agent = load_agent(name)
+    plays = agent.policy if isinstance(agent, PolicyAgent) else None
+    return plays if isinstance(plays, SavedPolicy) else agent
+
+
+def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArray:
+    """Realisation weights (S,) of a policy on the tree; it is asked everywhere."""
+    if isinstance(policy, TabularPolicy):
+        return policy.plan(form)
+    tree, strategy = compiled.tree, np.ones(form.num_sequences)
+    with signs.during("asking for chances"):
+        for k, at in enumerate(form.tree_infoset.tolist()):
+            first = int(form.arrays.first[k])
+            strategy[first : first + int(form.arrays.size[k])] = _row(policy, tree, at)
+            if k % 100 == 0:
+                signs.detail(f"asking for chances: {k:,} of {form.num_infosets:,} information sets")
+    return realisation(form, strategy)
+
+
+def _row(policy: Policy, tree: GameTree, infoset: int) -> list[float]:
+    """The chances at an information set; alike where the policy says nothing.  Raises ``ParameterError``."""
+    player, menu = int(tree.infoset_player[infoset]), tree.menu(infoset)
+    row = policy.row(player, tree.states.state(int(tree.infoset_state[infoset])), menu)
+    if row is None:
+        return [1 / len(menu)] * len(menu)
+    if len(row) != len(menu) or min(row) < 0 or abs(sum(row) - 1) > 1e-6:
+        raise ParameterError(f"{list(row)} are no chances of the moves {list(move_words(menu))}")
+    total = sum(row)
+    return [chance / total for chance in row]
+
+
+def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> TabularPolicy:
+    """Whatever plays as a table with readable keys.
+
+    Raises as ``evaluate`` does, and ``BudgetError`` where the tree does not fit.
+
+    >>> from infoset.evaluation import tabulated
+    >>> tabulated("kuhn_poker", "random").probabilities(0, "J")
+    {'pass': 0.5, 'bet': 0.5}
+    """
+    compiled = Compiled.of(game, max_histories)
+    policy = policy_of(what, compiled)
+    if isinstance(policy, TabularPolicy):
+        return policy
+    made_by = what.made_by if isinstance(what, SavedPolicy) else {"method": what if isinstance(what, str) else "given"}
+    return TabularPolicy.from_plan(compiled.form, plan_of(policy, compiled, compiled.form), dict(made_by))
+
+
+def _tree_first(policy: Policy, compiled: Compiled) -> bool:
+    """Whether the tree is the way to exact figures: else the information states that the policy has are."""
+    if isinstance(policy, WalkPolicy):
+        return compiled.histories <= min(compiled.limit, FEW_HISTORIES)
+    return not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
+
+
+def _on_tree(form: SequenceForm, plan: FloatArray, respond: bool) -> Evaluation:
+    found = evaluate_plan(form, plan)
+    if not respond:
+        return found
+    strategy = np.ones(form.num_sequences)
+    for player in range(form.num_players):
+        own = form.player_sequences(player)
+        strategy[own] = behaviour(form, best_response(form, plan, player))[own]
+    return replace(found, best_response=TabularPolicy.from_behaviour(form, strategy, {"method": "best-response"}))
+
+
+def _on_walk(
+    policy: Policy, compiled: Compiled, keep: Callable[[PolicyEvaluation], object] | None
+) -> Evaluation:  # fmt: skip
+    """By beliefs, without histories (``belief_response``)."""
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+
+    walk = policy.walk if isinstance(policy, WalkPolicy) else compiled.walk
+    table = policy.policy if isinstance(policy, WalkPolicy) else InfosetPolicy.unknown(walk)
+    work = PolicyEvaluation(walk, table)
+    with signs.during("evaluating exactly"):
+        if keep is not None:
+            keep(work)
+        while not work.step():
+            signs.detail(f"evaluating exactly, {work.share:.1%} done")
+            if keep is not None:
+                keep(work)
+    return work.result
+
+
+def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:
+    """What everybody is paid, where a player forgets: by the probabilities of all histories."""
+    tree, graph = compiled.tree, compiled.tree.graph
+    rows = [_row(policy, tree, infoset) for infoset in range(len(tree.infoset_player))]
+    reach = np.ones(len(tree.parent))
+    chance = graph.probability[tree.edges(np.arange(1, len(tree.parent), dtype=np.int32))]
+    for node in range(1, len(tree.parent)):
+        above = int(tree.parent[node])
+        infoset = int(tree.infoset[above])
+        move = node - int(tree.first_child[above])
+        reach[node] = reach[above] * (rows[infoset][move] if infoset >= 0 else chance[node - 1])
+    ends = np.flatnonzero(graph.player[tree.position] == TERMINAL)
+    values = reach[ends] @ graph.payoffs[graph.content[tree.position[ends]]]
+    nan = float("nan")
+    return replace(
+        Evaluation.of(values, values), nash_conv=nan, exploitability=nan, epsilon=nan,
+        best_response_values=(nan,) * len(values), reason=f"values alone: {reason}",
+    )  # fmt: skip

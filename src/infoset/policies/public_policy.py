@@ -1,0 +1,187 @@
+"""A policy in pieces: one table for each public position, by what a player did and saw since it was there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from infoset.base import Action, InformationState
+from infoset.compiled import Compiled
+from infoset.errors import PolicyError, shorten
+from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.policies.tabular import TabularPolicy
+from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.subgames import Steps, steps
+
+SCHEMA = 1
+KEPT = 1 << 16  # information states whose places are kept
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    game: str
+    players: list[str]
+    made_by: dict[str, Any]
+    positions: int
+    keys: list[list[list[str]]]
+    moves: list[list[list[list[str]]]]
+
+
+@dataclass(frozen=True, eq=False)
+class PublicPolicy:
+    """``pieces[k]`` is the table from the public position ``roots[k]`` of the game's graph on, in topological order."""
+
+    game: str
+    players: tuple[str, ...]
+    positions: int
+    """Of the graph that the roots are numbered in."""
+    roots: tuple[int, ...]
+    pieces: tuple[TabularPolicy, ...] = field(repr=False)
+    made_by: Mapping[str, Any] = field(default_factory=dict)
+
+    mark: ClassVar[str] = "roots"
+    """An array by which its files are known."""
+
+    @property
+    def num_infosets(self) -> int:
+        """Of all pieces together."""
+        return sum(piece.num_infosets for piece in self.pieces)
+
+    def on(self, compiled: Compiled) -> PublicPlay:
+        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        graph = compiled.graph
+        if (len(graph.player), graph.players) != (self.positions, self.players):
+            raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {graph.name} as it is here")
+        return PublicPlay(self, graph)
+
+    def save(self, path: str | Path) -> Path:
+        """As ``.npz``; the file appears whole or not at all."""
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise PolicyError(f"cannot save a policy in pieces as {path.name!r}; allowed: .npz")
+        header = _Header(
+            SCHEMA, self.game, list(self.players), dict(self.made_by), self.positions,
+            [[list(table) for table in piece.tables] for piece in self.pieces],
+            [[[list(row) for row in table.values()] for table in piece.tables] for piece in self.pieces],
+        )  # fmt: skip
+        flat = [p for piece in self.pieces for table in piece.tables for row in table.values() for p in row.values()]
+        arrays: dict[str, Any] = {
+            "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8),
+            "roots": np.array(self.roots, dtype=np.int64),
+            "probabilities": np.array(flat, dtype=np.float64),
+        }
+        return replace_file(path, lambda file: np.savez_compressed(file, **arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> PublicPolicy:
+        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        try:
+            arrays = read_arrays(Path(path))
+            header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+            roots, flat = arrays["roots"].astype(np.int64).ravel().tolist(), arrays["probabilities"].ravel().tolist()
+            supply = iter(map(float, flat))
+            pieces = tuple(
+                TabularPolicy(
+                    header.game,
+                    tuple(header.players),
+                    tuple(
+                        {key: {move: next(supply) for move in row} for key, row in zip(names, rows, strict=True)}
+                        for names, rows in zip(keys, moves, strict=True)
+                    ),
+                )
+                for keys, moves in zip(header.keys, header.moves, strict=True)
+            )
+            _check(header, roots, len(pieces))
+        except (*BROKEN_ARCHIVE, msgspec.MsgspecError, RuntimeError) as error:
+            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+        return cls(header.game, tuple(header.players), header.positions, tuple(roots), pieces, header.made_by)
+
+
+def _check(header: _Header, roots: list[int], pieces: int) -> None:
+    """Raises ``ValueError`` for what cannot be a policy."""
+    if header.schema != SCHEMA:
+        raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+    rising = all(before < after for before, after in pairwise(sorted(roots)))
+    if len(roots) != pieces or not rising or not all(0 <= root < header.positions for root in roots):
+        raise ValueError("its roots and tables do not fit together")
+
+
+class PublicPlay:
+    """Plays the pieces: keeps the positions that may be; a table begins where only a public one is left."""
+
+    def __init__(self, policy: PublicPolicy, graph: GameGraph) -> None:
+        self.policy, self.graph = policy, graph
+        self.number = {token: k for k, token in enumerate(graph.tokens)}
+        self.places: dict[tuple[int, InformationState], _Place] = {}
+
+    @cached_property
+    def _moves(self) -> Steps:
+        return steps(self.graph)
+
+    @cached_property
+    def _table_of(self) -> dict[int, int]:
+        """The piece that begins at a row of the steps."""
+        row_of = {position: k for k, position in enumerate(self._moves.position.tolist())}
+        return {row_of[root]: k for k, root in enumerate(self.policy.roots) if root in row_of}
+
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
+        """The chances that the current piece has for what was done and seen in it."""
+        place = self._place(player, known)
+        return self.policy.pieces[place.piece].row(player, known[place.begin :], legal)
+
+    def _place(self, player: int, known: InformationState) -> _Place:
+        """Where the player is after these tokens, from the longest beginning of them that was asked for before."""
+        if len(self.places) > KEPT:
+            self.places.clear()
+        end = len(known)
+        while end and (player, known[:end]) not in self.places:
+            end -= 1
+        place = self.places.get((player, known[:end])) or self._start(player)
+        begun = int(end == 0 and bool(known) and self.graph.start_tokens[player] != NO_TOKEN)
+        for k in range(end + begun, len(known)):  # what is seen of the start is always the same
+            place = self._after(place, player, self.number.get(known[k], NO_TOKEN), k + 1)
+            self.places[player, known[: k + 1]] = place
+        return place
+
+    def _start(self, player: int) -> _Place:
+        return _Place(self._unseen({0}, player), 0, 0)
+
+    def _after(self, place: _Place, player: int, token: int, end: int) -> _Place:
+        first, target, seen = self._moves.first, self._moves.target, self._moves.token
+        after = {
+            int(target[e])
+            for row in place.support
+            for e in range(int(first[row]), int(first[row + 1]))
+            if token != NO_TOKEN and seen[e, player] == token
+        }
+        if len(after) == 1 and (root := next(iter(after))) in self._table_of:
+            return _Place(self._unseen(after, player), self._table_of[root], end)
+        return _Place(self._unseen(after, player), place.piece, place.begin)
+
+    def _unseen(self, support: set[int], player: int) -> frozenset[int]:
+        """With what may have happened without the player's notice."""
+        moves, todo = self._moves, list(support)
+        while todo:
+            row = todo.pop()
+            for e in range(int(moves.first[row]), int(moves.first[row + 1])):
+                target = int(moves.target[e])
+                if moves.token[e, player] == NO_TOKEN and target not in support:
+                    support.add(target)
+                    todo.append(target)
+        return frozenset(support)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a player may be: rows of the steps, the piece that it plays, and how many tokens led to that."""
+
+    support: frozenset[int]
+    piece: int
+    begin: int

@@ -1,0 +1,182 @@
+"""Registries: what is known by name, each word with the place of its maker, imported when it is first asked for.
+
+Lists, help texts and the suggestions in errors are made from them.  ``python:FILE.py:Class(parameter=value)`` and
+``python:package.module:Class`` name something of the user's own wherever a registry is asked.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+from zlib import crc32
+
+from infoset.errors import FormatError, UnknownNameError, UnsupportedGameError, shorten
+from infoset.names import Name, Value, build, check_parameters, parse_name
+
+T = TypeVar("T")
+
+PYTHON = "python:"
+
+
+class Entry(NamedTuple):
+    """What a list says of one maker."""
+
+    name: str
+    parameters: dict[str, Any]
+    """With their default values."""
+    about: str
+    """The first line of its docstring."""
+
+
+class Registry(Mapping[str, Callable[..., T]], Generic[T]):
+    """Makers by name, from strings ``module:attribute``.
+
+    >>> from infoset.catalog import GAMES
+    >>> GAMES.build("kuhn_poker(players=3)").players
+    ('P1', 'P2', 'P3')
+    >>> GAMES.entry("kuhn_poker").parameters
+    {'players': 2}
+    """
+
+    def __init__(self, kind: str, homes: Mapping[str, str]) -> None:
+        self.kind, self.homes = kind, homes
+
+    def __getitem__(self, word: str) -> Callable[..., T]:
+        module, _, attribute = self.homes[word].partition(":")
+        return cast("Callable[..., T]", getattr(import_module(module), attribute))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.homes)
+
+    def __len__(self) -> int:
+        return len(self.homes)
+
+    def build(self, name: str | Name) -> T:
+        """What the name stands for.  Raises ``UnknownNameError``, ``ParameterError`` or ``FormatError``."""
+        return build(self.kind, *self._found(name))
+
+    def check(self, name: str | Name) -> None:
+        """Raise what ``build`` would for a wrong name or parameter."""
+        check_parameters(self.kind, *self._found(name))
+
+    def _found(self, name: str | Name) -> tuple[Name, Mapping[str, Callable[..., T]]]:
+        parsed = parse_name(name) if isinstance(name, str) else name
+        if parsed.word.startswith(PYTHON):
+            return parsed, {parsed.word: load_python(parsed.word)}
+        return parsed, self
+
+    def entry(self, word: str) -> Entry:
+        """What a list says of it."""
+        maker = self[word]
+        text = (inspect.getdoc(maker) or "").strip().partition("\n\n")[0]
+        return Entry(word, parameters_of(maker), " ".join(text.replace("``", "").split()))
+
+    def entries(self) -> list[Entry]:
+        """All, by name."""
+        return [self.entry(word) for word in sorted(self)]
+
+
+def parameters_of(maker: Callable[..., object]) -> dict[str, Any]:
+    """A maker's parameters with their default values."""
+    return {p.name: p.default for p in inspect.signature(maker).parameters.values() if p.kind is not p.VAR_KEYWORD}
+
+
+def listed(entry: Entry) -> str:
+    """A name as a list shows it, with its parameters."""
+    return str(Name(entry.name, tuple((k, _shown(v)) for k, v in entry.parameters.items())))
+
+
+def _shown(value: Any) -> Value:
+    return "…" if value is inspect.Parameter.empty else value
+
+
+def load_python(word: str) -> Callable[..., Any]:
+    """The class or function that ``python:FILE.py:Class`` or ``python:package.module:Class`` names.
+
+    The file or module is run for it.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class.
+    """
+    place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
+    if not place or not attribute:
+        raise FormatError(f"found {shorten(word)!r}, expected python:FILE.py:Class or python:package.module:Class")
+    path = Path(place)
+    module = _module_of_file(path.resolve()) if path.suffix == ".py" else _module(place)
+    found = getattr(module, attribute, None)
+    if not callable(found):
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        raise UnknownNameError(f"class or function in {shorten(place)}:", attribute, own)
+    return cast("Callable[..., Any]", found)
+
+
+@cache
+def _module_of_file(path: Path) -> ModuleType:
+    """The module of a Python file, run once a process; what lies beside it can be imported."""
+    if not path.is_file():
+        raise FormatError("no such file", str(path))
+    name = f"infoset_user_{path.stem}_{crc32(str(path).encode()):08x}"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look for it
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
+        raise FormatError(f"{type(error).__name__}: {shorten(str(error), 200)}", str(path), line) from error
+    return module
+
+
+def _module(name: str) -> ModuleType:
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    try:
+        return import_module(name)
+    except (Exception, SystemExit) as error:
+        raise FormatError(f"{type(error).__name__}: {shorten(str(error), 200)}", name) from error
+
+
+def absolute(name: str) -> str:
+    """A ``python:`` name with its file's whole path, so that it is found from anywhere; other names as they are."""
+    if not name.startswith(PYTHON):
+        return name
+    parsed = parse_name(name)
+    place, _, attribute = parsed.word.removeprefix(PYTHON).rpartition(":")
+    if Path(place).suffix != ".py":
+        return name
+    return str(parsed._replace(word=f"{PYTHON}{Path(place).resolve()}:{attribute}"))
+
+
+def check_trusted(name: str, where: str) -> None:
+    """Raise ``UnsupportedGameError`` where a file names Python code: that is run only where the user names it."""
+    if name.startswith(PYTHON) or "=python:" in name or "(python:" in name:
+        raise UnsupportedGameError(
+            f"{where} names Python code, {shorten(name)}; it is run only where you name it yourself, as GAME or game="
+        )
+
+
+def own_name(thing: object) -> str:
+    """The name by which an object of a user's class can be made again; "" where there is none.
+
+    Its class must stand in a file or module under its own name; its parameters are those that a dataclass has.
+    """
+    kind = type(thing)
+    module = sys.modules.get(kind.__module__)
+    if module is None or "." in kind.__qualname__ or kind.__module__.split(".")[0] == "infoset":
+        return ""
+    values = {p: getattr(thing, p, inspect.Parameter.empty) for p in parameters_of(kind)}
+    simple = all(isinstance(value, (int, float, str, bool, type(None))) for value in values.values())
+    file = getattr(module, "__file__", None)
+    if not simple or file is None:
+        return ""
+    return str(
+        Name(f"{PYTHON}{Path(file).resolve()}:{kind.__name__}", tuple((k, _shown(v)) for k, v in values.items()))
+    )

@@ -1,0 +1,157 @@
+"""Lower bounds on exploitability where nothing exact fits: a best response is learnt from plays, and then played.
+
+With the others fixed the game is one player's, a tree of what it comes to know.  Where all positions are known and the
+others tell their chances, ``sampled_response`` searches it in compiled code; else an agent does, game by game.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import Action, Agent, Game, InformationState, Observation, Policy
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError
+from infoset.match.agents import PolicyAgent, agent_name
+from infoset.match.match import MAX_STEPS, Table
+from infoset.match.series import game_seed
+from infoset.policies.sampled_policy import WalkPolicy
+from infoset.search.models import by_number
+from infoset.solvers.metrics import Evaluation
+from infoset.solvers.sampling.sampled_response import SampledResponse
+
+EXPLORATION = 1.0
+LEAST_GAMES, MOST_GAMES = 20, 20_000  # that are played to measure a response
+LEARNING = 0.6  # of the time
+
+
+class LearningAgent:
+    """Learns a best response while it plays: tree search on its own information states by UCB1.
+
+    Once ``greedy`` it makes the move that was tried most.
+    """
+
+    name = "learnt"
+
+    def __init__(self, low: float = math.inf, high: float = -math.inf) -> None:
+        self.low, self.high, self.greedy = low, high, False
+        self.tried: dict[InformationState, list[list[float]]] = {}
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.player, self.rng = player, rng
+        self.known: InformationState = ()
+        self.path: list[tuple[list[list[float]], int]] = []
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        if own_move is not None or observation is not None:
+            self.known = (*self.known, (own_move, () if observation is None else observation))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal) == 1:
+            return legal[0]
+        counts, sums = self.tried.setdefault(self.known, [[0.0] * len(legal), [0.0] * len(legal)])
+        if self.greedy:
+            return legal[max(range(len(legal)), key=lambda k: (counts[k], sums[k]))]
+        move = self._promising(counts, sums)
+        self.path.append(([counts, sums], move))
+        return legal[move]
+
+    def _promising(self, counts: Sequence[float], sums: Sequence[float]) -> int:
+        """By UCB1; one that was not tried comes first."""
+        fresh = [k for k, count in enumerate(counts) if not count]
+        if fresh:
+            return fresh[int(self.rng.random() * len(fresh))]
+        wide, log = EXPLORATION * max(self.high - self.low, 1e-12), math.log(sum(counts))
+        return max(range(len(counts)), key=lambda k: sums[k] / counts[k] + wide * math.sqrt(log / counts[k]))
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        payoff = returns[self.player]
+        self.low, self.high = min(self.low, payoff), max(self.high, payoff)
+        for (counts, sums), move in self.path:
+            counts[move] += 1.0
+            sums[move] += payoff
+
+
+def lower_bound(
+    compiled: Compiled, plays: Policy | Agent, seconds: float, seed: int, reason: str
+) -> Evaluation:  # fmt: skip
+    """What each player gains by a response that was learnt in its share of ``seconds``, as far as games show it.
+
+    Both are measured on the same seeds, and the gains' interval is that of the differences.
+    """
+    n = len(compiled.players)
+    each, gains = seconds / n, list[tuple[float, float]]()
+    values, best = np.zeros(n), np.zeros(n)
+    for player in range(n):
+        began = time.monotonic()
+        with signs.during(f"learning a best response of {compiled.players[player]}"):
+            response = _learnt(compiled, plays, player, began + LEARNING * each, seed)
+        with signs.during(f"playing the response of {compiled.players[player]}"):
+            own, against = _measured(compiled, plays, response, player, began + each, seed)
+        difference = against - own[:, player]
+        values += own.mean(axis=0) / n
+        gains.append((float(difference.mean()), float(difference.var(ddof=1) / len(difference))))
+        best[player] = gains[-1][0]
+    best += values
+    margin = 1.96 * math.sqrt(sum(variance for _, variance in gains))
+    return replace(Evaluation.of(values, best), exact=False, margin=margin, reason=f"a lower bound: {reason}")
+
+
+def seated(plays: Policy | Agent) -> Agent:
+    """An agent that plays it; each seat needs one of its own."""
+    return PolicyAgent(plays) if isinstance(plays, Policy) else copy.deepcopy(plays)
+
+
+def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float, seed: int) -> Agent:
+    """A response of one player."""
+    if isinstance(plays, Policy):
+        try:
+            return _sampled(compiled, plays, player, until, seed)
+        except BudgetError:  # positions that do not fit
+            pass
+    learner = LearningAgent()
+    agents = [learner if seat == player else seated(plays) for seat in range(len(compiled.players))]
+    number = 0
+    while number < 2 or time.monotonic() < until:
+        _play(compiled, agents, game_seed(seed, 2 * number))
+        number += 1
+    learner.greedy = True
+    return learner
+
+
+def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed: int) -> Agent:
+    graph, walk = compiled.graph, compiled.plain_walk
+
+    def chances(player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+        return policy.row(player, known, legal) or [1 / len(legal)] * len(legal)
+
+    work = SampledResponse(walk, player, by_number(chances, graph), seed)
+    while not work.iteration or time.monotonic() < until:
+        work.step(1000, until if work.iteration else math.inf)
+    return PolicyAgent(WalkPolicy(graph, walk, work.policy()), "learnt")
+
+
+def _measured(
+    compiled: Compiled, plays: Policy | Agent, response: Agent, player: int, until: float, seed: int
+) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+    """(G, n) payoffs of the policy against itself, and (G,) of the response in its place, on the same seeds."""
+    n = len(compiled.players)
+    own, agents = [seated(plays) for _ in range(n)], [seated(plays) for _ in range(n)]
+    agents[player] = response
+    as_it_is, against = list[tuple[float, ...]](), list[float]()
+    while len(against) < LEAST_GAMES or (len(against) < MOST_GAMES and time.monotonic() < until):
+        number = game_seed(seed, 2 * len(against) + 1)  # others than those that it learnt from
+        as_it_is.append(_play(compiled, own, number))
+        against.append(_play(compiled, agents, number)[player])
+    return np.array(as_it_is), np.array(against)
+
+
+def _play(compiled: Compiled, agents: Sequence[Agent], seed: int) -> tuple[float, ...]:
+    labels = tuple(map(agent_name, agents))
+    return Table(compiled.game, compiled.name, tuple(agents), labels, None, None, MAX_STEPS).play(seed).returns

@@ -1,0 +1,186 @@
+"""``auto``: looks at the game and takes the method that is best for it, and says which and why."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
+from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Options, parse_method
+from infoset.solvers.metrics import exploitability
+from infoset.solvers.work import Limits, Work
+from infoset.tree.plans import random_interior
+from infoset.tree.subgames import public_positions
+
+SMALL = 20_000  # histories of a game that a linear program solves in seconds
+TRIAL = 100  # iterations after which a portfolio is compared
+TRIAL_SECONDS = 5.0  # and after which it is compared at the latest
+PORTFOLIO = ("dcfr", "pcfr+")
+FEW_TEAM_HISTORIES = 2_000_000  # for a proof of a team's optimum
+
+
+class Choice(NamedTuple):
+    """A method, and why it is the one."""
+
+    method: AnyMethod
+    why: str
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The default: the method that suits the game's players, sum, size, chance, recall and teams, and why."""
+
+    takes: ClassVar[frozenset[str]] = frozenset(OPTIONS)
+    default: ClassVar[Limits] = Limits()
+
+    name: ClassVar[str] = "auto"
+
+    def work(self, compiled: Compiled, options: Options) -> Work:
+        """What it chooses, at work."""
+        return choose(compiled, options).method.work(compiled, options)
+
+
+def choose(compiled: Compiled, options: Options) -> Choice:
+    """The best method that takes all the options given.
+
+    Raises ``UnsupportedGameError`` where none does, ``BudgetError`` for a game whose positions are too many.
+
+    >>> from infoset.compiled import Compiled
+    >>> from infoset.solvers.auto import choose
+    >>> from infoset.solvers.method import Options
+    >>> choose(Compiled.of("kuhn_poker"), Options()).method.name
+    'lp'
+    >>> choose(Compiled.of("gdl:meier"), Options()).method.name
+    'public'
+    """
+    reasons = []
+    for candidate in (_team, _tree, _public, _sampling):
+        try:
+            found = candidate(compiled, options)
+        except (BudgetError, ImperfectRecallError) as error:
+            reasons.append(str(error))
+            continue
+        if isinstance(found, Choice):
+            return found
+        reasons += [found] if found else []
+    raise UnsupportedGameError(f"no method for {compiled.name} that takes {_given(options)}: {'; '.join(reasons)}")
+
+
+def _given(options: Options) -> str:
+    return ", ".join(options.given) or "no options"
+
+
+def _takes(name: str, options: Options) -> bool:
+    return options.given.keys() <= parse_method(name).takes
+
+
+def _first(names: tuple[str, ...], options: Options) -> str | None:
+    return next((name for name in names if _takes(name, options)), None)
+
+
+def _fits(compiled: Compiled) -> bool:
+    return compiled.made_whole or compiled.histories <= compiled.limit
+
+
+def _team(compiled: Compiled, options: Options) -> Choice | str:
+    """Players who are all paid the same."""
+    if compiled.only_form or not compiled.common_payoff or not _fits(compiled):
+        return ""
+    why = f"the {len(compiled.players)} players are always paid the same"
+    if _forgets(compiled):
+        return _chosen("progressive-hiding", options, f"{why}, and one of them forgets")
+    if compiled.histories <= FEW_TEAM_HISTORIES and _takes("team-exact", options):
+        try:
+            return _proof(compiled, options, why)
+        except (BudgetError, UnsupportedGameError) as error:
+            why += f"; no proof: {error}"
+    name = _first(("annealing", "progressive-hiding"), options)
+    return _chosen(name, options, why) if name else f"{why}; annealing and progressive-hiding do not take all options"
+
+
+def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
+    """The dynamic program, where it fits; raises otherwise."""
+    from infoset.solvers.teams.optimum import check_provable
+
+    check_provable(compiled.tree, 600.0 if options.seconds is None else options.seconds)
+    return _chosen("team-exact", options, f"{why}, and few enough to prove the optimum")
+
+
+def _forgets(compiled: Compiled) -> bool:
+    try:
+        compiled.form  # noqa: B018 - is built to see whether it can be
+    except ImperfectRecallError:
+        return True
+    return False
+
+
+def _tree(compiled: Compiled, options: Options) -> Choice | str:
+    """All histories fit."""
+    if not _fits(compiled):
+        return f"{compiled.histories:,.3g} histories are more than {compiled.limit:,}"
+    if _forgets(compiled):
+        return _chosen("progressive-hiding", options, "a player forgets what it knew")
+    form = compiled.form
+    size = f"all {form.num_histories:,} histories fit"
+    if form.zero_sum and form.num_histories <= SMALL and _takes("lp", options):
+        return _chosen("lp", options, f"two players, a constant sum, and {size}: exact")
+    if not _takes(PORTFOLIO[0], options):
+        able = ", ".join(name for name in METHODS if name != "auto" and _takes(name, options))
+        raise ParameterError(
+            f"no method that auto takes for {compiled.name} has {_given(options)}; those that do: {able}"
+        )
+    return _portfolio(compiled, options, size)
+
+
+def _portfolio(compiled: Compiled, options: Options, size: str) -> Choice:
+    """Whichever comes nearer to an equilibrium in as many iterations."""
+    form, scores = compiled.form, dict[str, float]()
+    start = random_interior(form, options.seed) if options.start == "random" else None
+    solvers = {name: parse_method(name).solver(form, start) for name in PORTFOLIO}  # type: ignore[attr-defined]
+    began, done = time.monotonic(), 0
+    while done < TRIAL and (not done or time.monotonic() - began < TRIAL_SECONDS):
+        for solver in solvers.values():
+            solver.step(1)
+        done += 1
+    scores = {name: exploitability(form, solver.average()) for name, solver in solvers.items()}
+    best = min(scores, key=scores.__getitem__)
+    compared = ", ".join(f"{name} at {score:.2g}" for name, score in scores.items())
+    return _chosen(best, options, f"{size}; after {done} iterations {compared}")
+
+
+def _public(compiled: Compiled, options: Options) -> Choice | str:
+    """Positions that are common knowledge cut the game into pieces."""
+    if not _takes("public", options):
+        return f"public takes no {_given(options)}"
+    if len(compiled.players) > 2 or not compiled.constant_sum:
+        return ""
+    count = len(public_positions(compiled.graph))
+    if count < 2:
+        return "no position is common knowledge but the start"
+    _check_pieces(compiled)
+    why = f"{compiled.histories:,.3g} histories do not fit, but {count:,} positions are common knowledge: exact"
+    return _chosen("public", options, why)
+
+
+def _check_pieces(compiled: Compiled) -> None:
+    """Raises ``BudgetError`` for a subgame whose histories do not fit."""
+    from infoset.solvers.tabular.public_subgames import largest_piece
+
+    if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):
+        raise BudgetError(f"a public subgame has {largest:,.3g} histories")
+
+
+def _sampling(compiled: Compiled, options: Options) -> Choice | str:
+    """All positions fit, their histories do not."""
+    if not _takes("mccfr", options):
+        return f"mccfr takes no {_given(options)}"
+    why = f"{compiled.histories:,.3g} histories do not fit, their {len(compiled.graph.player):,} positions do"
+    return _chosen("mccfr", options, why)
+
+
+def _chosen(name: str, options: Options, why: str) -> Choice:
+    if not _takes(name, options):
+        raise UnsupportedGameError(f"{why}: {name} would be the method, but does not take all of {_given(options)}")
+    return Choice(parse_method(name), why)

@@ -1,0 +1,107 @@
+"""What a method is: a name, the options that it takes, and the work that it becomes when it meets a game."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from infoset.compiled import Compiled
+from infoset.errors import ParameterError
+from infoset.names import check_choice, check_range
+from infoset.registry import Registry
+from infoset.solvers.work import Limits, Work
+
+STARTS = ("uniform", "random")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What may be asked of a solve, the same for every method; ``None`` leaves it to the method."""
+
+    iterations: int | None = None
+    """Of the method; of each run where there are several."""
+    target: float | None = None
+    """The exploitability at which it stops."""
+    seconds: float | None = None
+    """Of the method's own time, after which it stops."""
+    start: str | None = None
+    """The first profile: ``uniform``, or ``random``, drawn by the seed."""
+    runs: int | None = None
+    """Independent ones."""
+    seed: int = 0
+    """Of every random choice."""
+
+    def __post_init__(self) -> None:
+        Limits(self.iterations, self.target, self.seconds)
+        check_range("seed", self.seed, 0, 2**63)
+        if self.start is not None:
+            check_choice("start", self.start, STARTS)
+        if self.runs is not None:
+            check_range("runs", self.runs, 1, 10**7)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that were asked for; a seed is one of every method."""
+        return {name: value for name, value in asdict(self).items() if value is not None and name != "seed"}
+
+
+OPTIONS = tuple(field.name for field in fields(Options) if field.name != "seed")
+
+
+@runtime_checkable
+class AnyMethod(Protocol):
+    """What solves: a value that is told what it works on, and with which of the options."""
+
+    takes: ClassVar[frozenset[str]]
+    """The options that it understands, beside the seed."""
+    default: ClassVar[Limits]
+    """Where no limit is given."""
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        ...
+
+    def work(self, compiled: Compiled, options: Options) -> Work:
+        """Itself at the beginning of its work.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
+        ...
+
+
+METHODS: Registry[AnyMethod] = Registry(
+    "method",
+    {
+        "annealing": "infoset.solvers.teams.methods:AnnealingMethod",
+        "auto": "infoset.solvers.auto:Auto",
+        "cfr": "infoset.solvers.tabular.cfr:cfr",
+        "cfr+": "infoset.solvers.tabular.cfr:cfr_plus",
+        "dcfr": "infoset.solvers.tabular.cfr:dcfr",
+        "hedge": "infoset.solvers.tabular.cfr:hedge",
+        "hs-dcfr": "infoset.solvers.tabular.cfr:hs_dcfr",
+        "hs-pcfr+": "infoset.solvers.tabular.cfr:hs_pcfr_plus",
+        "information-relaxation": "infoset.solvers.teams.methods:InformationRelaxation",
+        "linear-cfr": "infoset.solvers.tabular.cfr:linear_cfr",
+        "lp": "infoset.solvers.tabular.linear_program:lp",
+        "mccfr": "infoset.solvers.sampling.method:SamplingMethod",
+        "pcfr+": "infoset.solvers.tabular.cfr:pcfr_plus",
+        "pdcfr+": "infoset.solvers.tabular.cfr:pdcfr_plus",
+        "progressive-hiding": "infoset.solvers.teams.methods:ProgressiveHiding",
+        "public": "infoset.solvers.tabular.public_subgames:PublicMethod",
+        "sfrd": "infoset.solvers.tabular.replicator:sfrd",
+        "sfrd-continuous": "infoset.solvers.tabular.replicator:sfrd_continuous",
+        "team-exact": "infoset.solvers.teams.methods:TeamExact",
+    },
+)
+"""Every method by name."""
+
+
+def parse_method(text: str) -> AnyMethod:
+    """A method by name and parameters.  Raises ``UnknownNameError`` or ``ParameterError``."""
+    return METHODS.build(text)
+
+
+def check_options(method: AnyMethod, options: Options) -> None:
+    """Raise ``ParameterError`` for an option that the method does not understand, with those that it does."""
+    for name in options.given:
+        if name not in method.takes:
+            allowed = ", ".join(option for option in (*OPTIONS, "seed") if option in {*method.takes, "seed"})
+            raise ParameterError(f"{name} is no option of {method.name}; it takes: {allowed}")

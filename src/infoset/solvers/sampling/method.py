@@ -1,0 +1,121 @@
+"""The method ``mccfr``: independent runs of sampling, a thread each, whose averages are added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError
+from infoset.names import check_choice, check_range, check_share, full_name
+from infoset.policies.infoset_policy import NO_ROW
+from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
+from infoset.solvers.method import Options
+from infoset.solvers.sampling.mccfr import RARE, Mccfr
+from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
+from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS, RUNS, PooledMccfr
+from infoset.solvers.work import Limits, Point, Work
+from infoset.tree.walk import Walk
+from infoset.warm_up import ready
+
+EXTERNAL, OUTCOME = SAMPLINGS = ("external", "outcome")
+FIRST_CHECK = 1024
+FEW_HISTORIES = 300_000  # up to which it is evaluated on the way
+
+
+@dataclass(frozen=True)
+class SamplingMethod:
+    """Monte Carlo CFR (Lanctot et al. 2009): games whose positions fit while their histories do not."""
+
+    explore: float | None = None
+    """The chance that a traversal tries all moves; of outcome sampling, the share of uniform draws."""
+    sampling: str = EXTERNAL
+    """Or ``outcome``: one play an iteration."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "runs"})
+    default: ClassVar[Limits] = Limits(seconds=60.0)
+
+    def __post_init__(self) -> None:
+        check_choice("sampling", self.sampling, SAMPLINGS)
+        if self.explore is not None:
+            check_share("explore", self.explore)
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("mccfr", SamplingMethod, explore=self.explore, sampling=self.sampling)
+
+    def work(self, compiled: Compiled, options: Options) -> SamplingWork:
+        """At work on the positions of a game; what it needs is compiled before its clock runs."""
+        runs = RUNS if options.runs is None else options.runs
+        check_range("runs", runs, 1, MOST_RUNS)
+        walk = compiled.walk
+        ready("sampling")
+        self._one(walk, 0).step(1)
+        return SamplingWork(compiled, PooledMccfr(lambda seed: self._one(walk, seed), options.seed, runs), self.name)
+
+    def _one(self, walk: Walk, seed: int) -> Mccfr:
+        if self.sampling == EXTERNAL:
+            return Mccfr(walk, seed, explore=self.explore)
+        return OutcomeMccfr(walk, seed, exploration=EXPLORATION if self.explore is None else self.explore)
+
+
+class SamplingWork(Work):
+    """A pool of runs at work; it ends by itself where memory does."""
+
+    finished_as = "memory"
+
+    def __init__(self, compiled: Compiled, pool: PooledMccfr, name: str) -> None:
+        self.compiled, self.pool, self.name = compiled, pool, name
+
+    @property
+    def iteration(self) -> int:  # type: ignore[override]
+        """Of all runs together."""
+        return self.pool.iteration
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        try:
+            self.pool.step(iterations, until)
+        except BudgetError:
+            self.total = self.iteration
+
+    def next_check(self) -> int:
+        """After twice as many."""
+        return max(FIRST_CHECK, 1 << self.iteration.bit_length())
+
+    def policy(self) -> SampledPolicy | None:
+        """The average strategies, without what is left of the first iterations."""
+        if not self.iteration:
+            return None
+        made_by = {"method": self.name, "iterations": self.iteration}
+        walk = self.compiled.walk
+        return SampledPolicy.of(self.compiled.name, walk, self.pool.policy(RARE), made_by)
+
+    def point(self, seconds: float) -> Point:
+        """Exact figures where the tree is small."""
+        if not self.iteration or self.compiled.histories > min(self.compiled.limit, FEW_HISTORIES):
+            return Point(self.iteration, seconds)
+        from infoset.evaluation import evaluate
+
+        found = evaluate(self.compiled, WalkPolicy(self.compiled.graph, self.compiled.walk, self.pool.policy(RARE)))
+        return Point(
+            self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, None, found.values
+        )  # fmt: skip
+
+    @property
+    def about(self) -> str:
+        return f"{self.pool.num_infosets:,} information sets, {self.pool.nbytes / 2**20:,.0f} MiB"
+
+    def save(self) -> dict[str, Any]:
+        return self.pool.save()
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.pool.restore(saved)
+
+
+def sets_of(policy: SampledPolicy) -> int:
+    """How many information states with a choice it knows."""
+    return int(np.count_nonzero(policy.policy.row != NO_ROW))

@@ -1,0 +1,252 @@
+"""The methods for players who share a payoff, as ``solve`` takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from infoset.base import FloatArray, Teamed
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
+from infoset.names import Name, Value, build, check_choice, format_value, full_name
+from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.method import Options
+from infoset.solvers.teams.annealing import Annealings, annealings
+from infoset.solvers.teams.hidden_game import HiddenGame
+from infoset.solvers.teams.information_relaxation import Relaxations, check_penalty
+from infoset.solvers.teams.optimum import METHODS as PROOFS
+from infoset.solvers.teams.optimum import TeamOptimum, team_optimum
+from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, Learner, Penalty, linear
+from infoset.solvers.work import Background, Limits, Point, Work
+from infoset.tree.information import RELAXATIONS
+
+SECONDS_FOR_OPTIMUM = 10.0
+PROVING = 600.0  # seconds
+
+
+@dataclass(frozen=True)
+class TeamExact:
+    """The optimum of a common-payoff game, and what proves it."""
+
+    by: str = "auto"
+    """``subsets``, a dynamic program, or ``milp``, a mixed-integer program."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
+    default: ClassVar[Limits] = Limits()
+
+    def __post_init__(self) -> None:
+        check_choice("by", self.by, PROOFS)
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("team-exact", TeamExact, by=self.by)
+
+    def work(self, compiled: Compiled, options: Options) -> TeamWork:
+        """On the tree."""
+        compiled.tree  # noqa: B018 - is built before the clock runs
+        return TeamWork(compiled, self.by, PROVING if options.seconds is None else options.seconds)
+
+
+class TeamWork(Work):
+    """A proof at work: one step that lasts."""
+
+    total = 1
+
+    def __init__(self, compiled: Compiled, by: str, seconds: float) -> None:
+        self.compiled, self.by, self.seconds = compiled, by, seconds
+        self._proof: Background[TeamOptimum] | None = None
+        self.found: TeamOptimum | None = None
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        if not iterations or self.iteration:
+            return
+        self._proof = self._proof or Background(
+            lambda: team_optimum(self.compiled.tree, self.by, seconds=max(self.seconds, 1e-3))
+        )
+        if self._proof.wait(until):
+            self.found, self.iteration = self._proof.result, 1
+
+    def policy(self) -> TabularPolicy | None:
+        """The optimum."""
+        return None if self.found is None else self.found.policy
+
+    def bound(self) -> tuple[float, str] | None:
+        """What no policy exceeds, and what proves it."""
+        return None if self.found is None else (self.found.bound, self.found.proof)
+
+    def point(self, seconds: float) -> Point:
+        values = None if self.found is None else (self.found.value,)
+        return Point(self.iteration, seconds, values=values)
+
+    def save(self) -> dict[str, Any]:
+        """There is nothing between the beginning and the end."""
+        return {"iteration": np.array(0)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """It begins again."""
+
+
+@dataclass(frozen=True)
+class AnnealingMethod:
+    """Simulated annealing against a best response (Kirkpatrick, Gelatt & Vecchi 1983), for players with one payoff."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs"})
+    default: ClassVar[Limits] = Limits()
+
+    name: ClassVar[str] = "annealing"
+
+    def work(self, compiled: Compiled, options: Options) -> Annealings:
+        """An iteration is a sweep."""
+        sweeps, runs = options.iterations, options.runs
+        return annealings(
+            compiled.form, 2000 if sweeps is None else sweeps, 8 if runs is None else runs, options.seed
+        )  # fmt: skip
+
+
+def hidden_game(compiled: Compiled, relax: str) -> HiddenGame:
+    """The teams of a game: those that it names, all players where they are paid the same, else each by itself."""
+    if relax not in RELAXATIONS:
+        raise UnknownNameError("relaxation", relax, RELAXATIONS)
+    teams: Sequence[Sequence[int]] | None = None
+    if isinstance(getattr(compiled, "game", None), Teamed):
+        teams = [tuple(team) for team in compiled.game.teams]  # type: ignore[attr-defined]
+    elif not compiled.common_payoff:
+        teams = [(player,) for player in range(len(compiled.players))]
+    return HiddenGame.of(compiled.tree, RELAXATIONS[relax], teams)
+
+
+def optimum_of(game: HiddenGame) -> tuple[float, str] | None:
+    """The exact optimum, where it is known soon, and what proves it."""
+    try:
+        found = team_optimum(game.tree, "subsets", seconds=SECONDS_FOR_OPTIMUM)
+    except (BudgetError, UnsupportedGameError):
+        return None
+    return found.bound, found.proof
+
+
+@dataclass(frozen=True)
+class ProgressiveHiding:
+    """Teams learn with more information than they have, at a price (Heymann & Lanctot 2025, Algorithm 2)."""
+
+    relax: str = "recall"
+    """What they may know while they learn."""
+    penalty: Value = 2.0
+    """The price of knowing it: a number, ``20:60`` for one that grows, or a list of numbers to choose from."""
+    learner: Value = "ftrl"
+    """At every information set: ftrl, hedge, rm or rm+, with parameters: ``rm(spread=20)``."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs"})
+    default: ClassVar[Limits] = Limits()
+
+    def __post_init__(self) -> None:
+        if self.relax not in RELAXATIONS:
+            raise UnknownNameError("relaxation", self.relax, RELAXATIONS)
+        self._penalties()
+        self._learner()
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name(
+            "progressive-hiding", ProgressiveHiding, relax=self.relax, penalty=self.penalty, learner=self.learner
+        )  # fmt: skip
+
+    def _learner(self) -> Learner:
+        name = self.learner if isinstance(self.learner, Name) else Name(str(self.learner))
+        return build("learner", name, LEARNERS)
+
+    def _penalties(self) -> list[Penalty | float]:
+        """Raises ``ParameterError``."""
+        values = self.penalty if isinstance(self.penalty, tuple) and not isinstance(self.penalty, Name) else None
+        if values is not None:
+            return [_number(value, self.penalty) for value in values]
+        if isinstance(self.penalty, str) and ":" in self.penalty:
+            return [linear(*(_number(part, self.penalty) for part in self.penalty.split(":", 1)))]
+        return [_number(self.penalty, self.penalty)]
+
+    def work(self, compiled: Compiled, options: Options) -> HidingWork:
+        """Runs of 200 iterations, one of them, by default."""
+        iterations, runs = options.iterations, options.runs
+        return HidingWork(
+            hidden_game(compiled, self.relax), self._penalties(), self._learner(),
+            200 if iterations is None else iterations, 1 if runs is None else runs, options.seed,
+        )  # fmt: skip
+
+
+class HidingWork(Hidings):
+    """As ``solve`` shows it."""
+
+    def bound(self) -> tuple[float, str] | None:
+        """What no policy exceeds, where that is known soon."""
+        return optimum_of(self.game) if len(self.game.teams) == 1 else None
+
+    def notes(self) -> dict[str, Any]:
+        """What each of several penalties came to."""
+        if not self.trials or self.number < self.trials:
+            return {}
+        tried = {f"{price:g}": mean for price, mean in zip(self.penalties, self.means, strict=True)}
+        return {"penalties": tried, "chosen": float(self.penalties[self.chosen])}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class InformationRelaxation:
+    """A team's best response by information relaxation (Heymann & Lanctot 2025, Algorithm 1)."""
+
+    relax: str = "recall"
+    """What it may know while it learns."""
+    penalty: float = 2.0
+    """The price of knowing it."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs"})
+    default: ClassVar[Limits] = Limits()
+
+    def __post_init__(self) -> None:
+        if self.relax not in RELAXATIONS:
+            raise UnknownNameError("relaxation", self.relax, RELAXATIONS)
+        check_penalty(self.penalty)
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("information-relaxation", InformationRelaxation, relax=self.relax, penalty=self.penalty)
+
+    def work(self, compiled: Compiled, options: Options) -> Relaxations:
+        """Runs of 100 iterations, one of them, by default."""
+        iterations, runs = options.iterations, options.runs
+        game = hidden_game(compiled, self.relax)
+        if len(game.teams) != 1:
+            raise UnsupportedGameError(
+                f"{compiled.name}: information relaxation is for one team; its players are paid differently"
+            )
+        return Relaxations(
+            game, self.penalty, 100 if iterations is None else iterations, 1 if runs is None else runs, options.seed
+        )  # fmt: skip
+
+
+def _number(part: Value, whole: Value) -> float:
+    try:
+        number = float(part)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < inf:
+        shown = shorten(format_value(whole))
+        raise ParameterError(f"penalty={shown}; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]")
+    return number
+
+
+def statistics(values: FloatArray, bound: float | None, near: float = 0.01) -> dict[str, Any]:
+    """What there is to say of many runs: mean with its 95 % interval, quantile, how many came near to the bound."""
+    count = len(values)
+    return {
+        "count": count,
+        "mean": float(values.mean()),
+        "interval": 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else None,
+        "quantile_10": float(np.quantile(values, 0.1)),
+        "best": float(values.max()),
+        "share_optimal": None if bound is None else float((values >= bound - near).mean()),
+    }

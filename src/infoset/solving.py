@@ -1,0 +1,326 @@
+"""``solve``: a game and a method's name in; an evaluated strategy out, and a folder to look at and to resume."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from infoset import signs
+from infoset.base import Game
+from infoset.compiled import AnyGame, Compiled
+from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, ParameterError
+from infoset.evaluation import evaluate
+from infoset.policies.saved import SavedPolicy
+from infoset.runs import RunConfig, RunFolder
+from infoset.solvers.auto import Auto, Choice, choose
+from infoset.solvers.method import AnyMethod, Options, check_options, parse_method
+from infoset.solvers.metrics import Evaluation
+from infoset.solvers.work import Limits, Point, Runs, Watcher, Work, advance, interrupts
+
+if TYPE_CHECKING:
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+
+LEAST_SECONDS = 10.0
+"""What building may always take: a limit on solving of one second is no reason to give up after one."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A policy, how good it is, and how it came about; the same for every method.
+
+    ``values`` (n,), ``nash_conv``, ``exploitability`` and ``epsilon`` are exact figures of ``policy``, in units of
+    payoffs, as in ``Evaluation``; ``None`` where they were not worked out, which ``why_not`` explains.  For players who
+    share a payoff, ``bound`` is what no policy earns more than, ``gap`` what is left to it, and ``proof`` what proves
+    it.
+
+    ``stopped``: ``exact``, ``target``, ``iterations``, ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the
+    method's own time, without building, compiling and evaluating.  ``curve`` holds one ``Point`` for each look at the
+    work, ``runs`` what each of several runs came to.  ``reason`` says why ``auto`` took the method.
+
+    >>> solution = infoset.solve("kuhn_poker", "lp")
+    >>> solution.stopped, round(solution.values[0], 6)
+    ('exact', -0.055556)
+    """
+
+    game: str
+    method: str
+    iterations: int
+    seconds: float
+    stopped: str
+    start: str
+    seed: int
+    nash_conv: float | None
+    exploitability: float | None
+    epsilon: float | None
+    players: tuple[str, ...]
+    values: tuple[float, ...] | None
+    policy: Any = field(repr=False)
+    curve: tuple[Point, ...] = field(repr=False)
+    bound: float | None = None
+    proof: str = ""
+    runs: tuple[float, ...] = field(default=(), repr=False)
+    reason: str = ""
+    why_not: str = ""
+    notes: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far from the best: what is left to ``bound``, else the exploitability."""
+        if self.bound is not None and self.values is not None:
+            return max(self.bound - self.values[0], 0.0)
+        return self.exploitability
+
+
+def solve(
+    game: AnyGame | None = None,
+    method: str | AnyMethod | None = None,
+    *,
+    iterations: int | None = None,
+    target: float | None = None,
+    seconds: float | None = None,
+    start: str | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    max_histories: int | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    watcher: Watcher | None = None,
+) -> Solution:
+    """Solve ``game`` and say how good the answer is.
+
+    ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
+    a method object; by default ``"auto"``, which takes the one that suits the game and says why (``reason``).
+
+    It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds``; where none is given, at what
+    the method has for itself.  ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
+    An option that the method does not understand is refused.  ``max_histories`` bounds the tree.
+
+    ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
+    ``resume`` goes on with the run in ``out``, bit for bit, whose game and method need not be named again; limits that
+    are given take the place of the run's own.
+
+    Ctrl-C stops it with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``, ``GameRuleError``,
+    ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
+
+    >>> solution = infoset.solve("kuhn_poker", "pcfr+", target=1e-6)
+    >>> solution.exploitability <= 1e-6
+    True
+    >>> round(solution.values[0], 4)                        # -1/18, Kuhn 1950
+    -0.0556
+    """
+    watcher = watcher or Watcher()
+    asked = Options(iterations, target, seconds, start, runs, 0 if seed is None else seed)
+    if resume:
+        if out is None:
+            raise CheckpointError("a run to resume needs its folder: --out DIR (out=DIR)")
+        plan = _resumed(game, method, asked, seed, out)
+    else:
+        plan = _begun(game, method, asked, out)
+    compiled = Compiled.of(plan.game, max_histories, _within(plan.limits.seconds, watcher.building))
+    choice = plan.choice or choose(compiled, plan.options)
+    check_options(choice.method, plan.options)
+    work = choice.method.work(compiled, plan.options)
+    if plan.saved is not None:
+        work.restore(plan.saved)
+    folder = plan.folder
+    if folder is None and out is not None:
+        folder = RunFolder.create(out, plan.config(choice.method.name, choice.why))
+    elif folder is not None:
+        folder.go_on(plan.saved)
+    return _run(_Task(compiled, choice, work, plan, folder), watcher)
+
+
+class _Plan(NamedTuple):
+    """What is to be done, before the game is built."""
+
+    game: AnyGame
+    name: str
+    choice: Choice | None
+    """``None``: to be chosen."""
+    options: Options
+    limits: Limits
+    folder: RunFolder | None = None
+    saved: dict[str, Any] | None = None
+
+    def config(self, method: str, reason: str) -> RunConfig:
+        """What the folder keeps."""
+        o = self.options
+        return RunConfig(
+            self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, reason
+        )  # fmt: skip
+
+
+class _Task(NamedTuple):
+    compiled: Compiled
+    choice: Choice
+    work: Work
+    plan: _Plan
+    folder: RunFolder | None
+
+
+def _begun(
+    game: AnyGame | None, method: str | AnyMethod | None, options: Options, out: str | Path | None
+) -> _Plan:  # fmt: skip
+    if game is None:
+        raise ParameterError("no GAME given; 'infoset games' lists the names")
+    if out is not None:
+        RunFolder.check_free(Path(out))
+    chosen = parse_method(method or "auto") if method is None or isinstance(method, str) else method
+    check_options(chosen, options)
+    choice = None if isinstance(chosen, Auto) else Choice(chosen, "")
+    return _Plan(game, _name(game), choice, options, Limits(options.iterations, options.target, options.seconds))
+
+
+def _name(game: AnyGame) -> str:
+    """By which a run finds its game again."""
+    from infoset.registry import own_name
+
+    if isinstance(game, str):
+        return game
+    return (isinstance(game, Game) and own_name(game)) or game.name
+
+
+def _resumed(
+    game: AnyGame | None, method: str | AnyMethod | None, asked: Options, seed: int | None, out: str | Path
+) -> _Plan:  # fmt: skip
+    """Goes on with what a folder holds, which the user may name again, but not change."""
+    folder, config, saved = RunFolder.open(out)
+    name = method if method is None or isinstance(method, str) else method.name
+    given = (
+        ("game", None if game is None else _name(game), config.game), ("method", name, config.method),
+        ("start", asked.start, config.start), ("seed", seed, config.seed), ("runs", asked.runs, config.runs),
+    )  # fmt: skip
+    for what, mine, held in given:
+        if mine not in (None, held):
+            raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}: {what} {held}, not {mine}")
+    start = None if config.start == "uniform" else config.start
+    own = Options(config.iterations, config.target, config.seconds, start, config.runs, config.seed)
+    limits = Limits(asked.iterations, asked.target, asked.seconds)
+    if limits != Limits():
+        own = replace(own, iterations=asked.iterations, target=asked.target, seconds=asked.seconds)
+    loaded: AnyGame = game if game is not None else _load(config.game, out)
+    chosen = parse_method(config.method) if method is None or isinstance(method, str) else method
+    limits = Limits(own.iterations, own.target, own.seconds)
+    return _Plan(loaded, config.game, Choice(chosen, config.reason), own, limits, folder, saved)
+
+
+def _load(name: str, out: str | Path) -> Game:
+    from infoset.catalog import load_named
+
+    return load_named(name, f"the run in {out}")
+
+
+def _within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
+    """``building``, which raises ``BudgetError`` once that took longer than ``seconds`` and ``LEAST_SECONDS``."""
+    if seconds is None:
+        return building
+    began, most = time.monotonic(), max(seconds, LEAST_SECONDS)
+
+    def watched(count: int) -> None:
+        building(count)
+        if time.monotonic() - began > most:
+            raise BudgetError(
+                f"the game is not built after {most:g} s, --seconds {seconds:g}; it came to {count:,} positions or "
+                "histories. Allow more --seconds, or choose a smaller game"
+            )
+
+    return watched
+
+
+def _run(task: _Task, watcher: Watcher) -> Solution:
+    """Work until a limit ends it, keep it, and say how good it is."""
+    compiled, choice, work, plan, folder = task
+    limits, curve = plan.limits, list[Point]()
+    if limits == Limits():
+        limits = choice.method.default
+    if isinstance(work, Runs):  # its iterations are those of each run
+        limits = replace(limits, iterations=None)
+    watcher.begin(work, limits)
+
+    def point(at: Point) -> None:
+        curve.append(at)
+        if folder is not None:
+            folder.add_point(at)
+        watcher.point(at)
+
+    def advanced(work: Work, spent: float) -> None:
+        if folder is not None:
+            folder.checkpoint(work, spent)
+        watcher.advance(work, spent)
+
+    def done(work: Work, spent: float) -> None:
+        if folder is not None:
+            folder.save_checkpoint(work, spent)
+        watcher.done(work, spent)
+
+    before = float(plan.saved["seconds"]) if plan.saved is not None else 0.0
+    watched = Watcher(point=point, advance=advanced, done=done)
+    stopped, spent = advance(work, limits, watched, before)
+    policy = work.policy()
+    if policy is None:
+        raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"nothing found in {spent:.3g} s")
+    found, why_not = _figures(work, policy, compiled, folder)
+    solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
+    watcher.solved(solution)
+    if folder is not None:
+        folder.finish(solution.policy, f"{solution.game}: {solution.method}")
+    return solution
+
+
+def _solution(
+    task: _Task, end: tuple[str, float, tuple[Point, ...]], policy: Any, found: Evaluation | None, why_not: str
+) -> Solution:  # fmt: skip
+    compiled, choice, work, plan, folder = task
+    stopped, spent, curve = end
+    with interrupts(), signs.during("looking for the optimum") if isinstance(work, Runs) else nullcontext():
+        bound, proof = work.bound() or (None, "")
+    runs = tuple(float(result["value"]) for result in work.measured) if isinstance(work, Runs) else ()
+    nash_conv, exploitability, epsilon = (
+        None if found is None or isnan(figure := getattr(found, name)) else float(figure)
+        for name in ("nash_conv", "exploitability", "epsilon")
+    )
+    start = plan.options.start or "uniform"
+    made_by = {"method": choice.method.name, "iterations": work.iteration, "start": start, "seed": plan.options.seed}
+    return Solution(
+        game=compiled.name, method=choice.method.name, iterations=work.iteration, seconds=spent, stopped=stopped,
+        start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
+        players=compiled.players, values=None if found is None else found.values, policy=replace(policy, made_by=made_by),
+        curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not, notes=work.notes(),
+        folder=folder.path if folder else None,
+    )  # fmt: skip
+
+
+def _figures(
+    work: Work, policy: SavedPolicy, compiled: Compiled, folder: RunFolder | None
+) -> tuple[Evaluation | None, str]:  # fmt: skip
+    """How good the policy is, or why that is not known."""
+    found = work.evaluation()
+    if found is not None:
+        return found, ""
+    with interrupts() as stop:
+
+        def keep(evaluation: PolicyEvaluation) -> None:
+            if folder is not None:
+                folder.keep_evaluation(evaluation, now=stop.is_set())
+            if stop.is_set():
+                raise _StoppedError
+
+        try:
+            found = evaluate(compiled, policy, keep=keep)
+        except _StoppedError:
+            return None, "stopped before it was evaluated; --resume goes on with that"
+        except ImperfectRecallError as error:
+            return None, str(error)
+    if folder is not None:
+        folder.forget_evaluation()
+    return found, found.reason
+
+
+class _StoppedError(Exception):
+    """An evaluation was interrupted."""
