@@ -290,7 +290,8 @@ def _solution(
     return Solution(
         game=compiled.name, method=choice.method.name, iterations=work.iteration, seconds=spent, stopped=stopped,
         start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
-        players=compiled.players, values=None if found is None else found.values, policy=replace(policy, made_by=made_by),
+        players=compiled.players, values=None if found is None else found.values,
+        policy=replace(policy, made_by=made_by),
         curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not, notes=work.notes(),
         folder=folder.path if folder else None,
     )  # fmt: skip
