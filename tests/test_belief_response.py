@@ -1,16 +1,14 @@
 """Exact figures by beliefs: those of the sequence form, on games small enough for both."""
 
 import signal
-from functools import partial
 
 import numpy as np
 import pytest
 
-from infoset import GameTree, SequenceForm, evaluate, load
-from infoset.cli import sampling
+from infoset import GameTree, SequenceForm, evaluate, evaluation, load, solve
 from infoset.errors import CheckpointError
 from infoset.policies.infoset_policy import InfosetPolicy
-from infoset.runs import RunConfig, SamplingFolder
+from infoset.solvers.sampling import method
 from infoset.solvers.sampling.belief_response import BeliefResponse, Entries, PolicyEvaluation, evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr
@@ -114,32 +112,28 @@ def test_an_evaluation_of_another_policy_is_refused() -> None:
         PolicyEvaluation(walk, solver.policy()).restore(saved)
 
 
-class Interrupting:
-    """A progress bar during which Ctrl-C is pressed once."""
+def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path, monkeypatch) -> None:
+    """Ctrl-C in the midst of it; the run that goes on ends with the figures of one that was not cut."""
+    shares = []
 
-    def __init__(self) -> None:
-        self.shares: list[float] = []
-
-    def evaluating(self, share: float) -> None:
-        self.shares.append(share)
-        if len(self.shares) == 30:
+    def slowly(work, lines=20):
+        done = step(work, lines)
+        shares.append(work.share)
+        if len(shares) == 30:
             signal.raise_signal(signal.SIGINT)
+        return done
 
-
-def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path) -> None:
-    walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
-    solver = Mccfr(walk, 1)
-    solver.step(100)
-    policy, progress, ends = solver.policy(), Interrupting(), []
-    folder = SamplingFolder.create(tmp_path / "run", RunConfig("leduc_poker", "mccfr"))
-    for _ in range(2):
-        work = PolicyEvaluation(walk, policy)
-        work.step = partial(work.step, 20)
-        ends.append(sampling._evaluate(work, folder, progress))
-    assert ends == [False, True]
-    whole, steps = PolicyEvaluation(walk, policy), 0
-    while not whole.step(20):
-        steps += 1
-    assert len(progress.shares) == steps > 60  # it did not begin anew
-    assert work.result == evaluate_policy(walk, policy)
-    assert folder.load_evaluation() is None
+    step = PolicyEvaluation.step
+    monkeypatch.setattr(PolicyEvaluation, "step", slowly)
+    monkeypatch.setattr(evaluation, "FEW_HISTORIES", 0)
+    monkeypatch.setattr(method, "FEW_HISTORIES", 0)
+    cut = solve("leduc_poker", "mccfr", iterations=100, out=tmp_path / "run")
+    assert cut.exploitability is None
+    assert "stopped before it was evaluated" in cut.why_not
+    assert (tmp_path / "run" / "evaluation.npz").exists()
+    found = solve(out=tmp_path / "run", resume=True)
+    steps = len(shares)
+    assert not (tmp_path / "run" / "evaluation.npz").exists()
+    whole = solve("leduc_poker", "mccfr", iterations=100)
+    assert found.nash_conv == whole.nash_conv
+    assert len(shares) - steps == steps  # it did not begin anew

@@ -6,12 +6,12 @@ import pytest
 from conftest import DICE, GOOFSPIEL, KUHN, LEDUC, form_of
 from infoset import Method, cfr, cfr_plus, dcfr, exploitability, hedge, linear_cfr, pcfr_plus, pdcfr_plus
 from infoset.errors import ParameterError
-from infoset.solvers.solve import parse_method
-from infoset.solvers.tabular.cfr import METHODS
+from infoset.solvers.method import parse_method
 from infoset.solvers.tabular.updates import normalise, regret_matching
 from infoset.tree.kernels import expect_up, gradient, plan_down
 from infoset.tree.plans import uniform
 
+METHODS = ("cfr", "cfr+", "linear-cfr", "dcfr", "hs-dcfr", "hs-pcfr+", "pcfr+", "pdcfr+", "hedge")
 EXACT = 1e-12
 
 # exploitability of the average after 100 and 1000 iterations, alternating updates, uniform start

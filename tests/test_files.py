@@ -13,7 +13,7 @@ from infoset import cli
 from infoset.errors import CheckpointError
 from infoset.files import make_folder, replace_file
 from infoset.runs import RunConfig, RunFolder
-from infoset.solvers.solve import Point
+from infoset.solvers.work import Point
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -114,29 +114,12 @@ def test_games_that_are_over_are_reported_when_the_disk_is_full(tmp_path: Path, 
 
 
 def test_figures_are_shown_when_the_policy_cannot_be_kept(monkeypatch, capsys, tmp_path: Path) -> None:
-    from infoset.cli.app import _report
-    from infoset.solvers.solve import Solution
+    def full_disk(folder, policy, title) -> None:
+        replace_file(folder.path / "policy.npz", full)
 
-    class Folder:
-        path = tmp_path
-
-        def finish(self, _) -> None:
-            replace_file(tmp_path / "policy.npz", full)
-
-    class Policy:
-        players = ("P1", "P2")
-
-    solution = Solution.__new__(Solution)
-    plain = {
-        "game": "g",
-        "method": "m",
-        "values": (0.5, -0.5),
-        "policy": Policy,
-        "exploitability": 0.25,
-        "nash_conv": 0.5,
-    }
-    for name, value in {**plain, "stopped": "target", "iterations": 7, "seconds": 0.1}.items():
-        object.__setattr__(solution, name, value)
-    with pytest.raises(OSError, match=r"policy\.npz"):
-        _report(solution, Folder(), False)
-    assert "exploitability   2.500e-01" in capsys.readouterr().out
+    monkeypatch.setattr(RunFolder, "finish", full_disk)
+    where = str(tmp_path / "run")
+    assert command(monkeypatch, "solve", "kuhn_poker", "--method", "lp", "--out", where) == 1
+    printed = capsys.readouterr()
+    assert "exploitability   " in printed.out
+    assert "policy.npz: No space left on device" in printed.err

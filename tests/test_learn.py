@@ -371,4 +371,3 @@ def test_public_states_by_command(tmp_path) -> None:
         load_agent(f"trained(path={out}, method=own)").begin(load("kuhn_poker"), 0, np.random.default_rng(0), None)
     refused = run("train", "kuhn_poker", "--method", "resolving", "--worlds", "3")
     assert "--worlds is no option of --method resolving" in refused.stderr
-    assert "cannot be asked at every information set" in run("evaluate", "kuhn_poker", "random").stderr

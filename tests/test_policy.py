@@ -205,8 +205,8 @@ def test_every_policy_of_a_game_is_small_enough_for_it(
 
 
 def test_the_command_line_refuses_a_bomb(tmp_path: Path) -> None:
-    bomb(tmp_path / "small.npz", 2)
+    bomb(tmp_path / "large.npz", 30)
     for verb in ("evaluate", "show"):
-        done = run(verb, KUHN, "small.npz", cwd=tmp_path)
+        done = run(verb, KUHN, "large.npz", cwd=tmp_path)
         assert done.returncode == 1
-        assert "small.npz: not a policy file: it unpacks to 2,0" in done.stderr
+        assert "large.npz: not a policy file: it unpacks to 30,0" in done.stderr

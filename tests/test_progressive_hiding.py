@@ -55,8 +55,8 @@ def state_of(game: HiddenGame, seed: int) -> HidingState:
     policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), np.diff(a.relaxed_first))
     true, nodes, sets = int(a.true_first[-1]), len(a.parent), len(a.relaxed_first) + len(a.true_first)
     return HidingState(
-        policy, np.zeros(true), np.zeros(true), np.zeros(1), np.zeros((1, len(policy))), np.zeros(nodes),
-        np.zeros(nodes), np.zeros(len(policy)), np.zeros(sets),
+        policy, np.zeros(true), np.zeros(true), np.zeros(1), np.zeros((1, len(policy))), np.ones(1),
+        np.zeros(nodes), np.zeros(nodes), np.zeros(len(policy)), np.zeros(sets),
     )  # fmt: skip
 
 
@@ -348,7 +348,7 @@ class Trace:
         self.regret, self.criterion, self.gap, self.projections = np.zeros(moves), 0.0, 0.0, []
         for t, price in enumerate(prices):
             policy = s.policy.copy()
-            loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, mean, False, np.zeros((1, 2)))
+            loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, mean, False, t, np.zeros((1, 2)))
             self.projections.append(s.projected.copy())
             self.criterion += s.value[0]
             worth = np.add.reduceat(policy * s.rewards, a.relaxed_first[:-1])

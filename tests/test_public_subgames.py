@@ -28,8 +28,8 @@ def test_meiers_value_by_two_routes() -> None:
     assert exact.values[0] == pytest.approx(MEIER, abs=1e-9)
     assert iterated.values[0] == pytest.approx(exact.values[0], abs=1e-6)
     assert sum(exact.values) == pytest.approx(100)
-    assert evaluate_public(exact).nash_conv < 1e-9
-    assert evaluate_public(iterated).nash_conv < 1e-6
+    assert evaluate_public(exact.policy(), graph).nash_conv < 1e-9
+    assert evaluate_public(iterated.policy(), graph).nash_conv < 1e-6
 
 
 def test_games_of_open_moves_are_public_everywhere() -> None:
@@ -75,7 +75,8 @@ def test_public_positions_are_those_that_nobody_confuses(seed) -> None:
 def test_the_pieces_are_worth_the_whole(name) -> None:
     form = SequenceForm.of(load(name))
     whole = evaluate(form, linear_program(form)) if form.zero_sum else None
-    solution = solve_public(explore(load(name)))
+    graph = explore(load(name))
+    solution = solve_public(graph)
     if whole is not None:
         assert solution.values[0] == pytest.approx(whole.values[0], abs=1e-6)
-    assert evaluate_public(solution).nash_conv < 1e-6
+    assert evaluate_public(solution.policy(), graph).nash_conv < 1e-6

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from infoset.solvers.solve import solve
 
 from infoset import load
 from infoset.errors import BudgetError
@@ -10,7 +11,6 @@ from infoset.search.ranges import Ranges, common_root, whole
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
 from infoset.solvers.metrics import evaluate_plan as evaluate
-from infoset.solvers.solve import solve
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore

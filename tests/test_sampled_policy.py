@@ -5,15 +5,14 @@ import signal
 import numpy as np
 import pytest
 
-from infoset import load
-from infoset.cli.sampling import _sample
+from infoset import load, solve
 from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.policies.sampled_policy import SampledPolicy
-from infoset.runs import RunConfig, SamplingFolder
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.mccfr import Mccfr
+from infoset.solvers.work import Watcher
 from infoset.tree.graph import explore
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
@@ -68,17 +67,17 @@ def test_sampling_goes_on_from_what_it_saved() -> None:
 
 
 def test_ctrl_c_stops_between_iterations(tmp_path) -> None:
-    """What was counted was done: the run is the one that stops there by itself."""
+    """What was counted was done: the run is the one that stops there by itself; and it goes on from there."""
 
-    class Progress:
-        def advance(self, iterations, infosets, seconds) -> None:
-            signal.raise_signal(signal.SIGINT)
+    def press(work, seconds) -> None:
+        signal.raise_signal(signal.SIGINT)
 
-    walk = walk_of("leduc_poker")
-    work, whole = Mccfr(walk, 3), Mccfr(walk, 3)
-    folder = SamplingFolder.create(tmp_path / "run", RunConfig("leduc_poker", "mccfr"))
-    assert _sample(work, folder, None, 600.0, 0.0, Progress()) < 60
-    whole.step(work.iteration)
-    np.testing.assert_array_equal(work.policy().behaviour, whole.policy().behaviour)
-    folder.close()
-    assert int(SamplingFolder.open(tmp_path / "run")[2]["iteration"]) == work.iteration
+    watcher = Watcher(advance=press)
+    cut = solve("leduc_poker", "mccfr", seconds=600.0, seed=3, out=tmp_path / "run", watcher=watcher)
+    assert cut.stopped == "interrupted"
+    assert cut.seconds < 60
+    whole = solve("leduc_poker", "mccfr", iterations=cut.iterations, seed=3)
+    np.testing.assert_array_equal(cut.policy.policy.behaviour, whole.policy.policy.behaviour)
+    later = solve(out=tmp_path / "run", resume=True, iterations=cut.iterations + 100)
+    longer = solve("leduc_poker", "mccfr", iterations=cut.iterations + 100, seed=3)
+    np.testing.assert_array_equal(later.policy.policy.behaviour, longer.policy.policy.behaviour)

@@ -6,7 +6,11 @@ import pytest
 from conftest import KUHN, LEDUC, form_of
 from infoset import Method, load, solve
 from infoset.errors import CheckpointError, GameRuleError, ParameterError, UnknownNameError
-from infoset.solvers.solve import METHODS, Watcher, next_check
+from infoset.solvers.method import METHODS, parse_method
+from infoset.solvers.tabular.solver import TabularMethod
+from infoset.solvers.work import Watcher, next_check
+
+TABULAR = [name for name in METHODS if isinstance(parse_method(name), TabularMethod)]
 
 
 def test_kuhn_to_a_target() -> None:
@@ -16,17 +20,17 @@ def test_kuhn_to_a_target() -> None:
     assert solution.values == pytest.approx((-1 / 18, 1 / 18), abs=1e-8)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TABULAR)
 def test_every_method_improves_on_uniform(method: str) -> None:
     form = form_of(KUHN)
-    solution = solve(form, method, iterations=400)
+    solution = solve(form, method, **({} if method == "lp" else {"iterations": 400}))
     assert solution.exploitability < 0.11 < 11 / 24
     assert solution.stopped == ("exact" if method == "lp" else "iterations")
 
 
 def test_limits() -> None:
     form = form_of(LEDUC)
-    assert solve(form).iterations == 1000
+    assert solve(form, "pcfr+").iterations == 1000
     assert solve(form, iterations=7).iterations == 7
     assert solve(form, iterations=0).stopped == "iterations"
     timed = solve(form, seconds=0.05)
@@ -35,10 +39,12 @@ def test_limits() -> None:
 
 
 def test_the_linear_program_needs_no_limits() -> None:
-    for limits in ({}, {"iterations": 0}, {"seconds": 0}, {"target": 1.0}):
-        solution = solve(form_of(KUHN), "lp", **limits)
-        assert (solution.stopped, solution.iterations) == ("exact", 1)
-        assert solution.nash_conv < 1e-12
+    solution = solve(form_of(KUHN), "lp")
+    assert (solution.stopped, solution.iterations) == ("exact", 1)
+    assert solution.nash_conv < 1e-12
+    for limits in ({"iterations": 0}, {"target": 1.0}, {"start": "random"}):
+        with pytest.raises(ParameterError, match="is no option of lp; it takes: seconds, seed"):
+            solve(form_of(KUHN), "lp", **limits)
 
 
 @pytest.mark.parametrize("limits", [{"iterations": -1}, {"target": float("nan")}, {"seconds": float("inf")}])
@@ -63,7 +69,7 @@ def test_a_seed_gives_one_run_and_another_seed_another() -> None:
     assert runs[0].policy.tables != runs[2].policy.tables
 
 
-@pytest.mark.parametrize("method", [m for m in METHODS if m != "lp"])
+@pytest.mark.parametrize("method", [m for m in TABULAR if m != "lp"])
 def test_a_resumed_run_equals_a_whole_one(method: str) -> None:
     form, saved = form_of(KUHN), {}
 

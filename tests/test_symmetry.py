@@ -8,7 +8,7 @@ import pytest
 
 from infoset import GameTree, Observed, SequenceForm, evaluate, load, solve
 from infoset.errors import GameRuleError
-from infoset.search.followers import InfosetFollower
+from infoset.policies.sampled_policy import WalkPolicy
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import explore
@@ -117,17 +117,14 @@ def unfolded(game, walk, policy):
     """The behaviour of a policy on the tree of all histories, asked state by state as in a match."""
     tree = GameTree.of(game)
     form = SequenceForm.of(tree)
-    strategy = np.ones(form.num_sequences)
+    strategy, plays = np.ones(form.num_sequences), WalkPolicy(tree.graph, walk, policy)
     for k, (player, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True)):
         where = next(
             j for j in range(len(tree.infoset_state)) if tree.key(j) == key and tree.infoset_player[j] == player
         )
-        follower = InfosetFollower(tree.graph, walk, policy)
-        follower.begin(game, player, np.random.default_rng(0), None)
-        for move, observation in tree.states.state(int(tree.infoset_state[where])):
-            follower.observe(move, observation)
+        known = tree.states.state(int(tree.infoset_state[where]))
         size, first = int(form.arrays.size[k]), int(form.arrays.first[k])
-        strategy[first : first + size] = follower.row(tree.menu(where)) or np.full(size, 1 / size)
+        strategy[first : first + size] = plays.row(player, known, tree.menu(where)) or np.full(size, 1 / size)
     return form, realisation(form, strategy)
 
 

@@ -508,8 +508,10 @@ def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
         [*command, "team-exact", "--json", "--out", str(tmp_path)], capture_output=True, text=True, check=True
     )
     body = json.loads(done.stdout)
-    assert (body["value"], body["bound"]) == (pytest.approx(5 / 9), pytest.approx(5 / 9, abs=1e-6))
-    assert body["method"] == "team-exact(by=subsets)"
+    assert body["values"] == pytest.approx([5 / 9, 5 / 9])
+    assert (body["bound"], body["gap"]) == (pytest.approx(5 / 9, abs=1e-6), pytest.approx(0, abs=1e-6))
+    assert body["method"] == "team-exact"
+    assert body["proof"].startswith("dynamic program")
     assert TabularPolicy.load(body["policy"]).players == ("P1", "P2")
     wrong = subprocess.run([*command, "team-exact(by=luck)"], capture_output=True, text=True, check=False)
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from math import isnan
@@ -89,7 +89,7 @@ def solve(
     seed: int | None = None,
     max_histories: int | None = None,
     out: str | Path | None = None,
-    resume: bool = False,
+    resume: bool | Mapping[str, Any] = False,
     watcher: Watcher | None = None,
 ) -> Solution:
     """Solve ``game`` and say how good the answer is.
@@ -103,7 +103,8 @@ def solve(
 
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
     ``resume`` goes on with the run in ``out``, bit for bit, whose game and method need not be named again; limits that
-    are given take the place of the run's own.
+    are given take the place of the run's own.  Without a folder it is what the work saved (``Work.save``, with the
+    ``seconds`` spent if they shall count).
 
     Ctrl-C stops it with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``, ``GameRuleError``,
     ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
@@ -116,24 +117,20 @@ def solve(
     """
     watcher = watcher or Watcher()
     asked = Options(iterations, target, seconds, start, runs, 0 if seed is None else seed)
-    if resume:
+    if resume is True:
         if out is None:
-            raise CheckpointError("a run to resume needs its folder: --out DIR (out=DIR)")
+            raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
         plan = _resumed(game, method, asked, seed, out)
     else:
-        plan = _begun(game, method, asked, out)
-    compiled = Compiled.of(plan.game, max_histories, _within(plan.limits.seconds, watcher.building))
-    choice = plan.choice or choose(compiled, plan.options)
-    check_options(choice.method, plan.options)
-    work = choice.method.work(compiled, plan.options)
-    if plan.saved is not None:
-        work.restore(plan.saved)
-    folder = plan.folder
-    if folder is None and out is not None:
-        folder = RunFolder.create(out, plan.config(choice.method.name, choice.why))
-    elif folder is not None:
-        folder.go_on(plan.saved)
-    return _run(_Task(compiled, choice, work, plan, folder), watcher)
+        plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
+    try:
+        task = _prepared(plan, max_histories, out, watcher)
+        if task.folder is not None:
+            plan = plan._replace(folder=task.folder)
+        return _run(task, watcher)
+    finally:
+        if plan.folder is not None:
+            plan.folder.close()
 
 
 class _Plan(NamedTuple):
@@ -162,6 +159,22 @@ class _Task(NamedTuple):
     work: Work
     plan: _Plan
     folder: RunFolder | None
+
+
+def _prepared(plan: _Plan, max_histories: int | None, out: str | Path | None, watcher: Watcher) -> _Task:
+    """The game built, the method chosen, its work where it begins or goes on; then the folder is made, or taken up."""
+    compiled = Compiled.of(plan.game, max_histories, _within(plan.limits.seconds, watcher.building))
+    choice = plan.choice or choose(compiled, plan.options)
+    check_options(choice.method, plan.options)
+    work = choice.method.work(compiled, plan.options)
+    if plan.saved is not None:
+        work.restore(plan.saved)
+    folder = plan.folder
+    if folder is None and out is not None:
+        folder = RunFolder.create(out, plan.config(choice.method.name, choice.why))
+    elif folder is not None:
+        folder.go_on(plan.saved)
+    return _Task(compiled, choice, work, plan, folder)
 
 
 def _begun(
@@ -259,7 +272,7 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
             folder.save_checkpoint(work, spent)
         watcher.done(work, spent)
 
-    before = float(plan.saved["seconds"]) if plan.saved is not None else 0.0
+    before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
     watched = Watcher(point=point, advance=advanced, done=done)
     stopped, spent = advance(work, limits, watched, before)
     policy = work.policy()

@@ -314,25 +314,27 @@ def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) ->
     Looking at it does not count.
     """
     run = _Run(work, limits, watcher, spent)
-    with interrupts() as stop:
-        stopped = run.until_done(stop)
+    with interrupts() as run.stop:
+        stopped = run.until_done()
     watcher.done(work, run.seconds)
     return stopped, run.seconds
 
 
 class _Run:
+    stop: threading.Event
+
     def __init__(self, work: Work, limits: Limits, watcher: Watcher, seconds: float) -> None:
         self.work, self.limits, self.watcher, self.seconds = work, limits, watcher, seconds
         self.last: Point | None = None
         self.chunk = 1
 
-    def until_done(self, stop: threading.Event) -> str:
+    def until_done(self) -> str:
         self._look()
         while not (reason := self.limits.reached(self.work, self.seconds, self.last)):
-            if stop.is_set():
+            if self.stop.is_set():
                 return "interrupted"
             goal = self._goal()
-            while self.work.iteration < goal and not stop.is_set() and not self._late():
+            while self.work.iteration < goal and not self.stop.is_set() and not self._late():
                 self._step(min(goal - self.work.iteration, self.chunk))
             self._look()
         return reason
@@ -354,12 +356,19 @@ class _Run:
             self.chunk *= 2
         elif spent > CHUNK_SECONDS * 2:
             self.chunk = max(1, self.chunk // 2)
-        self.watcher.advance(self.work, self.seconds)
+        self._tell(self.watcher.advance, self.work, self.seconds)
 
     def _look(self) -> None:
         if self.last is None or self.last.iteration != self.work.iteration:
             self.last = self.work.point(self.seconds)
-            self.watcher.point(self.last)
+            self._tell(self.watcher.point, self.last)
+
+    def _tell(self, hook: Callable[..., object], *what: object) -> None:
+        """A hook that raises ``KeyboardInterrupt`` stops the work as Ctrl-C does."""
+        try:
+            hook(*what)
+        except KeyboardInterrupt:
+            self.stop.set()
 
 
 def next_check(iteration: int) -> int:
