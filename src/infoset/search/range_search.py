@@ -140,22 +140,20 @@ class SubgameSolver:
         return np.asarray(found)
 
     def _search(self, player: int, state: int) -> list[float] | None:
-        own = self.ranges.asked(player, state)
-        if not own.size:
-            return None
         rng = self.ranges.generator(state)
         sets, others = self.effort.sets, self.effort.others
         while True:
-            worlds = self._worlds(own, player, state, sets, others, rng)
+            worlds = self._worlds(player, state, sets, others, rng)
+            if not worlds.size:
+                return None
             tree = self._deepest(worlds)
             if tree is not None or sets == 1:
                 break
             sets, others = (sets + 1) // 2, others // 2
         return None if tree is None else self._solve(tree, worlds, player, state)
 
-    def _worlds(
-        self, own: Range, player: int, state: int, sets: int, others: int, rng: np.random.Generator
-    ) -> Range:  # fmt: skip
+    def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
+        """Where the subgame begins; nowhere if no history leads to the state."""
         if self.root == COMMON and sets == self.effort.sets:
             try:
                 return common_root(self.ranges, player, state, self.most)
@@ -163,7 +161,7 @@ class SubgameSolver:
                 self._too_large()
         if self.root in (COMMON, ORDER_TWO):
             return order_two(self.ranges, player, state, sets, others, rng, self.until)
-        return drawn(own, sets, rng)
+        return drawn(self.ranges.asked(player, state), sets, rng)
 
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""

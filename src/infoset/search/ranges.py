@@ -262,6 +262,8 @@ def order_two(
     True
     """
     mine = drawn(ranges.asked(player, state), sets, rng)
+    if not mine.size:
+        return mine
     parts = [mine]
     for p in range(mine.known.shape[1]):
         for k in dict.fromkeys(mine.known[:, p].tolist()) if p != player else []:
@@ -288,6 +290,8 @@ def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
     are more than ``most``.
     """
     mine = ranges.asked(player, state)
+    if not mine.size:
+        return mine
     found = dict(zip(map(tuple, _rows(mine)), mine.weight.tolist(), strict=True))
     asked = {(player, state)}
     todo = list(found)
