@@ -86,7 +86,7 @@ class Search:
     nature: bool = False
     """Whether ``resolving`` also ends where nature is about to answer, as betting rounds do."""
     seed: int = 0
-    """Of sampling before the game."""
+    """Of sampling before the game, and of the worlds that are drawn at each move."""
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -277,4 +277,5 @@ class _Planner:
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
         root = p.method if p.method in ROOTS else ORDER_TWO
         steps = p.steps or MOST_STEPS
-        return SubgameAgent(p.worlds, p.seconds_per_move, root, steps), f"{root}: searched move by move, because {why}"
+        agent = SubgameAgent(p.worlds, p.seconds_per_move, root, steps, p.seed)
+        return agent, f"{root}: searched move by move, because {why}"

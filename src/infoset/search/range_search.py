@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -76,11 +76,21 @@ class RowSolver(Protocol):
         """A chance for each move; ``None`` where nothing is found."""
 
 
+class _Kept(NamedTuple):
+    """What was found at an information state, and in how many histories: less than the effort where a clock said so."""
+
+    row: list[float]
+    most: int
+
+
 class SubgameSolver:
     """Solves subgames as deep as the effort allows, by PCFR+; what was found once it knows from then on.
 
     ``consistent``: the others are held to play what this solver finds for them, with a tremble, instead of anything
     with equal chances.  That asks for all of their earlier decisions, so it is for games that are not large.
+
+    As long as the clock cuts nothing short, a row follows from the information state and the seed of the ranges alone,
+    to the last bit, whatever was asked before.
     """
 
     def __init__(
@@ -89,23 +99,31 @@ class SubgameSolver:
     ) -> None:  # fmt: skip
         check_choice("root", root, KNOWN_ROOTS)
         self.ranges, self.values, self.root, self.effort = ranges, values, root, effort or Effort()
-        self.found: dict[int, list[float]] = {}
-        self.until, self.most = inf, self.effort.histories
+        self.found: dict[int, _Kept] = {}
+        self.until, self.most, self.cut = inf, self.effort.histories, False
+        self.consistent = consistent
         if consistent:
             ranges.moves = self.chances
 
     def allow(self, seconds: float) -> None:
         """So long for the next rows."""
+        if self.cut and self.consistent:  # the others may have been held to what was cut short
+            self.ranges.forget()
+        self.cut = False
         self.until = time.monotonic() + MARGIN * seconds
         self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * max(seconds, 0.0)))
 
     def row(self, player: int, state: int) -> list[float] | None:
         """The average profile's chances at an information set; ``None`` where no subgame fits, or no history leads."""
-        row = self.found.get(state)
-        if row is None:
-            row = self._search(player, state)
-            if row is not None and time.monotonic() <= self.until:  # what was cut short is not kept
-                self.found[state] = row
+        kept = self.found.get(state)
+        if kept is not None and kept.most >= self.most:
+            self.cut |= kept.most < self.effort.histories
+            return kept.row
+        row = self._search(player, state)
+        if time.monotonic() > self.until:  # what was cut short is not kept
+            self.cut = True
+        elif row is not None:
+            self.found[state] = _Kept(row, self.most if self.cut else self.effort.histories)
         return row
 
     def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
@@ -122,30 +140,28 @@ class SubgameSolver:
         return np.asarray(found)
 
     def _search(self, player: int, state: int) -> list[float] | None:
-        own = self.ranges.asked(player, state)
-        if not own.size:
-            return None
-        rng = np.random.default_rng([player, state])
+        rng = self.ranges.generator(state)
         sets, others = self.effort.sets, self.effort.others
         while True:
-            worlds = self._worlds(own, player, state, sets, others, rng)
+            worlds = self._worlds(player, state, sets, others, rng)
+            if not worlds.size:
+                return None
             tree = self._deepest(worlds)
             if tree is not None or sets == 1:
                 break
             sets, others = (sets + 1) // 2, others // 2
         return None if tree is None else self._solve(tree, worlds, player, state)
 
-    def _worlds(
-        self, own: Range, player: int, state: int, sets: int, others: int, rng: np.random.Generator
-    ) -> Range:  # fmt: skip
+    def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
+        """Where the subgame begins; nowhere if no history leads to the state."""
         if self.root == COMMON and sets == self.effort.sets:
             try:
                 return common_root(self.ranges, player, state, self.most)
             except BudgetError:
-                pass
+                self._too_large()
         if self.root in (COMMON, ORDER_TWO):
             return order_two(self.ranges, player, state, sets, others, rng, self.until)
-        return drawn(own, sets, rng)
+        return drawn(self.ranges.asked(player, state), sets, rng)
 
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
@@ -157,11 +173,16 @@ class SubgameSolver:
                 graph = subgraph(self.ranges.graph, worlds, depth, self.values, told, most)
                 tree = GameTree.unroll(graph, most)
             except BudgetError:
+                self._too_large()
                 break
             if found is not None and len(tree.parent) == len(found.parent):
                 break  # the horizon was never met
             found = tree
         return found
+
+    def _too_large(self) -> None:
+        """Something does not fit: the effort allows no more, or it is the clock that does not."""
+        self.cut |= self.most < self.effort.histories
 
     def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float] | None:
         form = SequenceForm.of(tree)
@@ -223,6 +244,10 @@ class RangeSearch(Follower):
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
         return super().act(legal, deadline)
+
+    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+        self.solver.allow(self.seconds_per_move)  # the clock of the move before has run out
+        return super().chances(legal)
 
     def row(self, legal: tuple[Action, ...]) -> list[float] | None:
         if self.state == NO_TOKEN or not self.solver.ranges.of(self.player, self.state).size:

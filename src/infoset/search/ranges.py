@@ -2,6 +2,10 @@
 
 ``beliefs`` asks the states of a game; here all is read from the graph, and every information state's range is worked
 out once from the one before it, however many games are played.
+
+Information states are numbered as they are met, so those numbers only tell one state from another: what is found for a
+state, to the last bit, must not depend on what was asked before.  Rows therefore stand in the order in which the graph
+leads to them, and whatever is drawn is drawn from the state's own tokens (``Ranges.generator``).
 """
 
 from __future__ import annotations
@@ -46,14 +50,23 @@ class Range(NamedTuple):
 
 
 def merged(found: Range) -> Range:
-    """Equal histories as one, with their weights together, which are made to sum to one."""
+    """Equal histories as one where the first of them stood, with their weights together, which are made to sum to one.
+
+    >>> import numpy as np
+    >>> from infoset.search.ranges import Range, merged
+    >>> merged(Range(np.array([7, 3, 7]), np.array([[1], [2], [1]]), np.ones(3))).position
+    array([7, 3])
+    """
     rows = np.column_stack([found.position, found.known])
-    order = np.lexsort(rows.T)
+    order = np.lexsort(rows.T)  # stable: the first of equal histories comes first
     rows = rows[order]
     fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])[: len(rows)]
     starts = np.flatnonzero(fresh)
     weight = np.add.reduceat(found.weight[order], starts) if len(starts) else found.weight
-    return Range(rows[starts, 0], rows[starts, 1:], weight / max(float(weight.sum()), 1e-300))
+    first = order[starts]
+    placed = np.argsort(first)
+    weight = weight[placed]
+    return found.take(first[placed])._replace(weight=weight / max(float(weight.sum()), 1e-300))
 
 
 def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
@@ -104,9 +117,8 @@ class Ranges:
     """
 
     def __init__(self, graph: GameGraph, moves: Moves | None = None, seed: int = 0) -> None:
-        self.graph, self.moves = graph, moves
+        self.graph, self.moves, self.seed = graph, moves, seed
         self.states = InformationStates(graph)
-        self.rng = np.random.default_rng(seed)
         self.kept: OrderedDict[int, Range] = OrderedDict()
         self.decides = deciders(graph)
         self.entries = 0
@@ -114,6 +126,11 @@ class Ranges:
     def behind(self, state: int, token: int) -> int:
         """The information state one token further."""
         return self.states.extend([state * len(self.graph.tokens) + token])[0]
+
+    def generator(self, state: int) -> np.random.Generator:
+        """Of random numbers for an information state: always the same ones, whatever was asked before."""
+        player, path = self.states.path(state)
+        return np.random.default_rng([self.seed, player, *path])
 
     def of(self, player: int, state: int) -> Range:
         """The histories right after the last token of the state; none where no history explains it."""
@@ -126,7 +143,7 @@ class Ranges:
         self.kept.move_to_end(state)
         found = self.kept[state]
         for below in reversed(path):
-            found = self._advance(found, player, self.states.token[below])
+            found = self._advance(found, player, below)
             self._keep(below, found)
         return found
 
@@ -167,15 +184,20 @@ class Ranges:
             found = found.take(np.flatnonzero(weight > 0))
         return Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
 
+    def forget(self) -> None:
+        """Work out every range anew from here on."""
+        self.kept.clear()
+        self.entries = 0
+
     def _keep(self, state: int, found: Range) -> None:
         self.kept[state] = found
         self.entries += found.size
         while self.entries > MAX_ENTRIES and len(self.kept) > 1:
             self.entries -= self.kept.popitem(last=False)[1].size
 
-    def _advance(self, found: Range, player: int, token: int) -> Range:
-        """One token further: what the others did meanwhile, as likely as it is."""
-        now, ended = found, []
+    def _advance(self, found: Range, player: int, state: int) -> Range:
+        """One token further, to ``state``: what the others did meanwhile, as likely as it is."""
+        now, ended, token = found, [], self.states.token[state]
         while now.size:
             after, over = self._edge(now, player, token)
             alive = self.graph.player[after.position] != TERMINAL
@@ -184,7 +206,8 @@ class Ranges:
         if not ended:
             return found
         all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
-        return drawn(merged(all_ended), MAX_RANGE, self.rng)
+        together = merged(all_ended)
+        return drawn(together, MAX_RANGE, self.generator(state)) if together.size > MAX_RANGE else together
 
     def _edge(self, now: Range, player: int, token: int) -> tuple[Range, BoolArray]:
         """One edge further as far as that agrees with a token, and where the token was seen."""
@@ -239,9 +262,11 @@ def order_two(
     True
     """
     mine = drawn(ranges.asked(player, state), sets, rng)
+    if not mine.size:
+        return mine
     parts = [mine]
     for p in range(mine.known.shape[1]):
-        for k in np.unique(mine.known[:, p]).tolist() if p != player else []:
+        for k in dict.fromkeys(mine.known[:, p].tolist()) if p != player else []:
             theirs = ranges.until(ranges.of(p, k), player, p)
             here = (theirs.known[:, player] == state) & np.isin(theirs.position, mine.position)
             if (share := float(theirs.weight[here].sum())) <= 0.0 or time.monotonic() > until:
@@ -265,6 +290,8 @@ def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
     are more than ``most``.
     """
     mine = ranges.asked(player, state)
+    if not mine.size:
+        return mine
     found = dict(zip(map(tuple, _rows(mine)), mine.weight.tolist(), strict=True))
     asked = {(player, state)}
     todo = list(found)
@@ -276,7 +303,7 @@ def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
             asked.add((p, k))
             theirs = ranges.until(ranges.of(p, k), player, p)
             weights = dict(zip(map(tuple, _rows(theirs)), theirs.weight.tolist(), strict=True))
-            here = found.keys() & weights.keys()
+            here = [row for row in weights if row in found]
             if not here:
                 continue
             scale = sum(found[row] for row in here) / max(sum(weights[row] for row in here), 1e-300)

@@ -125,8 +125,10 @@ class PlayoutLeaf:
     def __init__(self, seed: int, playouts: int = 4, clock: Clock = ENDLESS) -> None:
         self.seed, self.playouts, self.clock = seed, playouts, clock
         self.known: dict[State, tuple[float, ...]] = {}
+        self.asked = 0
 
     def __call__(self, state: State) -> tuple[float, ...]:
+        self.asked += 1
         if state not in self.known:
             rng = np.random.default_rng([self.seed, len(self.known)])
             returns = [play_out(state, rng, self.clock) for _ in range(self.playouts)]

@@ -36,20 +36,23 @@ class SubgameAgent:
 
     ``root`` is one of ``ROOTS``; it looks so many ``steps`` ahead at most.  ``faults`` lists what it could not explain:
     then it plays at random among its moves.
+
+    As long as the clock cuts nothing short, its chances follow from ``seed`` and its information state alone.
     """
 
     def __init__(
-        self, worlds: int = 40, seconds_per_move: float = 1.0, root: str = ORDER_TWO, steps: int = MOST_STEPS
-    ) -> None:
+        self, worlds: int = 40, seconds_per_move: float = 1.0, root: str = ORDER_TWO, steps: int = MOST_STEPS,
+        seed: int = 0,
+    ) -> None:  # fmt: skip
         check_choice("root", root, ROOTS)
         self.worlds, self.seconds_per_move, self.root, self.steps = worlds, seconds_per_move, root, steps
+        self.seed = seed
         self.name = root
         self.faults: list[str] = []
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng = game, player, rng
         self.clock = Clock()
-        self.leaf = PlayoutLeaf(int(rng.integers(2**31)), clock=self.clock)
         self.first = start_world(game).known[player]
         self.tokens = list(self.first)
         self.waits = len(self.tokens)
@@ -70,7 +73,7 @@ class SubgameAgent:
 
     def _sample(self) -> None:
         """From now on draw worlds instead of keeping them all."""
-        self.belief = CachedSampler(self.game, self.player, self.rng, clock=self.clock)
+        self.belief = CachedSampler(self.game, self.player, self._generator(), clock=self.clock)
         for token in self.tokens[len(self.first) :]:
             self.belief.observe(token)
 
@@ -78,17 +81,25 @@ class SubgameAgent:
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:
             return legal[0]
-        now = time.monotonic()
-        until = now + MARGIN * (self.seconds_per_move if deadline is None else deadline - now)
-        row = self._search(legal, now, until)
+        row = self.row(legal, deadline)
         return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
-    def _search(self, legal: tuple[Action, ...], now: float, until: float) -> list[float] | None:
-        """The deepest subgame solved before the clock ran out; ``None`` where there is none."""
-        self.clock.until = now + (until - now) / 4
+    def _generator(self) -> np.random.Generator:
+        """Of random numbers for the information state: always the same ones, whatever was searched before."""
+        return np.random.default_rng([self.seed, self.player, *information_key(tuple(self.tokens)).encode()])
+
+    def row(self, legal: tuple[Action, ...], deadline: float | None) -> list[float] | None:
+        """The chances by the deepest subgame solved before the clock ran out; ``None`` where there is none."""
+        now, rng = time.monotonic(), self._generator()
+        seconds = MARGIN * (self.seconds_per_move if deadline is None else deadline - now)
+        until = now + seconds
+        self.leaf = PlayoutLeaf(int(rng.integers(2**31)), clock=self.clock)
+        if isinstance(self.belief, CachedSampler):
+            self.belief.rng = rng
+        self.clock.until = now + seconds / 4
         try:
             worlds = merged(self.belief.worlds(self.worlds))
         except BudgetError:
@@ -100,7 +111,7 @@ class SubgameAgent:
             return None
         self.clock.until = (now + until) / 2
         roots = self._roots(worlds)
-        found, depth, edges = None, 1, int(EDGES_A_SECOND * (until - now))
+        found, depth, edges = None, 1, int(EDGES_A_SECOND * seconds)
         while (began := time.monotonic()) < until if found is None else began < (now + until) / 2:
             self.clock.until = until if found is not None or len(roots) == 1 else (began + until) / 2
             try:
@@ -127,14 +138,14 @@ class SubgameAgent:
         self, legal: tuple[Action, ...], worlds: list[World], depth: int, edges: int
     ) -> tuple[list[float], bool]:
         """The average profile's chances at the own information set, and whether the horizon was never met."""
-        before = len(self.leaf.known)
+        before = self.leaf.asked
         subgame = Subgame(self.game, tuple(worlds), depth, self.leaf, self.clock, self.root == PER_WORLD)
         form = SequenceForm.of(GameTree.of(subgame, edges, self.clock))
         solver = pcfr_plus().solver(form)
         solver.step(ITERATIONS)
         while solver.iteration < MOST_ITERATIONS and time.monotonic() < self.clock.until:
             solver.step(ITERATIONS)
-        return self._played(legal, subgame, form, solver.average()), len(self.leaf.known) == before
+        return self._played(legal, subgame, form, solver.average()), self.leaf.asked == before
 
     def _played(self, legal: tuple[Action, ...], subgame: Subgame, form: SequenceForm, plan: FloatArray) -> list[float]:
         """The chances of a plan at the own information set; where the world was told, their mean over the worlds."""
