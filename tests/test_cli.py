@@ -26,7 +26,8 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     done = run("solve", "kuhn_poker", "--target", "1e-9", "--json", cwd=tmp_path)
     body = json.loads(done.stdout)
     assert set(body) == {
-        "game", "method", "iterations", "seconds", "nash_conv", "exploitability", "epsilon", "values", "policy", "stopped",
+        "game", "method", "reason", "iterations", "seconds", "stopped", "values", "nash_conv", "exploitability", "epsilon",
+        "bound", "gap", "proof", "seed", "start", "policy", "folder", "why_not", "runs",
     }  # fmt: skip
     assert body["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-8)
     assert body["stopped"] == "target"
@@ -36,7 +37,10 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
 
     again = run("evaluate", "kuhn_poker", str(tmp_path / body["policy"]), "--json", cwd=tmp_path)
     figures = json.loads(again.stdout)
-    assert set(figures) == {"nash_conv", "exploitability", "epsilon", "values", "best_response_values"}
+    assert set(figures) == {
+        "game", "of", "nash_conv", "exploitability", "epsilon", "margin", "values", "best_response_values", "exact",
+        "reason",
+    }  # fmt: skip
     assert figures["nash_conv"] == pytest.approx(body["nash_conv"], abs=1e-12)
 
     table = run("show", "kuhn_poker", str(tmp_path / body["policy"]), "--svg", str(tmp_path / "k.svg"))
@@ -70,7 +74,7 @@ def test_games_lists_every_name() -> None:
         (["solve", "kuhn_poker", "--method", "cfrr"], "unknown method"),
         (["solve", "kuhn_poker", "--iterations", "-3"], "iterations=-3 is out of range"),
         (["solve", "kuhn_poker(players=3)", "--method", "lp"], "has 3 players"),
-        (["solve", "liars_dice", "--max-histories", "1000"], "--max-histories"),
+        (["solve", "liars_dice", "--method", "cfr", "--max-histories", "1000"], "--max-histories"),
         (["solve"], "no GAME given"),
         (["solve", "--resume"], "--resume needs --out"),
         (["solve", "--resume", "--out", "nowhere"], "holds no run"),
@@ -217,34 +221,37 @@ def test_repairs_are_said_on_the_command_line(tmp_path) -> None:
 def test_teams_train_with_more_than_they_may_know(tmp_path: Path) -> None:
     """Many trainings in one command; the policy that is saved is worth what was printed."""
     game, folder = "trade_comm(items=2,messages=2)", tmp_path / "run"
-    command = ["solve", game, "--method", "progressive-hiding(learner=ftrl,eta=1)", "--relax", "recall"]
-    done = run(*command, "--penalty", "1:5", "--runs", "20", "--out", str(folder), "--json")
+
+    def command(parameters: str) -> list[str]:
+        return ["solve", game, "--method", f"progressive-hiding({parameters})"]
+
+    done = run(*command("learner=ftrl(eta=1),penalty=1:5"), "--runs", "20", "--out", str(folder), "--json")
     body = json.loads(done.stdout)
-    assert (body["runs"], body["iterations"], body["best"]) == (20, 200, pytest.approx(1.0, abs=1e-3))
-    assert body["quantile_10"] <= body["mean"] <= body["best"]
-    assert body["optimum"] == 1.0
-    assert body["share_optimal"] > 0.8
+    runs = body["runs"]
+    assert (runs["count"], body["iterations"], runs["best"]) == (20, 4000, pytest.approx(1.0, abs=1e-3))
+    assert runs["quantile_10"] <= runs["mean"] <= runs["best"]
+    assert body["bound"] == 1.0
+    assert runs["share_optimal"] > 0.8
     figures = json.loads(run("evaluate", game, body["policy"], "--json").stdout)
-    assert figures["values"] == pytest.approx([body["best"]] * 2, abs=1e-9)
-    assert "holds a policy already" in run(*command, "--out", str(folder)).stderr
+    assert figures["values"] == body["values"] == pytest.approx([runs["best"]] * 2, abs=1e-9)
+    assert "holds a run already" in run(*command(""), "--out", str(folder)).stderr
     for wrong, message in (
-        (["--relax", "recal"], "did you mean 'recall'?"),
-        (["--penalty", "high"], "penalty='high'; allowed: a number, two as 20:60, or several as 0.5,1,2"),
-        (["--penalty", "-1"], "penalty: -1 to -1; allowed: numbers from 0"),
+        ("relax=recal", "did you mean 'recall'?"),
+        ("penalty=high", "penalty=high; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]"),
+        ("penalty=-1", "penalty=-1; allowed: a number from 0"),
     ):
-        refused = run(*command, *wrong)
+        refused = run(*command(wrong))
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
         assert message in refused.stderr
-    tried = json.loads(run(*command, "--penalty", "0.05,2", "--runs", "3", "--json").stdout)
-    assert (tried["chosen"], list(tried["penalties"])) == (2.0, ["0.05", "2"])
+    tried = json.loads(run(*command("penalty=[0.05,2]"), "--runs", "3", "--json").stdout)
+    assert (tried["chosen"], list(tried["penalties"]), tried["runs"]["count"]) == (2.0, ["0.05", "2"], 3)
     relaxed = json.loads(run("solve", game, "--method", "information-relaxation", "--runs", "3", "--json").stdout)
-    assert relaxed["best"] <= relaxed["bound"] == pytest.approx(1.0)
-    annealed = json.loads(run("solve", game, "--method", "annealing(sweeps=100)", "--runs", "4", "--json").stdout)
-    assert (annealed["value"], annealed["runs"]) == (1.0, 4)
-    wrong = run("solve", game, "--method", "annealing(sweep=100)")
-    assert "did you mean 'sweeps'?" in wrong.stderr
-    refused = run("solve", "kuhn_poker", "--method", "progressive-hiding")
-    assert refused.stderr == "infoset: kuhn_poker: the members (0, 1) of a team are paid differently\n"
+    assert relaxed["runs"]["best"] <= relaxed["bound"] == pytest.approx(1.0)
+    sweeps = ("--method", "annealing", "--iterations", "100", "--runs", "4")
+    annealed = json.loads(run("solve", game, *sweeps, "--json").stdout)
+    assert (annealed["values"], annealed["runs"]["count"]) == ([1.0, 1.0], 4)
+    refused = run("solve", "kuhn_poker", "--method", "information-relaxation")
+    assert "kuhn_poker: information relaxation is for one team; its players are paid differently" in refused.stderr
 
 
 def test_sampling_solves_saves_resumes_and_is_evaluated(tmp_path: Path) -> None:

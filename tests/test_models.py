@@ -5,6 +5,7 @@ import pytest
 
 from infoset import GameTree, SequenceForm, expected_values, load
 from infoset.errors import UnsupportedGameError
+from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.models import model_of, plan_of, response_to
 from infoset.solvers.tabular.public_subgames import solve_public
@@ -19,7 +20,7 @@ def meier():
 
 def against(graph, player, solution, model):
     """The payoff of ``player``'s part of a solution when everybody else plays ``model``."""
-    policies = iter(reversed(solution.policies))
+    policies = iter(solution.pieces)
 
     def mixed(tree, form):
         plan, own = plan_of(model, tree, form), form.player_sequences(player)
@@ -63,7 +64,7 @@ def test_played_games_agree_with_the_exact_figure() -> None:
 
 def test_the_models_chances_are_what_the_agent_plays() -> None:
     game = load("gdl:meier")
-    agent = model_of(game, "meier").agent
+    agent = load_agent("meier")
     agent.begin(game, 0, np.random.default_rng(1), None)
     agent.observe("noop", (("my_dice", 6, 1),))
     legal = tuple(("claim", *pair) for pair in [(6, 1), (6, 2), (2, 1), (1, 1)])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from infoset.solvers.solve import solve
 
 from infoset import load
 from infoset.errors import BudgetError
@@ -12,6 +11,7 @@ from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgraph import subgraph
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.solvers.tabular.cfr import pcfr_plus
+from infoset.solving import solve
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.plans import behaviour, realisation, uniform

@@ -57,7 +57,7 @@ def test_sampling_can_be_repeated() -> None:
     for _ in range(2):
         agent = searching(method="sampling", iterations=300, seed=5)
         agent.begin(load("leduc_poker"), 0, np.random.default_rng(1), None)
-        rows.append(agent.inner.policy.behaviour)
+        rows.append(agent.inner.policy.policy.behaviour)
     np.testing.assert_array_equal(*rows)
 
 

@@ -188,7 +188,8 @@ class _Planner:
         spread = max(form.largest_payoff - form.smallest_payoff, 1e-12)
         solver = pcfr_plus().solver(form)
         advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
-        return PolicyAgent(solver.policy(), "search"), (
+        policy = TabularPolicy.from_plan(form, solver.average())
+        return PolicyAgent(policy, "search"), (
             f"tree: all {histories:,.0f} histories fit; {solver.iteration:,} iterations of {solver.name}, "
             f"exploitability {solver.evaluation().exploitability:.3g}"
         )

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
-from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Options, parse_method
+from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options, parse_method
 from infoset.solvers.metrics import exploitability
 from infoset.solvers.work import Limits, Work
 from infoset.tree.plans import random_interior
@@ -29,7 +29,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(Checked):
     """The default: the method that suits the game's players, sum, size, chance, recall and teams, and why."""
 
     takes: ClassVar[frozenset[str]] = frozenset(OPTIONS)

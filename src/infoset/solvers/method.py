@@ -36,8 +36,6 @@ class Options:
         check_range("seed", self.seed, 0, 2**63)
         if self.start is not None:
             check_choice("start", self.start, STARTS)
-        if self.runs is not None:
-            check_range("runs", self.runs, 1, 10**7)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -62,9 +60,27 @@ class AnyMethod(Protocol):
         """As ``solve`` takes it."""
         ...
 
+    def check(self, options: Options) -> None:
+        """Raise ``ParameterError`` for values of its options that it cannot have, before anything slow begins."""
+        ...
+
     def work(self, compiled: Compiled, options: Options) -> Work:
         """Itself at the beginning of its work.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
         ...
+
+
+class Checked:
+    """A method without limits of its own on its options, but for those of runs, each of which has an iteration."""
+
+    most_runs: ClassVar[int] = 10**7
+
+    def check(self, options: Options) -> None:
+        """Raise ``ParameterError`` for what is out of range."""
+        takes: frozenset[str] = getattr(self, "takes", frozenset())
+        if "runs" in takes and options.runs is not None:
+            check_range("runs", options.runs, 1, self.most_runs)
+        if "runs" in takes and "target" not in takes and options.iterations is not None:
+            check_range("iterations", options.iterations, 1, 10**9)
 
 
 METHODS: Registry[AnyMethod] = Registry(
@@ -105,3 +121,4 @@ def check_options(method: AnyMethod, options: Options) -> None:
         if name not in method.takes:
             allowed = ", ".join(option for option in (*OPTIONS, "seed") if option in {*method.takes, "seed"})
             raise ParameterError(f"{name} is no option of {method.name}; it takes: {allowed}")
+    method.check(options)

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-import numpy as np
-
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError
-from infoset.names import check_choice, check_range, check_share, full_name
-from infoset.policies.infoset_policy import NO_ROW
+from infoset.names import check_choice, check_share, full_name
 from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
-from infoset.solvers.method import Options
+from infoset.solvers.method import Checked, Options
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS, RUNS, PooledMccfr
@@ -27,7 +24,7 @@ FEW_HISTORIES = 300_000  # up to which it is evaluated on the way
 
 
 @dataclass(frozen=True)
-class SamplingMethod:
+class SamplingMethod(Checked):
     """Monte Carlo CFR (Lanctot et al. 2009): games whose positions fit while their histories do not."""
 
     explore: float | None = None
@@ -37,6 +34,7 @@ class SamplingMethod:
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "runs"})
     default: ClassVar[Limits] = Limits(seconds=60.0)
+    most_runs: ClassVar[int] = MOST_RUNS
 
     def __post_init__(self) -> None:
         check_choice("sampling", self.sampling, SAMPLINGS)
@@ -51,7 +49,6 @@ class SamplingMethod:
     def work(self, compiled: Compiled, options: Options) -> SamplingWork:
         """At work on the positions of a game; what it needs is compiled before its clock runs."""
         runs = RUNS if options.runs is None else options.runs
-        check_range("runs", runs, 1, MOST_RUNS)
         walk = compiled.walk
         ready("sampling")
         self._one(walk, 0).step(1)
@@ -109,13 +106,12 @@ class SamplingWork(Work):
     def about(self) -> str:
         return f"{self.pool.num_infosets:,} information sets, {self.pool.nbytes / 2**20:,.0f} MiB"
 
+    def notes(self) -> dict[str, Any]:
+        """How much was met, and what it takes."""
+        return {"infosets": self.pool.num_infosets, "bytes": self.pool.nbytes}
+
     def save(self) -> dict[str, Any]:
         return self.pool.save()
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.pool.restore(saved)
-
-
-def sets_of(policy: SampledPolicy) -> int:
-    """How many information states with a choice it knows."""
-    return int(np.count_nonzero(policy.policy.row != NO_ROW))

@@ -126,7 +126,7 @@ def _on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> Float
 class LinearProgram(TabularMethod):
     """The method ``lp``: exact, in one iteration."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
+    takes: ClassVar[frozenset[str]] = frozenset()
     default: ClassVar[Limits] = Limits()
 
     name: str = "lp"

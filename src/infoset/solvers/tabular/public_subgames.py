@@ -19,7 +19,7 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, UnsupportedGameError, shorten
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.method import Options
+from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan, expected_values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
@@ -176,7 +176,7 @@ def _piece(
 
 
 @dataclass(frozen=True)
-class PublicMethod:
+class PublicMethod(Checked):
     """The subgames that common knowledge makes, each solved once: exact for two players and a constant sum."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"seconds"})

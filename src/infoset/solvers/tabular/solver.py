@@ -12,7 +12,7 @@ from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.method import Options
+from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.work import Limits, Point, Work
 from infoset.tree.plans import check_plan, normalised, random_interior
@@ -39,8 +39,10 @@ class Solver(Work):
         """Realisation weights (S,) of the weighted average of all profiles so far."""
         return normalised(self.form, self.arrays["average"]) if self.iteration else self.current()
 
-    def policy(self) -> TabularPolicy:
-        """The average as a table."""
+    def policy(self) -> TabularPolicy | None:
+        """The average as a table; ``None`` where the first iteration is all and is not over."""
+        if self.iteration < (self.total or 0):
+            return None
         made_by = {"method": self.name, "iterations": self.iteration}
         return TabularPolicy.from_plan(self.form, self.average(), made_by)
 
@@ -78,7 +80,7 @@ class Solver(Work):
         self.iteration = int(iteration)
 
 
-class TabularMethod(ABC):
+class TabularMethod(Checked, ABC):
     """A method that works on the sequence form."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "start"})

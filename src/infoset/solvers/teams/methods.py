@@ -14,7 +14,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.method import Options
+from infoset.solvers.method import Checked, Options
 from infoset.solvers.teams.annealing import Annealings, annealings
 from infoset.solvers.teams.hidden_game import HiddenGame
 from infoset.solvers.teams.information_relaxation import Relaxations, check_penalty
@@ -29,7 +29,7 @@ PROVING = 600.0  # seconds
 
 
 @dataclass(frozen=True)
-class TeamExact:
+class TeamExact(Checked):
     """The optimum of a common-payoff game, and what proves it."""
 
     by: str = "auto"
@@ -92,7 +92,7 @@ class TeamWork(Work):
 
 
 @dataclass(frozen=True)
-class AnnealingMethod:
+class AnnealingMethod(Checked):
     """Simulated annealing against a best response (Kirkpatrick, Gelatt & Vecchi 1983), for players with one payoff."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs"})
@@ -130,7 +130,7 @@ def optimum_of(game: HiddenGame) -> tuple[float, str] | None:
 
 
 @dataclass(frozen=True)
-class ProgressiveHiding:
+class ProgressiveHiding(Checked):
     """Teams learn with more information than they have, at a price (Heymann & Lanctot 2025, Algorithm 2)."""
 
     relax: str = "recall"
@@ -194,7 +194,7 @@ class HidingWork(Hidings):
 
 
 @dataclass(frozen=True)
-class InformationRelaxation:
+class InformationRelaxation(Checked):
     """A team's best response by information relaxation (Heymann & Lanctot 2025, Algorithm 1)."""
 
     relax: str = "recall"
