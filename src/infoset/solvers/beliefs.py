@@ -1,0 +1,387 @@
+"""Beliefs as arrays: the positions that may be, what the others know there, and how likely that is.
+
+A belief is followed until the player whose belief it is has to move or learns something.  What comes to the same is
+one entry again, so a belief has no more of them than what differs; where the player will have no choice any more
+nothing is written down, for what play is worth from there on is simply added up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
+from infoset.solvers.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
+from infoset.tree.graph import CHANCE, TERMINAL, topological
+from infoset.tree.walk import (
+    CHILD,
+    CONTENT,
+    ELEMENT_BITS,
+    FIRST,
+    MOVES,
+    PLAYER,
+    TOKENS,
+    TURN,
+    Walk,
+    canonical,
+    element_of,
+    state_of,
+    turned,
+    view_of,
+)  # fmt: skip
+
+CHOICE = -1  # in place of a token: the player has to move
+BEFORE = -1  # in place of a move: what happens before the player has to move
+NO_ROOM = -1
+STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states of which the policy knows nothing
+OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, not the player, it further on, it now
+SIZE, KINDS, BASE, LAST, EDGES = range(5)
+SLOTS = 4  # for each entry of a belief that is followed, at first
+
+
+class Ahead(NamedTuple):
+    """What play comes to from each position on, as one player sees it."""
+
+    who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
+    worth: FloatArray  # (P,) where the player has no choice and all others move as likely this as that
+
+    @classmethod
+    def of(cls, walk: Walk, player: int) -> Ahead:
+        size = len(walk.position)
+        first = np.append(walk.position[:, FIRST], len(walk.edge)).astype(np.int32)
+        order, _ = topological(first, np.ascontiguousarray(walk.edge[:, CHILD]))
+        ahead = cls(np.zeros(size, dtype=np.int64), np.zeros(size))
+        _look_ahead(walk, order, player, ahead.who, ahead.worth)
+        return ahead
+
+
+@kernel
+@borrowing
+def _look_ahead(walk, order, player, who, worth):
+    for k in range(len(order) - 1, -1, -1):
+        position = order[k]
+        mover, first, moves = walk.position[position, PLAYER], walk.position[position, FIRST], _moves(walk, position)
+        who[position], worth[position] = OVER, 0.0
+        if mover == TERMINAL:
+            worth[position] = walk.payoffs[walk.position[position, CONTENT], player]
+        for e in range(first, first + moves):
+            below = walk.edge[e, CHILD]
+            who[position] = max(who[position], min(who[below], LATER))
+            worth[position] += (walk.probability[e] if mover == CHANCE else 1.0 / moves) * worth[below]
+        if moves > 1 and mover == player:
+            who[position] = HERE
+        elif moves > 1 and mover != CHANCE:
+            who[position] = max(who[position], OTHERS)
+
+
+@kernel
+@borrowing
+def _find_lively(first_child, row, lively):
+    for state in range(len(row) - 1, -1, -1):
+        lively[state] = row[state] != NO_ROW
+        for child in range(first_child[state], first_child[state + 1]):
+            lively[state] |= lively[child]
+
+
+def pruned(policy: InfosetPolicy, players: int) -> InfosetPolicy:
+    """The same policy without states from which on it knows nothing."""
+    lively = np.zeros(len(policy.row), dtype=np.bool_)
+    _find_lively(policy.first_child, policy.row, lively)
+    lively[:players] = True
+    kept = np.flatnonzero(lively)
+    first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]].astype(np.int32)
+    return InfosetPolicy(first, policy.token[kept], policy.fixing[kept], policy.row[kept], policy.behaviour)
+
+
+class Entries(NamedTuple):
+    """What may be: beliefs, one behind the other."""
+
+    position: IntArray  # (C,)
+    views: LongArray  # (C, n) what the others know, and how the player sees the board
+    weight: FloatArray  # (C,) by chance and by the others' moves
+    token: IntArray  # (C,) what the player has just learnt, or CHOICE
+
+    @classmethod
+    def empty(cls, size: int, players: int) -> Entries:
+        flat = np.zeros(size, dtype=np.int32)
+        return cls(flat, np.zeros((size, players), dtype=np.int64), np.zeros(size), flat.copy())
+
+
+class Scratch(NamedTuple):
+    """What following a belief needs; nothing in it outlasts that."""
+
+    fresh: Entries  # what the belief has come to so far, all different
+    word: LongArray  # (C,) the hash of each
+    slots: LongArray  # (a power of two,) BASE and the number of one of them
+    stack: Entries  # what has not been followed to its end
+    counts: LongArray  # (tokens + 1,) how many there are with CHOICE, with each token
+    kinds: IntArray  # (tokens + 1,) the tokens that there are, CHOICE included
+    known: LongArray  # (n,) the views behind an edge
+    at: LongArray  # (5,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all
+
+    @classmethod
+    def empty(cls, size: int, players: int, tokens: int) -> Scratch:
+        slots = np.zeros(1 << (2 * size + 1).bit_length(), dtype=np.int64)
+        count, kinds = np.zeros(tokens + 1, dtype=np.int64), np.zeros(tokens + 1, dtype=np.int32)
+        known, at = np.zeros(players, dtype=np.int64), np.zeros(5, dtype=np.int64)
+        at[BASE] = 1
+        fresh, stack = Entries.empty(size, players), Entries.empty(size, players)
+        return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, known, at)
+
+
+@inline_kernel
+def _moves(walk, position):
+    return walk.position[position, MOVES]
+
+
+@linked_kernel
+@borrowing
+def _copy(source, k, target, j):
+    target.position[j], target.weight[j], target.token[j] = source.position[k], source.weight[k], source.token[k]
+    for p in range(source.views.shape[1]):
+        target.views[j, p] = source.views[k, p]
+
+
+@linked_kernel
+@borrowing
+def _push(stack, k, position, weight, known):
+    stack.position[k], stack.weight[k] = position, weight
+    for p in range(len(known)):
+        stack.views[k, p] = known[p]
+
+
+@linked_kernel
+@borrowing
+def _recall(entries, k, known):
+    for p in range(len(known)):
+        known[p] = entries.views[k, p]
+
+
+@linked_kernel
+@borrowing
+def _place_word(slots, at, word, number):
+    last = at[LAST]
+    slot = word & last
+    while slots[slot] >= at[BASE]:
+        slot = (slot + 1) & last
+    slots[slot] = at[BASE] + number
+
+
+@linked_kernel
+@borrowing
+def _use_more_slots(scratch):
+    """Four times as many; a table that is no larger than what is in it stays in the processor's own memory."""
+    at = scratch.at
+    at[BASE] += at[SIZE]
+    at[LAST] = min(4 * (at[LAST] + 1), len(scratch.slots)) - 1
+    for k in range(at[SIZE]):
+        _place_word(scratch.slots, at, scratch.word[k], k)
+
+
+@linked_kernel
+@borrowing
+def _word_of(position, token, known):
+    """A hash of an entry."""
+    word = (np.uint64(position) << np.uint64(32) ^ np.uint64(token)) * FIRST_MIX
+    for p in range(len(known)):
+        word = (word ^ (word >> np.uint64(29)) ^ np.uint64(known[p])) * SECOND_MIX + STRIDE
+    return np.int64((word ^ (word >> np.uint64(32))) >> np.uint64(1))
+
+
+@linked_kernel
+@borrowing
+def _is(fresh, k, position, token, known):
+    same = fresh.position[k] == position and fresh.token[k] == token
+    for p in range(len(known)):
+        same = same and fresh.views[k, p] == known[p]
+    return same
+
+
+@linked_kernel
+@borrowing
+def _add(scratch, position, token, weight):
+    """One thing more that may be, with the views ``known``; whether there was room."""
+    fresh, slots, at, known = scratch.fresh, scratch.slots, scratch.at, scratch.known
+    word = _word_of(position, token, known)
+    slot = word & at[LAST]
+    while slots[slot] >= at[BASE]:
+        k = slots[slot] - at[BASE]
+        if scratch.word[k] == word and _is(fresh, k, position, token, known):
+            fresh.weight[k] += weight
+            return True
+        slot = (slot + 1) & at[LAST]
+    k = at[SIZE]
+    if k == len(fresh.position):
+        return False
+    slots[slot] = at[BASE] + k
+    fresh.position[k], fresh.token[k], fresh.weight[k], scratch.word[k] = position, token, weight, word
+    for p in range(len(known)):
+        fresh.views[k, p] = known[p]
+    at[SIZE] = k + 1
+    if scratch.counts[token + 1] == 0:
+        scratch.kinds[at[KINDS]] = token
+        at[KINDS] += 1
+    scratch.counts[token + 1] += 1
+    if 2 * at[SIZE] > at[LAST]:
+        _use_more_slots(scratch)
+    return True
+
+
+@linked_kernel
+@borrowing
+def _followed(walk, policy, view, e, token):
+    """What another player knows behind an edge."""
+    group, state, element = walk.group, state_of(view), element_of(view)
+    if state == UNKNOWN:
+        return np.int64(STRANGE)
+    if token >= 0:
+        if policy.fixing[state] == 1:
+            token = group.token[element, token]
+        else:
+            token, element = canonical(group, policy.fixing[state], element, token)
+        state = behind(policy.first_child, policy.token, state, token)
+        if state == UNKNOWN:
+            return np.int64(STRANGE)
+    return np.int64(turned(group, view_of(state, element), walk.edge[e, TURN]))
+
+
+@linked_kernel
+@borrowing
+def _learn(walk, policy, player, fixing, views, e, known):
+    """Set ``known`` behind edge ``e``; returns what ``player`` has learnt, and whether the policy is strange to all."""
+    group, learnt, strange = walk.group, np.int64(CHOICE), True
+    for p in range(len(known)):
+        token = np.int64(walk.edge[e, TOKENS + p])
+        if p != player:
+            known[p] = _followed(walk, policy, views[p], e, token)
+            strange = strange and known[p] == STRANGE
+            continue
+        element = element_of(views[p])
+        if token >= 0:
+            learnt, element = canonical(group, fixing, element, token)
+        known[p] = turned(group, view_of(0, element), walk.edge[e, TURN])
+    return learnt, strange
+
+
+@inline_kernel
+def _place(walk, position, view, move):
+    """The edge of a move that is numbered as the player sees the board."""
+    group = walk.group
+    menu = group.menu[element_of(view), walk.position[position, CONTENT]]
+    back = group.inverse[element_of(view)]
+    return walk.position[position, FIRST] + group.entry[back, group.first_entry[menu] + move]
+
+
+@linked_kernel
+@borrowing
+def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
+    """How likely an edge is, of a position where the mover has a ``row`` of which it plays what is at ``place``."""
+    if mover == CHANCE:
+        return walk.probability[e]
+    if mover == player:
+        return 1.0
+    if row == NO_ROW:
+        return 1.0 / moves
+    return policy.behaviour[row + walk.group.entry[element_of(view), place]]
+
+
+@linked_kernel
+@borrowing
+def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch):
+    """Follow one entry, by ``move`` where one is given.  Whether there was room, and what that is worth which ends."""
+    stack, known, value, size = scratch.stack, scratch.known, 0.0, 1
+    if move == BEFORE and ahead.who[entries.position[source]] == HERE:
+        _recall(entries, source, known)
+        return _add(scratch, entries.position[source], CHOICE, entries.weight[source]), 0.0
+    _copy(entries, source, stack, 0)
+    while size > 0:
+        size -= 1
+        position, weight = stack.position[size], stack.weight[size]
+        mover, moves = walk.position[position, PLAYER], _moves(walk, position)
+        first = walk.position[position, FIRST]
+        begin, end = first, first + moves
+        view = stack.views[size, mover] if mover not in (CHANCE, player) else np.int64(STRANGE)
+        row = np.int64(policy.row[state_of(view)]) if view != STRANGE else np.int64(NO_ROW)
+        if mover == player and move != BEFORE:
+            begin = _place(walk, position, stack.views[size, player], move)
+            end, move = begin + 1, BEFORE
+        place = walk.group.first_entry[walk.position[position, CONTENT]] - first if row != NO_ROW else 0
+        if size + end - begin >= len(stack.position):
+            return False, 0.0
+        scratch.at[EDGES] += end - begin
+        top = size + end - begin
+        _copy(stack, size, stack, top)
+        for e in range(begin, end):
+            share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, moves)
+            below = walk.edge[e, CHILD]
+            who = ahead.who[below]
+            if share == 0.0 or who == OVER:
+                value += share * ahead.worth[below]
+                continue
+            token, strange = _learn(walk, policy, player, fixing, stack.views[top], e, known)
+            if who == OTHERS and strange:
+                value += share * ahead.worth[below]
+            elif who == HERE or (who == LATER and token >= 0):
+                if not _add(scratch, below, token, share):
+                    return False, 0.0
+            else:
+                _push(stack, size, below, share, known)
+                size += 1
+    return True, value
+
+
+@linked_kernel
+@borrowing
+def _sort(tokens, size):
+    """Few, or nearly sorted."""
+    for k in range(1, size):
+        token, j = tokens[k], k
+        while j > 0 and tokens[j - 1] > token:
+            tokens[j] = tokens[j - 1]
+            j -= 1
+        tokens[j] = token
+
+
+@linked_kernel
+@borrowing
+def _group(scratch, entries, out):
+    """Write what there is by token from ``out`` on, in order of appearance; returns its end, or NO_ROOM."""
+    fresh, count, at = scratch.fresh, scratch.counts, scratch.at
+    if out + at[SIZE] > len(entries.position):
+        return NO_ROOM
+    _sort(scratch.kinds, at[KINDS])
+    for j in range(at[KINDS]):
+        token = scratch.kinds[j]
+        out, count[token + 1] = out + count[token + 1], out
+    for k in range(at[SIZE]):
+        token = fresh.token[k]
+        _copy(fresh, k, entries, count[token + 1])
+        count[token + 1] += 1
+    for j in range(at[KINDS]):
+        count[scratch.kinds[j] + 1] = 0
+    return out
+
+
+@inner_kernel
+@borrowing
+def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, out, scratch):
+    """Follow a belief until ``player`` has to move or learns something, by ``move`` where one is given.
+
+    What it comes to is written by token from ``out`` on.  Returns its end, or NO_ROOM: then the scratch has to be made
+    anew; and what is worth that which leaves the player no choice.
+    """
+    at, value, slots = scratch.at, 0.0, 64
+    at[BASE] += at[SIZE]
+    at[SIZE] = at[KINDS] = 0
+    while slots < SLOTS * (end - begin):
+        slots *= 2
+    at[LAST] = min(slots, len(scratch.slots)) - 1
+    for k in range(begin, end):
+        room, worth = _spread(walk, policy, ahead, player, fixing, entries, k, move, scratch)
+        if not room:
+            return NO_ROOM, 0.0
+        value += worth
+    return (_group(scratch, entries, out) if at[SIZE] > 0 else out), value
