@@ -38,6 +38,8 @@ BEFORE = -1  # in place of a move: what happens before the player has to move
 NO_ROOM = -1
 STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states of which the policy knows nothing
 OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, not the player, it further on, it now
+GONE, ONE, MORE = range(3)  # choices that a player has from a position on; ONE: without learning anything before it
+NO_MENU = -1
 SIZE, KINDS, BASE, LAST, EDGES = range(5)
 SLOTS = 4  # for each entry of a belief that is followed, at first
 
@@ -47,14 +49,19 @@ class Ahead(NamedTuple):
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
     worth: FloatArray  # (P,) where the player has no choice and all others move as likely this as that
+    left: IntArray  # (P, n) GONE, ONE or MORE
+    menu: IntArray  # (P, n) where ONE is left, what that is among
 
     @classmethod
     def of(cls, walk: Walk, player: int) -> Ahead:
-        size = len(walk.position)
+        size, n = len(walk.position), walk.num_players
         first = np.append(walk.position[:, FIRST], len(walk.edge)).astype(np.int32)
         order, _ = topological(first, np.ascontiguousarray(walk.edge[:, CHILD]))
-        ahead = cls(np.zeros(size, dtype=np.int64), np.zeros(size))
+        left = np.zeros((2, size, n), dtype=np.int32)
+        ahead = cls(np.zeros(size, dtype=np.int64), np.zeros(size), left[0], left[1])
         _look_ahead(walk, order, player, ahead.who, ahead.worth)
+        for p in range(n):
+            _count_choices(walk, order, p, ahead.left, ahead.menu)
         return ahead
 
 
@@ -75,6 +82,37 @@ def _look_ahead(walk, order, player, who, worth):
             who[position] = HERE
         elif moves > 1 and mover != CHANCE:
             who[position] = max(who[position], OTHERS)
+
+
+@linked_kernel
+@borrowing
+def _choices_behind(walk, e, p, left, menu):
+    """What ``p`` has left behind an edge, and as the board is before it, among what."""
+    below = walk.edge[e, CHILD]
+    if left[below, p] != ONE:
+        return np.int64(left[below, p]), np.int64(NO_MENU)
+    among = np.int64(walk.group.menu[walk.edge[e, TURN], menu[below, p]])
+    return np.int64(MORE if walk.edge[e, TOKENS + p] >= 0 or among == NO_MENU else ONE), among
+
+
+@kernel
+@borrowing
+def _count_choices(walk, order, p, left, menu):
+    for k in range(len(order) - 1, -1, -1):
+        position = order[k]
+        first, moves = walk.position[position, FIRST], _moves(walk, position)
+        most, among, one = GONE, np.int64(NO_MENU), True
+        for e in range(first, first + moves):
+            found, behind_it = _choices_behind(walk, e, p, left, menu)
+            most = max(most, found)
+            if found == ONE:
+                one = one and among in (np.int64(NO_MENU), behind_it)
+                among = behind_it
+        if moves > 1 and walk.position[position, PLAYER] == p:
+            most, among = ONE if most == GONE else MORE, walk.position[position, CONTENT]
+        elif not one:
+            most = MORE
+        left[position, p], menu[position, p] = most, among
 
 
 @kernel
@@ -130,6 +168,17 @@ class Scratch(NamedTuple):
         at[BASE] = 1
         fresh, stack = Entries.empty(size, players), Entries.empty(size, players)
         return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, known, at)
+
+
+@inline_kernel
+def _last_view(move):
+    """The view of a player of whom only the next move counts, numbered as the board is now."""
+    return view_of(UNKNOWN - 1 - move, 0)
+
+
+@inline_kernel
+def _last_move(view):
+    return UNKNOWN - 1 - state_of(view)
 
 
 @inline_kernel
@@ -237,7 +286,7 @@ def _followed(walk, policy, view, e, token):
     group, state, element = walk.group, state_of(view), element_of(view)
     if state == UNKNOWN:
         return np.int64(STRANGE)
-    if token >= 0:
+    if token >= 0 and state > UNKNOWN:
         if policy.fixing[state] == 1:
             token = group.token[element, token]
         else:
@@ -250,13 +299,14 @@ def _followed(walk, policy, view, e, token):
 
 @linked_kernel
 @borrowing
-def _learn(walk, policy, player, fixing, views, e, known):
+def _learn(walk, policy, ahead, player, fixing, views, e, known):
     """Set ``known`` behind edge ``e``; returns what ``player`` has learnt, and whether the policy is strange to all."""
     group, learnt, strange = walk.group, np.int64(CHOICE), True
     for p in range(len(known)):
         token = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
-            known[p] = _followed(walk, policy, views[p], e, token)
+            gone = ahead.left[walk.edge[e, CHILD], p] == GONE
+            known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, token)
             strange = strange and known[p] == STRANGE
             continue
         element = element_of(views[p])
@@ -281,11 +331,44 @@ def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
     """How likely an edge is, of a position where the mover has a ``row`` of which it plays what is at ``place``."""
     if mover == CHANCE:
         return walk.probability[e]
-    if mover == player:
+    if mover == player or view < STRANGE:
         return 1.0
     if row == NO_ROW:
         return 1.0 / moves
     return policy.behaviour[row + walk.group.entry[element_of(view), place]]
+
+
+@linked_kernel
+@borrowing
+def _row_of(policy, view):
+    return np.int64(policy.row[state_of(view)]) if view >= 0 else np.int64(NO_ROW)
+
+
+@linked_kernel
+@borrowing
+def _add_all(walk, policy, ahead, player, scratch, position, token, weight):
+    """One thing more that may be; where somebody's next move is the last, it is one thing for each such move.
+
+    What else a player knows then no longer matters, so that much comes to the same.  Whether there was room.
+    """
+    known, mover = scratch.known, player
+    for p in range(len(known)):
+        if p == player or known[p] < 0 or ahead.left[position, p] != ONE:
+            continue
+        if _row_of(policy, known[p]) == NO_ROW:
+            known[p] = STRANGE
+        elif mover == player:  # of two, one at a time: all pairs would be many
+            mover = p
+    if mover == player:
+        return _add(scratch, position, token, weight)
+    view, menu = known[mover], ahead.menu[position, mover]
+    row, first = _row_of(policy, view), walk.group.first_entry[menu]
+    for move in range(walk.group.first_entry[menu + 1] - first):
+        share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
+        known[mover] = _last_view(move)
+        if share > 0.0 and not _add(scratch, position, token, share):
+            return False
+    return True
 
 
 @linked_kernel
@@ -303,11 +386,14 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
         mover, moves = walk.position[position, PLAYER], _moves(walk, position)
         first = walk.position[position, FIRST]
         begin, end = first, first + moves
-        view = stack.views[size, mover] if mover not in (CHANCE, player) else np.int64(STRANGE)
-        row = np.int64(policy.row[state_of(view)]) if view != STRANGE else np.int64(NO_ROW)
+        view = stack.views[size, mover] if mover not in (CHANCE, player) and moves > 1 else np.int64(STRANGE)
+        row = _row_of(policy, view)
         if mover == player and move != BEFORE:
             begin = _place(walk, position, stack.views[size, player], move)
             end, move = begin + 1, BEFORE
+        elif view < STRANGE:
+            begin = _place(walk, position, view, _last_move(view))
+            end = begin + 1
         place = walk.group.first_entry[walk.position[position, CONTENT]] - first if row != NO_ROW else 0
         if size + end - begin >= len(stack.position):
             return False, 0.0
@@ -321,11 +407,11 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
             if share == 0.0 or who == OVER:
                 value += share * ahead.worth[below]
                 continue
-            token, strange = _learn(walk, policy, player, fixing, stack.views[top], e, known)
+            token, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
             if who == OTHERS and strange:
                 value += share * ahead.worth[below]
             elif who == HERE or (who == LATER and token >= 0):
-                if not _add(scratch, below, token, share):
+                if not _add_all(walk, policy, ahead, player, scratch, below, token, share):
                     return False, 0.0
             else:
                 _push(stack, size, below, share, known)
