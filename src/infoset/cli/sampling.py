@@ -184,7 +184,7 @@ def _evaluate(evaluation: PolicyEvaluation, folder: SamplingFolder, progress: Sa
         with suppress(CheckpointError):  # of another policy, after more sampling
             evaluation.restore(saved)
     noted = time.monotonic()
-    with interrupts() as stop, signs.during("evaluating exactly"):  # a step may last minutes
+    with interrupts() as stop, signs.during("evaluating exactly"):
         while not evaluation.step():
             progress.evaluating(evaluation.share)
             signs.detail(f"exactly, {evaluation.share:.1%} done")

@@ -40,29 +40,36 @@ STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states of which the policy 
 OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, not the player, it further on, it now
 GONE, ONE, MORE = range(3)  # choices that a player has from a position on; ONE: without learning anything before it
 NO_MENU = -1
+LEFT_BITS = 2
+LEFT = (1 << LEFT_BITS) - 1
 SIZE, KINDS, BASE, LAST, EDGES = range(5)
 SLOTS = 4  # for each entry of a belief that is followed, at first
 
 
 class Ahead(NamedTuple):
-    """What play comes to from each position on, as one player sees it."""
+    """What play comes to, as one player sees it.
+
+    What is behind an edge stands with the edge: that of a position's edges is read at one place in memory.
+    """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    worth: FloatArray  # (P,) where the player has no choice and all others move as likely this as that
-    left: IntArray  # (P, n) GONE, ONE or MORE
-    menu: IntArray  # (P, n) where ONE is left, what that is among
+    behind: (
+        IntArray  # (E, n) the player's own: ``who`` behind an edge; others': GONE, ONE or MORE, and for ONE the menu
+    )
+    worth: FloatArray  # (E,) where the player has no choice and all others move as likely this as that
 
     @classmethod
     def of(cls, walk: Walk, player: int) -> Ahead:
-        size, n = len(walk.position), walk.num_players
-        first = np.append(walk.position[:, FIRST], len(walk.edge)).astype(np.int32)
-        order, _ = topological(first, np.ascontiguousarray(walk.edge[:, CHILD]))
-        left = np.zeros((2, size, n), dtype=np.int32)
-        ahead = cls(np.zeros(size, dtype=np.int64), np.zeros(size), left[0], left[1])
-        _look_ahead(walk, order, player, ahead.who, ahead.worth)
+        size, n, child = len(walk.position), walk.num_players, np.ascontiguousarray(walk.edge[:, CHILD])
+        order, _ = topological(np.append(walk.position[:, FIRST], len(child)).astype(np.int32), child)
+        who, worth = np.zeros(size, dtype=np.int64), np.zeros(size)
+        _look_ahead(walk, order, player, who, worth)
+        left, menu = np.zeros((2, size, n), dtype=np.int32)
         for p in range(n):
-            _count_choices(walk, order, p, ahead.left, ahead.menu)
-        return ahead
+            _count_choices(walk, order, p, left, menu)
+        behind = (menu << LEFT_BITS | left)[child]
+        behind[:, player] = who[child]
+        return cls(who, behind, worth[child])
 
 
 @kernel
@@ -305,7 +312,7 @@ def _learn(walk, policy, ahead, player, fixing, views, e, known):
     for p in range(len(known)):
         token = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
-            gone = ahead.left[walk.edge[e, CHILD], p] == GONE
+            gone = ahead.behind[e, p] & LEFT == GONE
             known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, token)
             strange = strange and known[p] == STRANGE
             continue
@@ -346,14 +353,14 @@ def _row_of(policy, view):
 
 @linked_kernel
 @borrowing
-def _add_all(walk, policy, ahead, player, scratch, position, token, weight):
-    """One thing more that may be; where somebody's next move is the last, it is one thing for each such move.
+def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
+    """What edge ``e`` leads to may be; where somebody's next move is the last, that is one thing for each such move.
 
     What else a player knows then no longer matters, so that much comes to the same.  Whether there was room.
     """
-    known, mover = scratch.known, player
+    known, mover, position = scratch.known, player, walk.edge[e, CHILD]
     for p in range(len(known)):
-        if p == player or known[p] < 0 or ahead.left[position, p] != ONE:
+        if p == player or known[p] < 0 or ahead.behind[e, p] & LEFT != ONE:
             continue
         if _row_of(policy, known[p]) == NO_ROW:
             known[p] = STRANGE
@@ -361,7 +368,7 @@ def _add_all(walk, policy, ahead, player, scratch, position, token, weight):
             mover = p
     if mover == player:
         return _add(scratch, position, token, weight)
-    view, menu = known[mover], ahead.menu[position, mover]
+    view, menu = known[mover], ahead.behind[e, mover] >> LEFT_BITS
     row, first = _row_of(policy, view), walk.group.first_entry[menu]
     for move in range(walk.group.first_entry[menu + 1] - first):
         share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
@@ -402,19 +409,18 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
         _copy(stack, size, stack, top)
         for e in range(begin, end):
             share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, moves)
-            below = walk.edge[e, CHILD]
-            who = ahead.who[below]
+            who = ahead.behind[e, player]
             if share == 0.0 or who == OVER:
-                value += share * ahead.worth[below]
+                value += share * ahead.worth[e]
                 continue
             token, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
             if who == OTHERS and strange:
-                value += share * ahead.worth[below]
+                value += share * ahead.worth[e]
             elif who == HERE or (who == LATER and token >= 0):
-                if not _add_all(walk, policy, ahead, player, scratch, below, token, share):
+                if not _add_all(walk, policy, ahead, player, scratch, e, token, share):
                     return False, 0.0
             else:
-                _push(stack, size, below, share, known)
+                _push(stack, size, walk.edge[e, CHILD], share, known)
                 size += 1
     return True, value
 
