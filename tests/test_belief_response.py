@@ -9,12 +9,12 @@ from infoset import GameTree, SequenceForm, evaluate, evaluation, load, solve
 from infoset.errors import CheckpointError
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.solvers.sampling import method
-from infoset.solvers.sampling.belief_response import BeliefResponse, Entries, PolicyEvaluation, evaluate_policy
+from infoset.solvers.sampling.belief_response import BeliefResponse, PolicyEvaluation, evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.plans import random_interior, realisation
-from infoset.tree.symmetry import no_symmetry
+from infoset.tree.symmetry import find_symmetry, no_symmetry
 from infoset.tree.walk import Walk
 from random_games import RandomGame
 
@@ -62,16 +62,14 @@ def test_what_a_table_does_not_know_is_played_uniformly() -> None:
     assert found.nash_conv == pytest.approx(4.747222, abs=1e-6)  # OpenSpiel: uniform Leduc
 
 
-def test_it_can_be_cut_into_steps_and_needs_little_room_at_first() -> None:
+def test_it_can_be_cut_into_steps_and_needs_little_room_at_first(monkeypatch) -> None:
+    monkeypatch.setattr("infoset.solvers.belief_response.FIRST_ROOM", 2)
     walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
     solver = Mccfr(walk, 1)
     solver.step(200)
     policy = solver.policy()
     expected = evaluate_policy(walk, policy)
     response = BeliefResponse(walk, policy, 0)
-    response.entries, response.work, response.spare = (
-        Entries(*[array[:2] for array in entries]) for entries in (response.entries, response.work, response.spare)
-    )
     shares = []
     while not response.step(7):
         shares.append(response.share)
@@ -79,8 +77,8 @@ def test_it_can_be_cut_into_steps_and_needs_little_room_at_first() -> None:
     assert shares[-1] > 0.5 > shares[0]
 
 
-@pytest.mark.parametrize("lines", [1, 7, 1000])
-def test_an_evaluation_that_was_cut_goes_on_elsewhere(lines, monkeypatch) -> None:
+@pytest.mark.parametrize("edges", [1, 7, 1000])
+def test_an_evaluation_that_was_cut_goes_on_elsewhere(edges, monkeypatch) -> None:
     monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 4)  # it has to grow now and then
     walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
     solver = Mccfr(walk, 1)
@@ -88,7 +86,7 @@ def test_an_evaluation_that_was_cut_goes_on_elsewhere(lines, monkeypatch) -> Non
     policy = solver.policy()
     expected, work = evaluate_policy(walk, policy), PolicyEvaluation(walk, policy)
     for _ in range(60):
-        work.step(lines)
+        work.step(edges)
         other = PolicyEvaluation(walk, policy)
         other.restore(work.save())
         assert other.share == work.share
@@ -116,8 +114,8 @@ def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path, monkeypatch) 
     """Ctrl-C in the midst of it; the run that goes on ends with the figures of one that was not cut."""
     shares = []
 
-    def slowly(work, lines=20):
-        done = step(work, lines)
+    def slowly(work, edges=20):
+        done = step(work, edges)
         shares.append(work.share)
         if len(shares) == 30:
             signal.raise_signal(signal.SIGINT)
@@ -137,3 +135,40 @@ def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path, monkeypatch) 
     whole = solve("leduc_poker", "mccfr", iterations=100)
     assert found.nash_conv == whole.nash_conv
     assert len(shares) - steps == steps  # it did not begin anew
+
+
+def sampled(game, players_symmetric: bool, iterations: int = 300):
+    """A walk, over the game's symmetries or not, and what sampling made on it."""
+    graph = GameTree.of(load(game)).graph if isinstance(game, str) else GameTree.of(game).graph
+    walk = Walk.of(graph, find_symmetry(graph) if players_symmetric else None)
+    solver = Mccfr(walk, 1)
+    solver.step(iterations)
+    return walk, solver.policy()
+
+
+RESPONDED = ["kuhn_poker(players=3)", "leduc_poker", "gdl:monty_hall", "gdl:scissors_double", "goofspiel(num_cards=4)"]
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("game", [*RESPONDED, *[RandomGame(k, 2 + k % 2, 4) for k in range(8)]])
+def test_the_best_response_as_a_policy_is_worth_what_it_says(game, symmetric, monkeypatch) -> None:
+    monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 4)
+    walk, policy = sampled(game, symmetric)
+    for player in range(walk.num_players):
+        response = BeliefResponse(walk, policy, player, record=True)
+        while not response.step(100):
+            other = BeliefResponse(walk, policy, player, record=True)
+            other.restore(response.save())
+            response = other
+        found = evaluate_policy(walk, response.best)
+        assert found.values[player] == pytest.approx(response.values[0], rel=1e-12, abs=1e-12)
+        assert found.best_response_values[player] == pytest.approx(response.values[0], rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker(players=3)", "gdl:scissors_double", "gdl:monty_hall", "leduc_poker"])
+def test_symmetries_change_no_figures_of_the_same_policy(game) -> None:
+    walk, policy = sampled(game, players_symmetric=True, iterations=0)  # uniform on either walk
+    other, same = sampled(game, players_symmetric=False, iterations=0)
+    assert evaluate_policy(walk, policy).best_response_values == pytest.approx(
+        evaluate_policy(other, same).best_response_values, rel=1e-12
+    )

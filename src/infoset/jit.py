@@ -170,7 +170,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any], from_python: bool, linked: bool) -> None:
         options = {"nopython": True, "nogil": True, "error_model": "numpy", "boundscheck": None}
         bare = {"no_cfunc_wrapper": True, "no_cpython_wrapper": not from_python}
-        super().__init__(function, targetoptions=options | bare, pipeline_class=_Pipeline)
+        counting = {} if function not in _BORROWING else {"_nrt": False}
+        super().__init__(function, targetoptions=options | bare | counting, pipeline_class=_Pipeline)
         self.from_python = from_python
         self.linked = linked
         self._compiler._customize_flags = _Flags
@@ -245,6 +246,19 @@ def linked_kernel(function: F) -> F:
 def short_kernel(function: F) -> F:
     """A linked kernel that Python calls as well."""
     return _made(function, from_python=True, linked=True)
+
+
+_BORROWING: set[Callable[..., Any]] = set()
+
+
+def borrowing(function: F) -> F:
+    """Mark a function, before it is made a kernel, that makes no arrays and returns none: no references are counted.
+
+    Numba counts those to every array of a tuple whenever that is passed on, in memory that all threads share.  That can
+    cost several times what a short kernel does.
+    """
+    _BORROWING.add(function)
+    return function
 
 
 def inline_kernel(function: F) -> F:

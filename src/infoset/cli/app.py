@@ -42,9 +42,7 @@ TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
-MaxHistories = Annotated[
-    int | None, typer.Option(min=1, help="The largest tree built (default: by the free memory).")
-]
+MaxHistories = Annotated[int | None, typer.Option(min=1, help="The largest tree built (default: by the free memory).")]
 
 
 def _say_version(asked: bool) -> None:

@@ -11,6 +11,8 @@ from infoset.jit import inline_kernel, kernel
 from infoset.solvers.sampling.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
 from infoset.tree.walk import Walk, canonical, element_of, everything, state_of, view_of
 
+FEW = 8  # looked through one by one
+
 
 class InfosetPolicy(NamedTuple):
     """States in breadth-first order, so that those behind one stand together; player p starts in state p.
@@ -37,14 +39,45 @@ class InfosetPolicy(NamedTuple):
     def of(cls, table: InfosetTable, behaviour: FloatArray) -> InfosetPolicy:
         """The states of a table with a ``behaviour`` by its entries."""
         size = int(table.filled[STATES])
-        parent, token = table.parent[:size], table.token[:size]
+        return cls._of_tree(table.parent[:size], table.token[:size], table.fixing[:size], table.row[:size], behaviour)
+
+    @classmethod
+    def _of_tree(
+        cls, parent: IntArray | LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
+    ) -> InfosetPolicy:
+        """The states of a tree, each behind its parent; -1 is the parent of those where players start."""
         order, number = _breadth_first(parent, token)
         above = np.where(parent[order] < 0, -1, number[parent[order]])
-        first_child = np.searchsorted(above, np.arange(size + 1)).astype(np.int32)
-        return cls(first_child, token[order], table.fixing[:size][order], table.row[:size][order], behaviour)
+        first_child = np.searchsorted(above, np.arange(len(parent) + 1)).astype(np.int32)
+        return cls(first_child, token[order], fixing[order], row[order], behaviour)
+
+    def with_player(
+        self, player: int, parent: LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
+    ) -> InfosetPolicy:
+        """The same, but ``player`` plays by a tree of its own: the start first, each state behind its parent."""
+        others = np.ones(len(self.row), dtype=np.bool_)
+        begin, end = player, player + 1
+        while begin < end:  # its states of one depth stand together
+            others[begin:end] = False
+            begin, end = self.first_child[begin], self.first_child[end]
+        others[player] = True
+        kept, number = np.flatnonzero(others), np.cumsum(others) - 1
+        above = np.repeat(np.arange(len(self.row)), np.diff(self.first_child))
+        above = np.concatenate([np.full(self.first_child[0], -1), number[above]])[kept]
+        below = np.where(parent[1:] == 0, player, parent[1:] + len(kept) - 1)
+        rows = np.where(row == NO_ROW, NO_ROW, row + len(self.behaviour)).astype(np.int32)
+        merged = np.concatenate([self.row[kept], rows[1:]])
+        merged[player] = rows[0]
+        return self._of_tree(
+            np.concatenate([above, below]),
+            np.concatenate([self.token[kept], token[1:]]),
+            np.concatenate([self.fixing[kept], fixing[1:]]),
+            merged,
+            np.concatenate([self.behaviour, behaviour]),
+        )
 
 
-def _breadth_first(parent: IntArray, token: IntArray) -> tuple[LongArray, LongArray]:
+def _breadth_first(parent: IntArray | LongArray, token: IntArray) -> tuple[LongArray, LongArray]:
     """The states by depth, parent and token; and the place of each in that order."""
     depth = np.zeros(len(parent), dtype=np.int32)
     measure_depths(parent, depth)
@@ -73,7 +106,14 @@ def behind(first_child, tokens, state, token):
     """The state after one more token, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
-        for k in range(first_child[state], first_child[state + 1]):
+        begin, end = first_child[state], first_child[state + 1]
+        while end - begin > FEW:
+            middle = (begin + end) // 2
+            if tokens[middle] <= token:
+                begin = middle
+            else:
+                end = middle
+        for k in range(begin, end):
             if tokens[k] == token:
                 found = k
                 break
