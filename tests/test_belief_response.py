@@ -63,7 +63,7 @@ def test_what_a_table_does_not_know_is_played_uniformly() -> None:
 
 
 def test_it_can_be_cut_into_steps_and_needs_little_room_at_first(monkeypatch) -> None:
-    monkeypatch.setattr("infoset.solvers.belief_response.FIRST_ROOM", 2)
+    monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 2)
     walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
     solver = Mccfr(walk, 1)
     solver.step(200)
