@@ -48,7 +48,7 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset.pommerman.vec import PommermanVec
     from infoset.solvers.sampling.mccfr import Mccfr
     from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
-    from infoset.solvers.solve import solve
+    from infoset.solving import solve
     from infoset.tree.graph import explore
     from infoset.tree.walk import Walk
 

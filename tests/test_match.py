@@ -588,7 +588,7 @@ def test_the_table_of_rotated_seats() -> None:
 
 
 def test_json_is_one_object(tmp_path: Path) -> None:
-    policy = TabularPolicy.uniform(form_of(LEDUC)).save(tmp_path / "p.npz")
+    policy = TabularPolicy.uniform(form_of(KUHN)).save(tmp_path / "p.npz")
     done = run(KUHN, "random", f"policy(path='{policy}')", "--games", "20", "--seconds", "5", "--json")
     body = json.loads(done.stdout)
     assert set(body) == {
@@ -599,7 +599,10 @@ def test_json_is_one_object(tmp_path: Path) -> None:
         "agent", "games", "wins", "draws", "losses", "mean", "interval", "faults", "seat_means",
     }  # fmt: skip
     assert body["seconds_per_move"] == 5
-    assert "choices and made them at random" in done.stderr  # the policy is for another game
+    other = TabularPolicy.uniform(form_of(LEDUC)).save(tmp_path / "other.npz")
+    refused = run(KUHN, "random", str(other), "--games", "20")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "the policy was made for leduc_poker, this is kuhn_poker" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -622,8 +625,7 @@ def test_errors_are_one_line(tmp_path: Path, arguments: list[str], words: str) -
 
 
 def test_the_help_names_every_agent() -> None:
-    text = run("--help").stdout
-    assert all(name in text for name in AGENTS)
+    assert "infoset agents" in " ".join(run("--help").stdout.split())
 
 
 def test_ctrl_c_prints_the_result_so_far(tmp_path: Path) -> None:

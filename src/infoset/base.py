@@ -201,7 +201,7 @@ class Policy(Protocol):
     Tables, trees of states, agents that are asked, functions: whatever can be evaluated or played is one.
 
     >>> policy = infoset.solve("kuhn_poker", "lp").policy
-    >>> isinstance(policy, infoset.Policy), policy.row(0, ((None, "K"), ("pass", "bet")), ("pass", "bet"))
+    >>> isinstance(policy, infoset.Policy), policy.row(1, ((None, "K"), (None, "bet")), ("pass", "bet"))
     (True, [0.0, 1.0])
     """
 

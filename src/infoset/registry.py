@@ -97,14 +97,22 @@ def _shown(value: Any) -> Value:
     return "…" if value is inspect.Parameter.empty else value
 
 
+def check_python(word: str) -> None:
+    """Raise ``FormatError`` for what is soon seen to name nothing; no code is run."""
+    place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
+    if not place or not attribute:
+        raise FormatError(f"found {shorten(word)!r}, expected python:FILE.py:Class or python:package.module:Class")
+    if Path(place).suffix == ".py" and not Path(place).is_file():
+        raise FormatError("no such file", place)
+
+
 def load_python(word: str) -> Callable[..., Any]:
     """The class or function that ``python:FILE.py:Class`` or ``python:package.module:Class`` names.
 
     The file or module is run for it.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class.
     """
+    check_python(word)
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
-    if not place or not attribute:
-        raise FormatError(f"found {shorten(word)!r}, expected python:FILE.py:Class or python:package.module:Class")
     path = Path(place)
     module = _module_of_file(path.resolve()) if path.suffix == ".py" else _module(place)
     found = getattr(module, attribute, None)

@@ -13,6 +13,7 @@ from infoset.learn.self_play import Training
 from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig, TrainingFolder, train
 from infoset.learn.workers import shared
 from infoset.names import check_choice
+from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 
 METHODS = ("self-play", "resolving")
@@ -51,6 +52,8 @@ def resume(
     folder, config, saved = TrainingFolder.open(out)
     if game not in (None, config.game):
         raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
+    if game is None:
+        check_trusted(config.game, f"the training in {out}")
     work = config.learner(progress.exploring)
     with shared(work, config, workers):
         train(folder, work, saved, seconds, epochs, progress.advance)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
+from infoset.solvers.work import Limits, Watcher, Work, advance
 from infoset.tree.graph import explore
 
 NET = "net.safetensors"
@@ -120,30 +122,61 @@ def train(
     The clock is looked at between epochs; an interruption (``KeyboardInterrupt``) ends it as the clock does.  Raises
     ``CheckpointError`` where learning diverges: the mini-batch is kept in ``diverged.npz``.
     """
-    began = time.monotonic() - (float(saved["seconds"]) if saved else 0.0)
     if saved:
         work.restore(saved)
     folder.go_on(saved)
-    last = work.save()
 
-    def spent() -> float:
-        return time.monotonic() - began
+    def point(epoch: Any) -> None:
+        folder.add_point(epoch)
+        if progress:
+            progress(epoch)
 
+    watcher = Watcher(point=point, advance=lambda _, spent: folder.checkpoint(work, spent))
     try:
-        while spent() < seconds and (epochs is None or work.iteration < epochs):
-            point = work.step()
-            last = work.save()
-            point = Epoch(**{**asdict(point), "seconds": spent()})
-            folder.add_point(point)
-            folder.checkpoint(work, spent())
-            if progress:
-                progress(point)
-    except KeyboardInterrupt:  # in the midst of an epoch, which is played again when the training goes on
-        work.restore(last)
+        _, spent = advance(
+            epochs_done, Limits(epochs, None, seconds), watcher, float(saved["seconds"]) if saved else 0.0
+        )
     except DivergedError as error:
         batch = {"rows": error.rows, "places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None
-    folder.save_checkpoint(work, spent())
+    folder.save_checkpoint(work, spent)
     folder.finish(work)
     return work
+
+
+class Epochs(Work):
+    """A training as work; an iteration is an epoch, which lasts, so Ctrl-C breaks it off and it is played again."""
+
+    breaks = True
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner, self.last = learner, learner.save()
+        self.epoch: Epoch | None = None
+
+    @property
+    def iteration(self) -> int:  # type: ignore[override]
+        """Epochs so far."""
+        return self.learner.iteration
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        for _ in range(iterations):
+            self.epoch = self.learner.step()
+            self.last = self.learner.save()
+            if time.monotonic() >= until:
+                return
+
+    def undo(self) -> None:
+        self.learner.restore(self.last)
+
+    def next_check(self) -> int:
+        return self.iteration + 1
+
+    def point(self, seconds: float) -> Any:
+        return None if self.epoch is None else replace(self.epoch, seconds=seconds)
+
+    def save(self) -> dict[str, Any]:
+        return self.learner.save()
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.learner.restore(saved)

@@ -14,7 +14,7 @@ from infoset.errors import FormatError, GameRuleError, ParameterError, PolicyErr
 from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
-from infoset.registry import PYTHON, Registry
+from infoset.registry import PYTHON, Registry, check_python
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -279,6 +279,9 @@ def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
 def check_agent(name: str) -> None:
     """Raise what ``load_agent`` would for a wrong name or parameter; no file is read and nothing compiled."""
     parsed = _parsed(name)
+    if parsed.word.startswith(PYTHON):  # whose code is run where it plays
+        check_python(parsed.word)
+        return
     AGENTS.check(parsed)
     if _compiles(parsed):
         AGENTS.build(parsed)  # its parameters

@@ -14,12 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, State, Step
+from infoset.base import Action, Agent, Game, Passing, State, Step
 from infoset.catalog import load as load_game
 from infoset.errors import GameRuleError, ParameterError, UnsupportedGameError, shorten
 from infoset.match.agents import agent_name, load_agents
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import check_range
+from infoset.registry import own_name
 
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
@@ -113,10 +114,13 @@ class Table:
         seconds_to_begin: float | None,
         max_steps: int,
     ) -> Table:
-        """Look up names; a game that was named keeps that name, so that its replays are found again."""
+        """Look up names; a game that was named keeps that name, so that its replays are found again.
+
+        One of the user's own class gets the name by which its file and class are found.
+        """
         check_clocks(seconds_per_move, seconds_to_begin)
         rules = load_game(game) if isinstance(game, str) else game
-        name = game if isinstance(game, str) else game.name
+        name = game if isinstance(game, str) else own_name(game) or game.name
         check_seats(name, rules, len(agents))
         seated = load_agents(agents)
         labels = tuple(map(agent_name, seated))
@@ -235,9 +239,9 @@ class Round:
         return self._replacement(legal), round(spent, 6)
 
     def _replacement(self, legal: tuple[Action, ...]) -> Action:
-        passing: Action | None = getattr(self.table.game, "pass_move", None)
-        if passing is not None and passing in legal:
-            return passing
+        game = self.table.game
+        if isinstance(game, Passing) and game.pass_move in legal:
+            return game.pass_move
         if self.referee is None:  # most games need none
             self.referee = self._stream(REFEREE)
         return legal[int(self.referee.integers(len(legal)))]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import msgspec
 
 from infoset.base import Action, Game, State, Step
-from infoset.catalog import load as load_game
+from infoset.catalog import load_named
 from infoset.errors import FormatError, GameRuleError, shorten
 from infoset.files import read_text, replace_file
 
@@ -135,7 +135,7 @@ def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
     for each of the match's, with what every player observed of it.  Raises ``FormatError`` with the step at
     which the match is not a play of the game.
     """
-    game = load_game(match.game) if game is None else game
+    game = load_named(match.game, "the replay") if game is None else game
     if game.players != match.players:
         raise _differs(match, f"the players are {match.players!r}, those of {game.name} {game.players!r}")
     steps = [game.start()]

@@ -58,6 +58,8 @@ class Work(ABC):
     total: int | None = None
     finished_as = "exact"
     """What ``stopped`` says once all is done."""
+    breaks = False
+    """Whether Ctrl-C breaks off an iteration, because they are long."""
 
     @abstractmethod
     def step(self, iterations: int, until: float = inf) -> None:
@@ -75,9 +77,13 @@ class Work(ABC):
         """The best answer so far; ``None`` where there is none yet."""
         return None
 
-    def point(self, seconds: float) -> Point:
-        """How good that is, as far as it is soon found out."""
+    def point(self, seconds: float) -> Point | None:
+        """How good that is, as far as it is soon found out; ``None`` where there is nothing to say yet."""
         return Point(self.iteration, seconds)
+
+    def undo(self) -> None:
+        """Where it ``breaks``: back to the end of the last iteration, after Ctrl-C in the midst of one."""
+        raise NotImplementedError
 
     def evaluation(self) -> Evaluation | None:
         """Exact figures of the policy, where they are at hand."""
@@ -314,7 +320,7 @@ def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) ->
     Looking at it does not count.
     """
     run = _Run(work, limits, watcher, spent)
-    with interrupts() as run.stop:
+    with interrupts(lambda: run.breaking) as run.stop:
         stopped = run.until_done()
     watcher.done(work, run.seconds)
     return stopped, run.seconds
@@ -322,11 +328,12 @@ def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) ->
 
 class _Run:
     stop: threading.Event
+    told: Point | None = None
 
     def __init__(self, work: Work, limits: Limits, watcher: Watcher, seconds: float) -> None:
         self.work, self.limits, self.watcher, self.seconds = work, limits, watcher, seconds
         self.last: Point | None = None
-        self.chunk = 1
+        self.chunk, self.breaking = 1, False
 
     def until_done(self) -> str:
         self._look()
@@ -349,7 +356,15 @@ class _Run:
     def _step(self, iterations: int) -> None:
         begin = time.monotonic()
         left = inf if self.limits.seconds is None else self.limits.seconds - self.seconds
-        self.work.step(iterations, begin + min(left, 10 * CHUNK_SECONDS))
+        try:
+            self.breaking = self.work.breaks
+            self.work.step(iterations, begin + min(left, 10 * CHUNK_SECONDS))
+        except KeyboardInterrupt:
+            if not self.work.breaks:
+                raise
+            self.work.undo()
+        finally:
+            self.breaking = False
         spent = time.monotonic() - begin
         self.seconds += spent
         if spent < CHUNK_SECONDS / 2:
@@ -361,6 +376,8 @@ class _Run:
     def _look(self) -> None:
         if self.last is None or self.last.iteration != self.work.iteration:
             self.last = self.work.point(self.seconds)
+        if self.last is not None and self.last is not self.told:
+            self.told = self.last
             self._tell(self.watcher.point, self.last)
 
     def _tell(self, hook: Callable[..., object], *what: object) -> None:
@@ -380,8 +397,11 @@ def next_check(iteration: int) -> int:
 
 
 @contextmanager
-def interrupts() -> Iterator[threading.Event]:
-    """Ctrl-C sets the event instead of breaking off between an iteration and its count; a second one breaks."""
+def interrupts(breaking: Callable[[], bool] = lambda: False) -> Iterator[threading.Event]:
+    """Ctrl-C sets the event instead of breaking off between an iteration and its count; a second one breaks.
+
+    So does the first one while it is ``breaking``.
+    """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
@@ -389,9 +409,10 @@ def interrupts() -> Iterator[threading.Event]:
     previous = signal.getsignal(signal.SIGINT)
 
     def note(*_: object) -> None:
-        if event.is_set():
-            raise KeyboardInterrupt
+        again = event.is_set()
         event.set()
+        if again or breaking():
+            raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, note)
     try:

@@ -118,7 +118,15 @@ class PublicSubgames(Work):
 def solve_public(
     graph: GameGraph, oracle: Oracle | None = None, max_histories: int | None = None
 ) -> PublicSubgames:  # fmt: skip
-    """Every public subgame solved: by linear programming where it is zero-sum, else by PCFR+, or by ``oracle``."""
+    """Every public subgame solved: by linear programming where it is zero-sum, else by PCFR+, or by ``oracle``.
+
+    Raises ``BudgetError`` for one too large.
+
+    >>> from infoset.solvers.tabular.public_subgames import solve_public
+    >>> from infoset.tree.graph import explore
+    >>> round(solve_public(explore(infoset.load("gdl:meier"))).values[0], 6)
+    64.793901
+    """
     work = PublicSubgames(graph, oracle, max_histories)
     work.step(work.total)
     return work

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from infoset.base import JointMove
-from infoset.catalog import POMMERMAN
-from infoset.catalog import load as load_game
+from infoset.catalog import POMMERMAN, load_named
 from infoset.errors import UnsupportedGameError, shorten
 from infoset.match.replay import Match, replay_states
 from infoset.pommerman.config import Config, GameType
@@ -65,7 +64,7 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
     if game is None:
         if not match.game.startswith(POMMERMAN):
             raise UnsupportedGameError(f"{shorten(match.game)!r} is not Pommerman; allowed: replays of {POMMERMAN}NAME")
-        game = cast(Pommerman, load_game(match.game))
+        game = cast(Pommerman, load_named(match.game, "the replay"))
     states = replay_states(match, game)
     dealt = [state for state in states if isinstance(state, PommermanState)]
     first = len(states) - len(dealt)  # before it nature deals the board
