@@ -133,9 +133,8 @@ def train(
 
     watcher = Watcher(point=point, advance=lambda _, spent: folder.checkpoint(work, spent))
     try:
-        _, spent = advance(
-            epochs_done, Limits(epochs, None, seconds), watcher, float(saved["seconds"]) if saved else 0.0
-        )
+        before = float(saved["seconds"]) if saved else 0.0
+        _, spent = advance(Epochs(work), Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
         batch = {"rows": error.rows, "places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
