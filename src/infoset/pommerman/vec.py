@@ -15,11 +15,11 @@ import numpy.typing as npt
 from infoset.errors import GameRuleError, ParameterError
 from infoset.jit import kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config, GameType
 from infoset.pommerman.engine import NUM_AGENTS, SIZE, advance_piece, begin, engine
 from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
 from infoset.pommerman.rules import scratch
-from infoset.pommerman.state import LAY, RESULT, REWARDS, RUNNING, WORDS, Row, empty_rows
 from infoset.randomness import streams
 
 MAX_BOARDS = 1 << 24
@@ -53,10 +53,10 @@ def step_all(
     for b in range(first, last):
         row = rows[b]
         advance_piece(row, work, settings, collapses, near, moves[b], words[b])
-        result[b] = row[RESULT]
+        result[b] = row[st.RESULT]
         for k in range(agents):
-            rewards[b, k] = row[REWARDS + k]
-        if row[RESULT] != RUNNING:
+            rewards[b, k] = row[st.REWARDS + k]
+        if row[st.RESULT] != st.RUNNING:
             found &= begin(row, settings, template, pairs, starts, randoms[b : b + 1])
     return found
 
@@ -93,7 +93,7 @@ class PommermanVec:
         check_range("threads", threads, 1, 256)
         self.config, self.num_envs = config, num_envs
         self.engine = engine(config)
-        self.rows = empty_rows(num_envs, config)
+        self.rows = st.empty_rows(num_envs, config)
         self._randoms = streams(seed, num_envs)
         edges = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self.parts = list(pairwise(edges))
@@ -102,7 +102,7 @@ class PommermanVec:
         agents, cells = config.num_agents, config.size
         self._rewards = np.zeros((num_envs, agents), dtype=np.int8)
         self._result = np.zeros(num_envs, dtype=np.int8)
-        self._silence = np.zeros((num_envs, MAX_AGENTS, WORDS), dtype=np.int16)
+        self._silence = np.zeros((num_envs, MAX_AGENTS, st.WORDS), dtype=np.int16)
         self.planes = np.zeros((num_envs, agents, len(CHANNELS), cells, cells), dtype=np.uint8)
         self.scalars = np.zeros((num_envs, agents, len(SCALARS)), dtype=np.int16)
         self.reset()
@@ -118,7 +118,7 @@ class PommermanVec:
         )  # fmt: skip
         self._check(found)
 
-    def restore(self, rows: Row) -> None:
+    def restore(self, rows: st.Row) -> None:
         """Go on from these positions (B, row), a copy of ``rows`` from before."""
         if rows.shape != self.rows.shape or rows.dtype != self.rows.dtype:
             raise ParameterError(
@@ -135,8 +135,8 @@ class PommermanVec:
         shape = self.num_envs, self.config.num_agents
         if words is not None and self.config.game_type != GameType.TEAM_RADIO:
             raise ParameterError("words need a radio; allowed in this variant: None")
-        acts = _checked("moves", moves, shape, LAY)
-        said = self._silence if words is None else _checked("words", words, (*shape, WORDS), self.config.vocabulary)
+        acts = _checked("moves", moves, shape, st.LAY)
+        said = self._silence if words is None else _checked("words", words, (*shape, st.WORDS), self.config.vocabulary)
         arrays = self.engine
         found = self.spread(
             lambda part, first, last: step_all(
@@ -146,7 +146,7 @@ class PommermanVec:
             )
         )  # fmt: skip
         self._check(found)
-        return Stepped(self._rewards, self._result != RUNNING, self._result)
+        return Stepped(self._rewards, self._result != st.RUNNING, self._result)
 
     def observe(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
         """What every agent sees now: ``planes`` and ``scalars``, used again by the next call."""

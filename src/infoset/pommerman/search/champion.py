@@ -20,6 +20,7 @@ import numpy.typing as npt
 from infoset.base import FloatArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
 from infoset.pommerman.search.cellsets import add, contains
@@ -60,20 +61,6 @@ from infoset.pommerman.search.scenario import (
     survivable_from,
     unroll,
 )
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    CELL,
-    LAY,
-    STEP,
-    STOP,
-    Row,
-    empty_rows,
-)  # fmt: skip
 from infoset.randomness import next_word
 
 MAX_DEPTH = 8
@@ -129,7 +116,7 @@ class Champion(Wishes):
 class Plans(NamedTuple):
     """Room for the search: one position a ply, and the plan that is looked at."""
 
-    rows: Row  # (MAX_DEPTH + 1, row)
+    rows: st.Row  # (MAX_DEPTH + 1, row)
     moves: npt.NDArray[np.int64]  # (MAX_DEPTH,) the plan
     cells: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) where it leads
     wood: FloatArray  # (MAX_DEPTH + 1,) what its bombs have earned so far
@@ -150,9 +137,10 @@ IN_THE_WAY = 0.3  # what it costs that a plan leads over a cell on which somebod
 
 def empty_plans(config: Config) -> Plans:
     return Plans(
-        empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
-        np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MOVES), empty_risks(config),
-        np.zeros(MAX_AGENTS), np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(config.size, dtype=np.uint32),
+        st.empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64),
+        np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
+        np.zeros(MOVES), empty_risks(config), np.zeros(MAX_AGENTS), np.zeros(MAX_AGENTS, dtype=np.int64),
+        np.zeros(config.size, dtype=np.uint32),
     )  # fmt: skip
 
 
@@ -178,7 +166,7 @@ def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream, deadl
 def prepare(b, s, d, p, me, enemies, settings, engine):
     """All that does not depend on plans; whether others matter."""
     size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
-    remember_failure(d, b.guess[AGENTS + me * AGENT_FIELDS + CELL], b.guess[STEP])
+    remember_failure(d, b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], b.guess[st.STEP])
     contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
     for move in range(MOVES):
         d.own[move], p.risks.risk[move], p.risks.room[move] = NONE, 0.0, settings[ROOM]
@@ -206,8 +194,8 @@ def choose(b, s, d, p, me, settings, engine, stream):
         found = best_of(d, p, settings, stream)
     if found == NEVER:
         found = last_resort(b, s, d, me, np.int64(settings[LENGTH]), engine, stream)
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
     return found
 
 
@@ -230,21 +218,21 @@ def best_of(d, p, settings, stream):
 def look_at_others(b, s, d, p, me, enemies, length, settings, engine):
     """Where they are, what they survive without the agent, and where they or unseen ones can be."""
     size = engine.settings[SIZE]
-    agent = AGENTS + me * AGENT_FIELDS
+    agent = st.AGENTS + me * st.AGENT_FIELDS
     copy(b.guess, d.leaf)
     crowd_against(b, s, d, me, enemies, settings[MEMORY], size)
     for r in range(size):
         p.crowd[r] = s.crowd[0, r]
-    d.leaf[agent + ALIVE] = 0
+    d.leaf[agent + st.ALIVE] = 0
     unroll(s, d.leaf, length, b, engine)
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
     spread_crowd(s, length, 0, size)
     for k in range(MAX_AGENTS):
-        other = AGENTS + k * AGENT_FIELDS
+        other = st.AGENTS + k * st.AGENT_FIELDS
         p.now[k], p.alone[k] = NOBODY, 0.0
-        if k != me and b.guess[other + ALIVE]:
-            p.now[k] = b.guess[other + CELL]
+        if k != me and b.guess[other + st.ALIVE]:
+            p.now[k] = b.guess[other + st.CELL]
             p.alone[k] = survivable(s, p.now[k], length, size)
 
 
@@ -257,7 +245,7 @@ def search(b, s, d, p, me, enemies, mate, first, last, deepest, settings, contac
     if not contact:
         depth = min(depth, 2)
     copy(b.guess, p.rows[0])
-    p.cells[0], p.wood[0], p.bombed[0] = b.guess[AGENTS + me * AGENT_FIELDS + CELL], 0.0, 0
+    p.cells[0], p.wood[0], p.bombed[0] = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], 0.0, 0
     see(s, p, 0, engine)
     for move in range(first, last):
         p.best[move] = -np.inf
@@ -270,7 +258,7 @@ def search(b, s, d, p, me, enemies, mate, first, last, deepest, settings, contac
 def search_from(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
     """All plans that begin with one action, which is laid out."""
     ply, left = 1, np.int64(settings[BUDGET])
-    p.moves[1] = STOP if depth > 1 else MOVES
+    p.moves[1] = st.STOP if depth > 1 else MOVES
     if depth == 1:
         p.best[first] = judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine)
     while ply >= 1:
@@ -288,7 +276,7 @@ def search_from(b, s, d, p, me, enemies, mate, first, depth, settings, contact, 
                 p.moves[ply] += 1
             else:
                 ply += 1
-                p.moves[ply] = STOP
+                p.moves[ply] = st.STOP
 
 
 @linked_kernel
@@ -301,26 +289,26 @@ def see(s, p, ply, engine):
 @inner_kernel
 def advance(b, d, p, me, ply, move, settings, engine):
     """Play a plan's next action; whether it does something, and its agent lives."""
-    agent = AGENTS + me * AGENT_FIELDS
+    agent = st.AGENTS + me * st.AGENT_FIELDS
     before, after = p.rows[ply], p.rows[ply + 1]
-    if move == LAY and before[agent + AMMO] == 0:
+    if move == st.LAY and before[agent + st.AMMO] == 0:
         return False
     copy(before, after)
     for k in range(MAX_AGENTS):
-        d.moves[k] = STOP
+        d.moves[k] = st.STOP
     d.moves[me] = move
     play(after, d.moves, b, engine)
-    cell = after[agent + CELL]
+    cell = after[agent + st.CELL]
     p.cells[ply + 1], p.wood[ply + 1], p.bombed[ply + 1] = cell, p.wood[ply], p.bombed[ply]
-    if move == LAY:
-        if after[agent + AMMO] >= before[agent + AMMO]:
+    if move == st.LAY:
+        if after[agent + st.AMMO] >= before[agent + st.AMMO]:
             return False
-        walls = wood_in_reach(d.leaf, BOARD, engine.near, cell, before[agent + BLAST])
+        walls = wood_in_reach(d.leaf, st.BOARD, engine.near, cell, before[agent + st.BLAST])
         p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, settings[WOOD_WORTH]))
         p.bombed[ply + 1] = 1
-    elif move != STOP and cell == p.cells[ply]:
+    elif move != st.STOP and cell == p.cells[ply]:
         return False
-    return after[agent + ALIVE] != 0
+    return after[agent + st.ALIVE] != 0
 
 
 @inner_kernel

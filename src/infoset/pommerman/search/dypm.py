@@ -17,6 +17,7 @@ import numpy.typing as npt
 from infoset.base import FloatArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
 from infoset.pommerman.search.belief import SEEN_STEP
@@ -43,23 +44,9 @@ from infoset.pommerman.search.scenario import (
     survivable,
     unroll,
 )
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    CELL,
-    LAY,
-    STEP,
-    STOP,
-    Row,
-    empty_rows,
-)  # fmt: skip
 from infoset.randomness import next_word
 
-MOVES = LAY + 1
+MOVES = st.LAY + 1
 NONE = -1.0
 
 LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
@@ -103,7 +90,7 @@ class Desk(NamedTuple):
     """Room to decide in."""
 
     other: Scenario  # the futures that are laid over a scenario
-    leaf: Row
+    leaf: st.Row
     moves: npt.NDArray[np.int16]  # (agents,)
     own: FloatArray  # (moves,) survivability, NONE where an action is not to be had
     others: FloatArray  # (moves + 1, agents) theirs; the last row without the agent itself
@@ -116,7 +103,7 @@ class Desk(NamedTuple):
 def empty_desk(config: Config) -> Desk:
     return Desk(
         empty_scenario(config),
-        empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
+        st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
         np.zeros((MOVES + 1, MAX_AGENTS)), np.zeros(MOVES), np.zeros(config.size**2), np.zeros(MOVES, dtype=np.int16),
         np.zeros(LAST_FIELDS, dtype=np.int64),
     )  # fmt: skip
@@ -125,7 +112,7 @@ def empty_desk(config: Config) -> Desk:
 @linked_kernel
 def remember_failure(d, own, now):
     """A move that led nowhere, because another agent wanted the same cell, counts."""
-    failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and STOP < d.last[LAST_MOVE] < LAY
+    failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and st.STOP < d.last[LAST_MOVE] < st.LAY
     d.last[FAILURES] = d.last[FAILURES] + 1 if failed else 0
 
 
@@ -134,8 +121,8 @@ def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
     """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
     size = engine.settings[SIZE]
     length, level = np.int64(settings[LENGTH]), np.int64(settings[LEVEL])
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    remember_failure(d, own, b.guess[STEP])
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    remember_failure(d, own, b.guess[st.STEP])
     contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
     baseline(b, s, d, me, length, engine)
     for move in range(MOVES):
@@ -156,7 +143,7 @@ def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
         found = choose(b, s, d, me, enemies, settings, engine, stream)
     else:
         found = last_resort(b, s, d, me, length, engine, stream)
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
     return found
 
 
@@ -180,34 +167,34 @@ def act_on(b, d, me, move, engine):
     """The position after one action of ``me`` in which the others stop."""
     copy(b.guess, d.leaf)
     for k in range(MAX_AGENTS):
-        d.moves[k] = STOP
+        d.moves[k] = st.STOP
     d.moves[me] = move
     play(d.leaf, d.moves, b, engine)
-    d.cell[move] = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
+    d.cell[move] = d.leaf[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
 
 
 @inner_kernel
 def leads_on(b, d, me, move, engine):
     """Whether an action does something, and its agent lives after it; the position after it is on the desk."""
-    agent = AGENTS + me * AGENT_FIELDS
-    if move == LAY and b.guess[agent + AMMO] == 0:
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    if move == st.LAY and b.guess[agent + st.AMMO] == 0:
         return False
     act_on(b, d, me, move, engine)
-    if STOP < move < LAY and d.cell[move] == b.guess[agent + CELL]:
+    if st.STOP < move < st.LAY and d.cell[move] == b.guess[agent + st.CELL]:
         return False
-    if move == LAY and d.leaf[agent + AMMO] >= b.guess[agent + AMMO]:
+    if move == st.LAY and d.leaf[agent + st.AMMO] >= b.guess[agent + st.AMMO]:
         return False
-    return d.leaf[agent + ALIVE] != 0
+    return d.leaf[agent + st.ALIVE] != 0
 
 
 @linked_kernel
 def baseline(b, s, d, me, length, engine):
     """What the others survive if the agent were not there."""
-    agent = AGENTS + me * AGENT_FIELDS
-    alive = b.guess[agent + ALIVE]
-    b.guess[agent + ALIVE] = 0
-    act_on(b, d, me, STOP, engine)
-    b.guess[agent + ALIVE] = alive
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    alive = b.guess[agent + st.ALIVE]
+    b.guess[agent + st.ALIVE] = 0
+    act_on(b, d, me, st.STOP, engine)
+    b.guess[agent + st.ALIVE] = alive
     judge_others(b, s, d, me, MOVES, length, engine)
 
 
@@ -218,15 +205,15 @@ def judge_others(b, s, d, me, line, length, engine):
     unroll(s, d.leaf, length, b, engine)
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
-    agent = AGENTS + me * AGENT_FIELDS
-    if d.leaf[agent + ALIVE]:
-        add(s.crowd[0], d.leaf[agent + CELL], size)
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    if d.leaf[agent + st.ALIVE]:
+        add(s.crowd[0], d.leaf[agent + st.CELL], size)
     spread_crowd(s, length, 0, size)
     for k in range(MAX_AGENTS):
         d.others[line, k] = 0.0
-        other = AGENTS + k * AGENT_FIELDS
-        if k != me and d.leaf[other + ALIVE]:
-            d.others[line, k] = survivable(s, d.leaf[other + CELL], length, size)
+        other = st.AGENTS + k * st.AGENT_FIELDS
+        if k != me and d.leaf[other + st.ALIVE]:
+            d.others[line, k] = survivable(s, d.leaf[other + st.CELL], length, size)
 
 
 @linked_kernel
@@ -251,26 +238,26 @@ def crowd_against(b, s, d, me, enemies, memory, size):
     """Everyone else: where they are, or can be if they were in view not long ago."""
     gather_crowd(s, d.leaf, me, size)
     for k in range(MAX_AGENTS):
-        hidden = enemies >> k & 1 and not d.leaf[AGENTS + k * AGENT_FIELDS + ALIVE]
-        if hidden and b.guess[STEP] - b.notes[SEEN_STEP + k] <= memory:
+        hidden = enemies >> k & 1 and not d.leaf[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]
+        if hidden and b.guess[st.STEP] - b.notes[SEEN_STEP + k] <= memory:
             for r in range(size):
                 s.crowd[0, r] |= b.possible[k, r]
-    own = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
+    own = d.leaf[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
 
 
 @inner_kernel
 def average_blocked(b, d, me, size):
     """A move that a neighbour may block counts half as Stop."""
-    for move in range(STOP + 1, LAY):
+    for move in range(st.STOP + 1, st.LAY):
         if d.own[move] <= 0.0:
             continue
         for k in range(MAX_AGENTS):
-            agent = AGENTS + k * AGENT_FIELDS
-            cell = b.guess[agent + CELL]
+            agent = st.AGENTS + k * st.AGENT_FIELDS
+            cell = b.guess[agent + st.CELL]
             away = abs(cell // size - d.cell[move] // size) + abs(cell % size - d.cell[move] % size)
-            if k != me and b.guess[agent + ALIVE] and away == 1:
-                d.own[move] = (d.own[move] + max(d.own[STOP], 0.0)) / 2.0
+            if k != me and b.guess[agent + st.ALIVE] and away == 1:
+                d.own[move] = (d.own[move] + max(d.own[st.STOP], 0.0)) / 2.0
                 break
 
 
@@ -300,23 +287,23 @@ def value_of(d, move, enemies, mate, clip, settings):
 @inner_kernel
 def choose(b, s, d, me, enemies, settings, engine, stream):
     """The best value, goals included; on a tie any."""
-    agent = AGENTS + me * AGENT_FIELDS
-    own = b.guess[agent + CELL]
-    best, found = -np.inf, STOP
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    own = b.guess[agent + st.CELL]
+    best, found = -np.inf, st.STOP
     for move in range(MOVES):
         if d.value[move] <= 0.0:
             continue
         score = np.log(d.value[move])
-        if move == LAY:
+        if move == st.LAY:
             gain = 0.0
             for k in range(MAX_AGENTS):
                 if enemies >> k & 1:
                     gain = max(gain, 1.0 - share(d, move, k))
-            walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
+            walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
             if gain < settings[BOMB_GAIN] and walls == 0:
                 continue
             score += settings[GOAL_WEIGHT] * max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
-        elif move == STOP:
+        elif move == st.STOP:
             score += settings[GOAL_WEIGHT] * DISCOUNT * d.worth[own]
         else:
             score += settings[GOAL_WEIGHT] * d.worth[d.cell[move]]
@@ -332,7 +319,7 @@ def choose(b, s, d, me, enemies, settings, engine, stream):
 def last_resort(b, s, d, me, length, engine, stream):
     """Nothing is survivable: less pessimism, and then the action after which some cell lasts longest."""
     size = engine.settings[SIZE]
-    best, found = -1.0, STOP
+    best, found = -1.0, st.STOP
     for move in range(MOVES):
         if not leads_on(b, d, me, move, engine):
             continue
@@ -343,7 +330,7 @@ def last_resort(b, s, d, me, length, engine, stream):
             spread_crowd(s, length, pessimism, size)
             pairs = survivable(s, d.cell[move], length, size)
             score += 100.0 * pairs + lasts(s, length, size)
-        if move == LAY:
+        if move == st.LAY:
             score *= 0.5  # one more bomb seldom helps
         score += (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:

@@ -13,25 +13,10 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, inner_kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB,
-    CAN_KICK,
-    EXTRA_BOMB,
-    KICK,
-    RIGHT,
-    RIGID,
-    STEP,
-    UP,
-    WOOD,
-)  # fmt: skip
 
 DISCOUNT = 0.9
 SWEEPS = 6
@@ -78,21 +63,21 @@ def check_weights(parameters: Any) -> None:
 @inline_kernel
 def blocked(value):
     """Whether nobody walks onto a cell that shows this."""
-    return (value == RIGID) | (value == WOOD) | (value == BOMB)
+    return (value == st.RIGID) | (value == st.WOOD) | (value == st.BOMB)
 
 
 @inner_kernel
 def wood_in_reach(board, first, near, cell, strength):
     """How many walls of wood a bomb at a cell burns; ``board`` from ``first`` on."""
     total = 0
-    for direction in range(UP, RIGHT + 1):
+    for direction in range(st.UP, st.RIGHT + 1):
         at = cell
         for _ in range(strength - 1):
             target = near[at * WAYS + direction]
-            if target == at or board[first + target] == RIGID:
+            if target == at or board[first + target] == st.RIGID:
                 break
             at = target
-            if board[first + at] == WOOD:
+            if board[first + at] == st.WOOD:
                 total += 1
                 break
     return total
@@ -109,18 +94,18 @@ def appraise(worth, b, later, me, enemies, wishes, near, size):
     """Into ``worth`` (cells,): what each cell is worth.  ``later`` is the position when all bombs have gone off,
     ``wishes`` begins with what goals are worth (GOAL_FIELDS), bit k of ``enemies`` says that agent k is one.
     """
-    cells, guess, now = size * size, b.guess, b.guess[STEP]
-    own = AGENTS + me * AGENT_FIELDS
+    cells, guess, now = size * size, b.guess, b.guess[st.STEP]
+    own = st.AGENTS + me * st.AGENT_FIELDS
     for cell in range(cells):
         worth[cell] = 0.0
-        value = guess[BOARD + cell]
+        value = guess[st.BOARD + cell]
         if blocked(value):
             continue
-        if (value >= EXTRA_BOMB) & (value <= KICK):
-            useless = (value == KICK) & (guess[own + CAN_KICK] != 0)
+        if (value >= st.EXTRA_BOMB) & (value <= st.KICK):
+            useless = (value == st.KICK) & (guess[own + st.CAN_KICK] != 0)
             worth[cell] = wishes[ITEM_WORTH] * (0.3 if useless else 1.0)
-        if guess[own + AMMO] > 0:
-            found = wood_in_reach(later, BOARD, near, cell, guess[own + BLAST])
+        if guess[own + st.AMMO] > 0:
+            found = wood_in_reach(later, st.BOARD, near, cell, guess[own + st.BLAST])
             worth[cell] = max(worth[cell], wood_worth(found, wishes[WOOD_WORTH]))
         age = now - b.notes[LOOKED + cell] if b.notes[LOOKED + cell] != NEVER else now + 20
         worth[cell] = max(worth[cell], wishes[LOOK_WORTH] * min(1.0, age / wishes[LOOK_AGE]))
@@ -149,12 +134,12 @@ def relax(worth, guess, near, cells):
         changed = False
         for i in range(cells):
             cell = i if sweep % 2 == 0 else cells - 1 - i
-            if blocked(guess[BOARD + cell]):
+            if blocked(guess[st.BOARD + cell]):
                 continue
             best = worth[cell]
-            for direction in range(UP, RIGHT + 1):
+            for direction in range(st.UP, st.RIGHT + 1):
                 target = near[cell * WAYS + direction]
-                if not blocked(guess[BOARD + target]):
+                if not blocked(guess[st.BOARD + target]):
                     best = max(best, DISCOUNT * worth[target])
             if best > worth[cell] + 1e-12:
                 worth[cell] = best

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from infoset.base import FloatArray, Game
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE
 from infoset.pommerman.search.belief import SEEN_STEP
@@ -52,19 +53,6 @@ from infoset.pommerman.search.scenario import (
     survivability,
     unroll,
 )
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    BLAST,
-    BOARD,
-    CELL,
-    LAY,
-    STEP,
-    STOP,
-    Row,
-    empty_rows,
-)  # fmt: skip
 from infoset.randomness import next_word
 from infoset.warm_up import ready
 
@@ -104,7 +92,7 @@ class Hakozaki(Wishes):
 class Desk(NamedTuple):
     """Room to decide in; survivabilities of an action are over the replies judged so far."""
 
-    leaf: Row
+    leaf: st.Row
     moves: npt.NDArray[np.int16]  # (agents,) a joint action
     cell: npt.NDArray[np.int16]  # (moves,) where each own action leads
     options: npt.NDArray[np.int16]  # (agents, moves) what each can do
@@ -123,7 +111,7 @@ class Desk(NamedTuple):
 
 def empty_desk(config: Config) -> Desk:
     return Desk(
-        empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
+        st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
         np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros((MAX_REPLIES, MAX_AGENTS), dtype=np.int16), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
         np.zeros((MOVES, MOVES)), np.zeros((MOVES, MAX_AGENTS)), np.zeros(1, dtype=np.int64), np.zeros(MOVES),
@@ -137,7 +125,7 @@ def prepare(b, d, me, engine):
     d.met[0] = 0
     for k in range(MAX_AGENTS):
         d.choices[k] = 0
-        if b.guess[AGENTS + k * AGENT_FIELDS + ALIVE]:
+        if b.guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]:
             list_options(b, d, k, engine)
     for move in range(MOVES):
         d.own[move], d.mean[move], d.lasted[move] = NONE, 0.0, 0.0
@@ -159,7 +147,7 @@ def list_options(b, d, k, engine):
             d.options[k, d.choices[k]] = move
             d.choices[k] += 1
     if d.choices[k] == 0:
-        d.options[k, 0], d.choices[k] = STOP, 1
+        d.options[k, 0], d.choices[k] = st.STOP, 1
 
 
 @inner_kernel
@@ -195,7 +183,7 @@ def list_replies(b, d, me, size):
 
 @inline_kernel
 def distance(row, one, other, size):
-    here, there = row[AGENTS + one * AGENT_FIELDS + CELL], row[AGENTS + other * AGENT_FIELDS + CELL]
+    here, there = row[st.AGENTS + one * st.AGENT_FIELDS + st.CELL], row[st.AGENTS + other * st.AGENT_FIELDS + st.CELL]
     return abs(here // size - there // size) + abs(here % size - there % size)
 
 
@@ -222,11 +210,11 @@ def judge(b, s, d, me, enemies, mate, move, settings, engine):
         if d.choices[k] == 0:
             continue
         found, alone, lasted = 0.0, 0, 0
-        agent = AGENTS + k * AGENT_FIELDS
-        if d.leaf[agent + ALIVE]:
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if d.leaf[agent + st.ALIVE]:
             crowd_against(b, s, d, k, 0 if enemies >> k & 1 else enemies, settings[MEMORY], size)
             spread_crowd(s, length, length, size)
-            found, alone, lasted = survivability(s, d.leaf[agent + CELL], length, size)
+            found, alone, lasted = survivability(s, d.leaf[agent + st.CELL], length, size)
         if k == me:
             d.met[0] |= found < alone
             d.own[move] = min(d.own[move], found)
@@ -243,10 +231,10 @@ def crowd_against(b, s, d, k, enemies, memory, size):
     """Everyone else, and where enemies who were in view not long ago may be."""
     gather_crowd(s, d.leaf, k, size)
     for other in range(MAX_AGENTS):
-        if enemies >> other & 1 and not d.choices[other] and b.guess[STEP] - b.notes[SEEN_STEP + other] <= memory:
+        if enemies >> other & 1 and not d.choices[other] and b.guess[st.STEP] - b.notes[SEEN_STEP + other] <= memory:
             for r in range(size):
                 s.crowd[0, r] |= b.possible[other, r]
-    own = d.leaf[AGENTS + k * AGENT_FIELDS + CELL]
+    own = d.leaf[st.AGENTS + k * st.AGENT_FIELDS + st.CELL]
     s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
 
 
@@ -254,14 +242,14 @@ def crowd_against(b, s, d, k, enemies, memory, size):
 def choose(b, s, d, me, enemies, mate, replies, settings, engine, stream):
     """The best action after so many replies to each."""
     size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    remember_failure(d, own, b.guess[STEP])
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    remember_failure(d, own, b.guess[st.STEP])
     unroll(s, b.guess, length, b, engine)
     appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
     safe = False
     for move in range(MOVES):
         safe |= d.own[move] > 0.0
-    best, found = -np.inf, STOP
+    best, found = -np.inf, st.STOP
     for move in range(MOVES):
         if d.own[move] == NONE or (safe and d.own[move] <= 0.0):
             continue
@@ -273,7 +261,7 @@ def choose(b, s, d, me, enemies, mate, replies, settings, engine, stream):
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
     return found
 
 
@@ -307,14 +295,14 @@ def contest(d, move, enemies, mate, replies, settings):
 @inner_kernel
 def aim(b, s, d, me, move, settings, engine):
     """What an action is worth for goals; ``s.row`` is the position when all bombs have gone off."""
-    agent = AGENTS + me * AGENT_FIELDS
-    own = b.guess[agent + CELL]
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    own = b.guess[agent + st.CELL]
     worth, cost = d.worth[d.cell[move]], 0.0
-    if move == LAY:
-        walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
+    if move == st.LAY:
+        walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
         worth = max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
         cost = settings[BOMB_COST] if walls == 0 else 0.0
-    elif move == STOP:
+    elif move == st.STOP:
         worth = DISCOUNT * d.worth[own]
     if move == d.last[LAST_MOVE]:
         cost += STUBBORN * d.last[FAILURES]
