@@ -102,8 +102,9 @@ class State(Protocol):
 class Game(Protocol):
     """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
-    A game may carry two attributes for matches: ``pass_move``, what is executed for a player whose move is faulty,
-    and ``teams``, a tuple of tuples of players who win together.
+    A game may carry three attributes for matches: ``pass_move``, what is executed for a player whose move is faulty,
+    ``teams``, a tuple of tuples of players who win together, and ``rehearsal``, the name of an agent on which foreign
+    ones may be built: it plays a few moves before a clock runs, so that none of them compiles on its own time.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)

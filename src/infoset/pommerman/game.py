@@ -39,6 +39,8 @@ class Pommerman:
     without either nature draws a board.
     """
 
+    rehearsal = "simple"
+
     def __init__(self, name: str, rules: Config, seed: int | None = None, state: str | None = None) -> None:
         """Raises ``ParameterError`` where no board fits the configuration or the seed is out of range, and
         ``FormatError`` where the state is none of this variant.
