@@ -22,6 +22,14 @@ COLUMN_BITS = 5  # a pair of mirrored cells is packed as row and column
 COLUMN = 2**COLUMN_BITS - 1
 
 
+class Kit(NamedTuple):
+    """What every agent begins with."""
+
+    ammo: int
+    blast: int
+    can_kick: int
+
+
 class Plan(NamedTuple):
     """What all boards of one kind have in common."""
 
@@ -64,7 +72,7 @@ def plan(config: Config) -> Plan:
 
 
 @inner_kernel
-def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, stream):
+def new_game(row, size, template, pairs, starts, counts, kit, stream):
     """A fresh position in place: nothing burns, everyone stands in a corner.  ``counts`` are pairs of rigid and of
     wooden walls, and items.  Returns whether a board was found on which almost every passage can be reached.
     """
@@ -83,8 +91,8 @@ def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, 
     hide_items(row, st.BOARD + cells, counts[2], free, cells, stream)
     for k in range(len(starts)):
         agent = st.AGENTS + k * st.AGENT_FIELDS
-        row[agent + st.ALIVE], row[agent + st.CELL], row[agent + st.AMMO] = 1, starts[k], ammo
-        row[agent + st.BLAST], row[agent + st.CAN_KICK] = blast, can_kick
+        row[agent + st.ALIVE], row[agent + st.CELL], row[agent + st.AMMO] = 1, starts[k], kit.ammo
+        row[agent + st.BLAST], row[agent + st.CAN_KICK] = kit.blast, kit.can_kick
     return True
 
 

@@ -7,6 +7,7 @@ counters only grow, so a contested cell stays contested.
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,14 @@ HERE = AGENT_LATER + LATER_FIELDS * MAX_BOMBS  # then, for each cell, how many a
 KINDS = 2  # and at last words of marks where blasts reach
 
 
+class Limits(NamedTuple):
+    """What of a configuration a step depends on."""
+
+    fuse: int
+    flame_life: int
+    blast_cap: int
+
+
 def scratch(size: int) -> npt.NDArray[np.int16]:
     """Room for one step to work in; what it holds before does not matter."""
     return np.zeros(HERE + KINDS * size * size + mark_words(size), dtype=np.int16)
@@ -58,7 +67,7 @@ def neighbours(size: int) -> npt.NDArray[np.int16]:
 
 
 @kernel
-def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
+def step(row, work, near, size, moves, words, limits):
     """Play one step in place.
 
     ``moves`` (agents,) and ``words`` (agents, 2) are those of all agents; the dead do not move and say 0, 0.  Loops
@@ -71,7 +80,7 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
         for w in range(st.WORDS):
             row[st.MESSAGES + k * st.WORDS + w] = words[k, w] if row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] else 0
     burn_down(row, size, hidden)
-    intend(row, work, near, moves, fuse)
+    intend(row, work, near, moves, limits.fuse)
     rolling = bombs_intend(row, work, near)
     if rolling:
         bombs_cross(row, work)
@@ -82,10 +91,10 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
         if kick(row, work, near, moves):
             collide_again(row, work)
         move_bombs(row, work)
-    move_agents(row, work, blast_cap)
+    move_agents(row, work, limits.blast_cap)
     marks = mark_words(size)
     if explode(row, work, near, marked, marks):
-        add_flames(row, work, marked, marks, size, flame_life)
+        add_flames(row, work, marked, marks, size, limits.flame_life)
     redraw(row, size)
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS

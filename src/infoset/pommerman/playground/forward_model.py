@@ -15,7 +15,7 @@ from infoset.pommerman.observation import observations
 from infoset.pommerman.playground.characters import Bomb, Flame
 from infoset.pommerman.playground.constants import Action, Result
 from infoset.pommerman.playground.spaces import read_move
-from infoset.pommerman.rules import neighbours, scratch
+from infoset.pommerman.rules import Limits, neighbours, scratch
 from infoset.pommerman.rules import step as play
 from infoset.pommerman.state_json import judge_position
 
@@ -87,10 +87,8 @@ class ForwardModel:
         for agent in curr_agents:
             if agent.is_alive:
                 moves[agent.agent_id] = _move(actions[agent.agent_id])
-        play(
-            row, scratch(size), neighbours(size), size, moves, SILENT, rules.fuse, rules.flame_life,
-            max_blast_strength,
-        )  # fmt: skip
+        limits = Limits(rules.fuse, rules.flame_life, max_blast_strength)
+        play(row, scratch(size), neighbours(size), size, moves, SILENT, limits)
         curr_board[:] = row[st.BOARD : st.BOARD + size * size].reshape(size, size)
         _update_agents(row, curr_agents, size)
         bombs = _update_bombs(row, curr_bombs, curr_agents, size)

@@ -28,6 +28,7 @@ from infoset.pommerman.engine import (
     START_BLAST,
     START_KICK,
     close_in,
+    limits_of,
 )
 from infoset.pommerman.rules import NOBODY, WAYS, scratch, step
 from infoset.pommerman.search.cellsets import add, clear
@@ -63,6 +64,14 @@ class Belief(NamedTuple):
     work: npt.NDArray[np.int16]  # scratch of the rules
     idle: npt.NDArray[np.int16]  # (agents,) nobody moves
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
+
+
+class Seat(NamedTuple):
+    """Whose turn it is; ``enemies`` and ``mate`` have bit k for agent k."""
+
+    me: int
+    enemies: int
+    mate: int
 
 
 def empty_belief(config: Config) -> Belief:
@@ -171,10 +180,7 @@ def expect(b, engine, size):
                     if b.guess[st.BOARD + cell] == st.RIGID:
                         add(b.rigid, cell, size)
     spread(b, size)
-    step(
-        b.guess, b.work, engine.near, size, b.idle, b.silence, settings[FUSE], settings[FLAME_LIFE_AT_START],
-        settings[BLAST_CAP],
-    )  # fmt: skip
+    step(b.guess, b.work, engine.near, size, b.idle, b.silence, limits_of(settings))
 
 
 @inline_kernel

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from infoset.jit import count_ones, inline_kernel, inner_kernel, linked_kernel
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, FUSE, SIZE, close_in
+from infoset.pommerman.engine import SIZE, close_in, limits_of
 from infoset.pommerman.rules import step
 from infoset.pommerman.search.cellsets import add, clear, contains, count, remove, row_of_neighbours
 
@@ -47,10 +47,7 @@ def play(row, moves, b, engine):
     settings = engine.settings
     if len(engine.collapses):
         close_in(row, settings, engine.collapses)
-    step(
-        row, b.work, engine.near, settings[SIZE], moves, b.silence, settings[FUSE], settings[FLAME_LIFE_AT_START],
-        settings[BLAST_CAP],
-    )  # fmt: skip
+    step(row, b.work, engine.near, settings[SIZE], moves, b.silence, limits_of(settings))
 
 
 @inline_kernel
