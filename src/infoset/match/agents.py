@@ -208,6 +208,10 @@ class Searching:
         return import_module(self._module)
 
 
+def _pommerman(parameters: str, about: str) -> Searching:
+    return Searching("infoset.pommerman.search.players", parameters, "SearchPlayer", about)
+
+
 def stop() -> Agent:
     """Pommerman: stays where it is."""
     from infoset.pommerman.agents import StopPlayer
@@ -259,24 +263,10 @@ AGENTS: dict[str, Callable[..., Agent]] = {
         "infoset.search.adaptive", "Adaptive", "AdaptiveAgent", "Any game: finds out which declared opponent it meets."
     ),
     "blind_tic_tac_toe": BlindTicTacToeAgent,
-    "champion": Searching(
-        "infoset.pommerman.search.players", "Champion", "ChampionPlayer", "Pommerman: plans of several own actions."
-    ),
-    "dypm": Searching(
-        "infoset.pommerman.search.players",
-        "Dypm",
-        "DypmPlayer",
-        "Pommerman: its own actions on a pessimistic scenario.",
-    ),
-    "eisenach": Searching(
-        "infoset.pommerman.search.eisenach", "Eisenach", "EisenachPlayer", "Pommerman: joint actions, depth first."
-    ),
-    "hakozaki": Searching(
-        "infoset.pommerman.search.hakozaki",
-        "Hakozaki",
-        "HakozakiPlayer",
-        "Pommerman: joint actions on pessimistic scenarios.",
-    ),
+    "champion": _pommerman("Champion", "Pommerman: plans of several own actions."),
+    "dypm": _pommerman("Dypm", "Pommerman: its own actions on a pessimistic scenario."),
+    "eisenach": _pommerman("Eisenach", "Pommerman: joint actions, depth first."),
+    "hakozaki": _pommerman("Hakozaki", "Pommerman: joint actions on pessimistic scenarios."),
     "meier": MeierAgent,
     "playground": playground,
     "policy": policy,

@@ -9,7 +9,7 @@ the agent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,16 @@ from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import SIZE
-from infoset.pommerman.search.belief import SEEN_STEP
+from infoset.pommerman.engine import SIZE, Engine
+from infoset.pommerman.search.belief import SEEN_STEP, Belief, Seat
 from infoset.pommerman.search.cellsets import add
 from infoset.pommerman.search.dangers import lay_dangers
 from infoset.pommerman.search.goals import (
     DISCOUNT,
-    GOAL_FIELDS,
-    WOOD_WORTH,
     Wishes,
     appraise,
+    goals_of,
+    places_of,
     wood_in_reach,
     wood_worth,
 )
@@ -44,7 +44,7 @@ from infoset.pommerman.search.scenario import (
     survivable,
     unroll,
 )
-from infoset.randomness import next_word
+from infoset.randomness import Words, next_word
 
 MOVES = st.LAY + 1
 NONE = -1.0
@@ -52,15 +52,12 @@ NONE = -1.0
 LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
 STUBBORN = 0.3  # what a failed move is worth less the next time, for each time that it failed
 
-(LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, BOMBED) = range(
-    GOAL_FIELDS, GOAL_FIELDS + 9
-)
-
 
 @dataclass(frozen=True)
 class Dypm(Wishes):
     """The parameters beside its wishes; distances and times are in steps."""
 
+    name: ClassVar = "dypm"
     level: int = 3
     """Steps in which the others spread (the paper's pessimism level)."""
     length: int = 11
@@ -85,6 +82,18 @@ class Dypm(Wishes):
         check_range("level", self.level, 0, MAX_LENGTH)
         super().__post_init__()
 
+    def empty_room(self, config: Config) -> Room:
+        return Room(empty_scenario(config), empty_desk(config))
+
+    def move(
+        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+    ) -> int:
+        del deadline  # it takes too little time to look at it
+        return int(dypm_move(b, *room, *seat, w, engine, stream))
+
+
+AT = places_of(Dypm)
+
 
 class Desk(NamedTuple):
     """Room to decide in."""
@@ -98,6 +107,13 @@ class Desk(NamedTuple):
     worth: FloatArray  # (cells,)
     cell: npt.NDArray[np.int16]  # (moves,) where each leads
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) the step, cell and move of the last decision, and how often it failed
+
+
+class Room(NamedTuple):
+    """All room that it has."""
+
+    scenario: Scenario
+    desk: Desk
 
 
 def empty_desk(config: Config) -> Desk:
@@ -117,30 +133,30 @@ def remember_failure(d, own, now):
 
 
 @kernel
-def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
+def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
     """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
     size = engine.settings[SIZE]
-    length, level = np.int64(settings[LENGTH]), np.int64(settings[LEVEL])
+    length, level = np.int64(w[AT.length]), np.int64(w[AT.level])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     remember_failure(d, own, b.guess[st.STEP])
-    contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
+    contact = meets(b, s, d, me, enemies, length, w[AT.memory], engine)
     baseline(b, s, d, me, length, engine)
     for move in range(MOVES):
         d.own[move] = NONE
         if leads_on(b, d, me, move, engine):
             judge_action(
-                b, s, d, me, enemies, move, length, level, settings[MEMORY], settings[BOMBED] > 0.0, engine
+                b, s, d, me, enemies, move, length, level, w[AT.memory], w[AT.bombs] > 0.0, engine
             )  # fmt: skip
     average_blocked(b, d, me, size)
-    clip = settings[THRESHOLD] * length * (length + 1) if contact else 1.0
+    clip = w[AT.threshold] * length * (length + 1) if contact else 1.0
     safe = False
     for move in range(MOVES):
-        d.value[move] = value_of(d, move, enemies, mate, clip, settings)
+        d.value[move] = value_of(d, move, enemies, mate, clip, w)
         safe |= d.own[move] > 0.0
     if safe:
         unroll(s, b.guess, length, b, engine)
-        appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
-        found = choose(b, s, d, me, enemies, settings, engine, stream)
+        appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
+        found = choose(b, s, d, me, enemies, w, engine, stream)
     else:
         found = last_resort(b, s, d, me, length, engine, stream)
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
@@ -270,22 +286,22 @@ def share(d, move, k):
 
 
 @inner_kernel
-def value_of(d, move, enemies, mate, clip, settings):
+def value_of(d, move, enemies, mate, clip, w):
     """The ratio of products; 0 where the agent does not survive."""
     if d.own[move] <= 0.0:
         return 0.0
     value = min(1.0, d.own[move] / clip)
     for k in range(MAX_AGENTS):
         if enemies >> k & 1:
-            value /= max(share(d, move, k), settings[FLOOR])
+            value /= max(share(d, move, k), w[AT.floor])
         elif mate >> k & 1:
             left = share(d, move, k)
-            value *= left if left >= settings[MATE_FLOOR] else left * left * 0.01
+            value *= left if left >= w[AT.mate_floor] else left * left * 0.01
     return value
 
 
 @inner_kernel
-def choose(b, s, d, me, enemies, settings, engine, stream):
+def choose(b, s, d, me, enemies, w, engine, stream):
     """The best value, goals included; on a tie any."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     own = b.guess[agent + st.CELL]
@@ -300,13 +316,13 @@ def choose(b, s, d, me, enemies, settings, engine, stream):
                 if enemies >> k & 1:
                     gain = max(gain, 1.0 - share(d, move, k))
             walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
-            if gain < settings[BOMB_GAIN] and walls == 0:
+            if gain < w[AT.bomb_gain] and walls == 0:
                 continue
-            score += settings[GOAL_WEIGHT] * max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
+            score += w[AT.goal_weight] * max(wood_worth(walls, w[AT.wood]), DISCOUNT * d.worth[own])
         elif move == st.STOP:
-            score += settings[GOAL_WEIGHT] * DISCOUNT * d.worth[own]
+            score += w[AT.goal_weight] * DISCOUNT * d.worth[own]
         else:
-            score += settings[GOAL_WEIGHT] * d.worth[d.cell[move]]
+            score += w[AT.goal_weight] * d.worth[d.cell[move]]
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53

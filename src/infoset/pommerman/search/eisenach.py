@@ -10,27 +10,33 @@ dies, what burns and who takes items.  The depth grows until the budget of simul
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, Game
+from infoset.base import FloatArray
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.names import check_range
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
 from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, SIZE, Engine
 from infoset.pommerman.rules import WAYS, bomb_on
-from infoset.pommerman.search.belief import Belief
+from infoset.pommerman.search.belief import Belief, Seat
 from infoset.pommerman.search.cellsets import add, clear
-from infoset.pommerman.search.goals import appraise, blocked, check_weights, some_possible
-from infoset.pommerman.search.players import Searcher
+from infoset.pommerman.search.goals import (
+    GoalWeights,
+    appraise,
+    blocked,
+    check_weights,
+    places_of,
+    settings_of,
+    some_possible,
+)
 from infoset.pommerman.search.scenario import ONE, copy, play
 from infoset.randomness import Words, next_word
-from infoset.warm_up import ready
 
 MOVES = st.LAY + 1
 MAX_DEPTH = 12
@@ -38,16 +44,12 @@ RECENT = 16  # decisions that are remembered
 CHUNK = 1000  # simulated steps between two looks at the clock, less than half a millisecond
 MARGIN = 1e-3  # seconds before the deadline in which no chunk begins: one may take .7 ms on a slow machine
 
-(
-    DISCOUNT, HORIZON, NEAR, CLOSE, DUEL_PLIES, OWN_DEATH, MATE_DEATH, ENEMY_DEATH, ALL_DEAD, WOOD_GAIN,
-    EXTRA_BOMB_GAIN, INCR_RANGE_GAIN, KICK_GAIN, MEAN, REPEAT, GOAL_WEIGHT, WISHES,
-) = range(17)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Eisenach:
     """The parameters; distances are Manhattan, times in steps, gains in points."""
 
+    name: ClassVar = "eisenach"
     discount: float = 0.98
     """Of a point, for each step until it is gained."""
     horizon: int = 10
@@ -103,7 +105,18 @@ class Eisenach:
 
     def settings(self) -> FloatArray:
         """As the kernels read them."""
-        return np.array(astuple(self)[:-2], dtype=np.float64)
+        return settings_of(self)
+
+    def empty_room(self, config: Config) -> Tree:
+        return empty_tree(config)
+
+    def move(
+        self, b: Belief, room: Tree, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+    ) -> int:
+        return eisenach_move(b, room, *seat, w, engine, stream, deadline)
+
+
+AT = places_of(Eisenach)
 
 
 LEVEL, PLIES, STEPS, ME, FIRST_ENEMY, LIVING, PLACE_FIELDS = range(7)
@@ -145,23 +158,23 @@ def empty_tree(config: Config) -> Tree:
 
 
 def eisenach_move(
-    b: Belief, tree: Tree, me: int, enemies: int, mate: int, parameters: Eisenach, settings: FloatArray,
-    engine: Engine, stream: Words, deadline: float | None,
+    b: Belief, tree: Tree, me: int, enemies: int, mate: int, w: FloatArray, engine: Engine, stream: Words,
+    deadline: float | None,
 ) -> int:  # fmt: skip
     """One decision, a move from 0 to 5; ``enemies`` and ``mate`` have bit k for agent k.
 
-    ``settings`` are those of ``parameters``; ``deadline`` is a time of ``time.monotonic`` and None means none.
+    ``deadline`` is a time of ``time.monotonic`` and None means none.
     The tree is searched for one own ply in which nobody else moves, then for one ply, two, and so on.  The search that
     is cut off counts for the moves that it has judged, if the one that was best before is among them; the others keep
     what they were worth, but not from the first search, which knows no danger.
     """
-    branching = prepare(tree, b, me, enemies, mate, settings, engine)
-    best, left = np.full(MOVES, np.nan), parameters.budget
-    for depth in range(max(1, parameters.depth - branching) + 1):
+    branching = prepare(tree, b, me, enemies, mate, w, engine)
+    best, left = np.full(MOVES, np.nan), int(w[AT.budget])
+    for depth in range(max(1, int(w[AT.depth]) - branching) + 1):
         open_tree(tree, b, depth, best, engine)
         done = False
         while not done and left > 0 and not (deadline is not None and monotonic() + MARGIN > deadline):
-            done = grow(tree, b, settings, engine, min(left, CHUNK))
+            done = grow(tree, b, w, engine, min(left, CHUNK))
             left -= int(tree.place[STEPS])
         if not np.isnan(tree.value[tree.moves[0, me, 0]]):  # what was best before is known again
             best = np.where(np.isnan(tree.value), best, tree.value) if depth > 1 else tree.value.copy()
@@ -184,7 +197,7 @@ def decide(tree, best, stream):
 
 
 @kernel
-def prepare(tree, b, me, enemies, mate, settings, engine):
+def prepare(tree, b, me, enemies, mate, w, engine):
     """Who branches for how long, what goals are worth, what was done before; how many others branch."""
     size, guess = engine.settings[SIZE], b.guess
     place = tree.place
@@ -203,21 +216,24 @@ def prepare(tree, b, me, enemies, mate, settings, engine):
             at += 1
         if not guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] and k != me and some_possible(b, k, size):
             place[LIVING] |= 1 << k  # out of view
-    branching = set_branches(tree, guess, me, enemies, settings, size)
+    branching = set_branches(tree, guess, me, enemies, w, size)
     copy(guess, tree.rows[1])
     pass_time(tree.rows[1], b, 10, engine)
-    appraise(tree.worth, b, tree.rows[1], me, enemies, settings[WISHES:], engine.near, size)
+    goals = GoalWeights(
+        w[AT.item_goal], w[AT.wood_goal], w[AT.chase_goal], w[AT.look_goal], w[AT.look_age], w[AT.chase_age]
+    )  # fmt: skip
+    appraise(tree.worth, b, tree.rows[1], me, enemies, goals, engine.near, size)
     own = guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     for move in range(MOVES):
         tree.penalty[move] = 0.0
         for k in range(RECENT):
             if tree.recent[k] == own * MOVES + move:
-                tree.penalty[move] += settings[REPEAT]
+                tree.penalty[move] += w[AT.repeat]
     return branching
 
 
 @inner_kernel
-def set_branches(tree, guess, me, enemies, settings, size):
+def set_branches(tree, guess, me, enemies, w, size):
     """The others' plies by their distance; how many have any."""
     own, seen, branching = guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], 0, 0
     for k in range(MAX_AGENTS):
@@ -228,10 +244,10 @@ def set_branches(tree, guess, me, enemies, settings, size):
         if k != me and guess[agent + st.ALIVE]:
             cell = guess[agent + st.CELL]
             away = abs(cell // size - own // size) + abs(cell % size - own % size)
-            if away < settings[NEAR]:
-                tree.branch[k] = 2 if away < settings[CLOSE] else 1
+            if away < w[AT.near]:
+                tree.branch[k] = 2 if away < w[AT.close] else 1
                 if seen == 1 and enemies >> k & 1:
-                    tree.branch[k] = np.int64(settings[DUEL_PLIES])
+                    tree.branch[k] = np.int64(w[AT.duel_plies])
                 branching += 1
     tree.branch[me] = MAX_DEPTH
     return branching
@@ -304,10 +320,10 @@ def burnt_out(row, cell, size):
 
 
 @kernel
-def grow(tree, b, settings, engine, steps):
+def grow(tree, b, w, engine, steps):
     """Go on for about so many simulated steps (``place[STEPS]`` says how many); whether the search is at its end."""
     rows, sums, moves, turn, joint = tree.rows, tree.sums, tree.moves, tree.turn, tree.joint
-    place, side, discount = tree.place, tree.side, settings[DISCOUNT]
+    place, side, discount = tree.place, tree.side, w[AT.discount]
     place[STEPS] = 0
     while place[LEVEL] >= 0 and place[STEPS] < steps:
         level = place[LEVEL]
@@ -318,7 +334,7 @@ def grow(tree, b, settings, engine, steps):
         play(after, joint, b, engine)
         place[STEPS] += 1
         score = sums[level, SCORE]
-        score += discount ** (level + 1) * points(before, after, side, place, settings, engine.settings)
+        score += discount ** (level + 1) * points(before, after, side, place, w, engine.settings)
         if level == 0:
             score -= tree.penalty[joint[place[ME]]]
         sums[level + 1, SCORE] = score
@@ -326,7 +342,7 @@ def grow(tree, b, settings, engine, steps):
             place[LEVEL] = level + 1
             enter(tree, level + 1, engine)
         else:
-            hand_back(tree, level, run_on(tree, b, level + 1, settings, engine), settings)
+            hand_back(tree, level, run_on(tree, b, level + 1, w, engine), w)
     return place[LEVEL] < 0
 
 
@@ -347,9 +363,9 @@ def left_of(row, side, place, which):
 
 
 @linked_kernel
-def hand_back(tree, level, value, settings):
+def hand_back(tree, level, value, w):
     """Take in the value of a node's child; nodes that are done with it hand theirs back in turn."""
-    while take_in(tree, level, value, settings):
+    while take_in(tree, level, value, w):
         value = tree.sums[level, BEST]
         level -= 1
         if level < 0:
@@ -358,12 +374,12 @@ def hand_back(tree, level, value, settings):
 
 
 @inner_kernel
-def take_in(tree, level, value, settings):
+def take_in(tree, level, value, w):
     """A reply's value: the worst and the mean of the replies to a pair of own moves, the best of the teammate's, the
     best of the own.  Whether all has been tried.
     """
     sums, first, order = tree.sums[level], tree.place[FIRST_ENEMY], tree.order
-    turn, choices, weight = tree.turn[level], tree.choices[level], settings[MEAN]
+    turn, choices, weight = tree.turn[level], tree.choices[level], w[AT.mean]
     sums[LOW] = min(sums[LOW], value)
     sums[TOTAL] += value
     sums[REPLIES] += 1.0
@@ -372,7 +388,7 @@ def take_in(tree, level, value, settings):
         for k in range(first, MAX_AGENTS):
             replies *= choices[order[k]]
         bound = sums[PAIR] if level == 0 else max(sums[PAIR], sums[BEST])
-        if most_of(sums, replies, settings) > bound:
+        if most_of(sums, replies, w) > bound:
             return False
     for k in range(first, MAX_AGENTS):
         turn[order[k]] = 0
@@ -403,29 +419,29 @@ def next_turn(turn, choices, order, first, last):
 
 
 @inline_kernel
-def most_of(sums, replies, settings):
+def most_of(sums, replies, w):
     """What a pair of moves is worth at most, whatever the replies that were not tried are worth."""
-    most = sums[SCORE] + 2.0 * settings[ALL_DEAD]
+    most = sums[SCORE] + 2.0 * w[AT.all_dead]
     mean = (sums[TOTAL] + most * (replies - sums[REPLIES])) / replies
-    return (sums[LOW] + settings[MEAN] * mean) / (1.0 + settings[MEAN])
+    return (sums[LOW] + w[AT.mean] * mean) / (1.0 + w[AT.mean])
 
 
 @inner_kernel
-def run_on(tree, b, level, settings, engine):
+def run_on(tree, b, level, w, engine):
     """The value of a leaf: its score, and what comes of it if nobody moves, and the agent itself dodges.
 
     The others stay on the board; the agent itself becomes the set of cells on which it can be, and is dead once that
     is empty.
     """
     row, before, side, place, reach = tree.run[0], tree.run[1], tree.side, tree.place, tree.reach
-    game, own, discount = engine.settings, st.AGENTS + tree.place[ME] * st.AGENT_FIELDS, settings[DISCOUNT]
+    game, own, discount = engine.settings, st.AGENTS + tree.place[ME] * st.AGENT_FIELDS, w[AT.discount]
     copy(tree.rows[level], row)
     value = tree.sums[level, SCORE]
-    left = np.int64(settings[HORIZON])
+    left = np.int64(w[AT.horizon])
     weight = discount**level
     clear(reach, game[SIZE])
     if row[own + st.ALIVE]:
-        value += weight * settings[GOAL_WEIGHT] * tree.worth[row[own + st.CELL]]
+        value += weight * w[AT.goal_weight] * tree.worth[row[own + st.CELL]]
         row[st.BOARD + row[own + st.CELL]] = st.BOMB if bomb_on(row, row[own + st.CELL]) else st.PASSAGE
         add(reach, row[own + st.CELL], game[SIZE])
     while left > 0 and left_of(row, side, place, -1) > 0 and left_of(row, side, place, 1) > 0:
@@ -443,7 +459,7 @@ def run_on(tree, b, level, settings, engine):
         place[STEPS] += 1
         left -= 1
         weight *= discount
-        value += weight * points(before, row, side, place, settings, game)
+        value += weight * points(before, row, side, place, w, game)
     return value
 
 
@@ -529,7 +545,7 @@ def cool(row, passed, size):
 
 
 @inner_kernel
-def points(before, after, side, place, settings, game):
+def points(before, after, side, place, w, game):
     """What one step is worth: deaths, items taken and wood burnt."""
     total, deaths, kills = 0.0, 0, 0
     for k in range(MAX_AGENTS):
@@ -539,36 +555,36 @@ def points(before, after, side, place, settings, game):
         if not after[agent + st.ALIVE]:
             if side[k] < 0:
                 kills += 1
-                total += settings[ENEMY_DEATH]
+                total += w[AT.enemy_death]
             else:
                 deaths += 1
-                total -= settings[OWN_DEATH] if k == place[ME] else settings[MATE_DEATH]
+                total -= w[AT.own_death] if k == place[ME] else w[AT.mate_death]
         elif after[agent + st.CELL] != before[agent + st.CELL]:
-            total += side[k] * item_points(before, agent, before[st.BOARD + after[agent + st.CELL]], settings, game)
+            total += side[k] * item_points(before, agent, before[st.BOARD + after[agent + st.CELL]], w, game)
     if deaths and left_of(after, side, place, 1) == 0:
-        total = -settings[ALL_DEAD]
+        total = -w[AT.all_dead]
         if kills and left_of(after, side, place, -1) == 0:
-            total = -settings[OWN_DEATH]  # a draw
+            total = -w[AT.own_death]  # a draw
     elif kills and left_of(after, side, place, -1) == 0:
-        total += settings[ALL_DEAD] - kills * settings[ENEMY_DEATH]
-    return total + wood_points(before, after, side, settings, game)
+        total += w[AT.all_dead] - kills * w[AT.enemy_death]
+    return total + wood_points(before, after, side, w, game)
 
 
 @inline_kernel
-def item_points(before, agent, item, settings, game):
+def item_points(before, agent, item, w, game):
     """What an agent has of an item; little of one that it can't use."""
     gain = 0.0
     if item == st.EXTRA_BOMB:
-        gain = settings[EXTRA_BOMB_GAIN]
+        gain = w[AT.extra_bomb]
     elif item == st.INCR_RANGE:
-        gain = settings[INCR_RANGE_GAIN] * (1.0 if before[agent + st.BLAST] < game[BLAST_CAP] else 0.2)
+        gain = w[AT.incr_range] * (1.0 if before[agent + st.BLAST] < game[BLAST_CAP] else 0.2)
     elif item == st.KICK:
-        gain = settings[KICK_GAIN] * (0.2 if before[agent + st.CAN_KICK] else 1.0)
+        gain = w[AT.kick] * (0.2 if before[agent + st.CAN_KICK] else 1.0)
     return gain
 
 
 @inline_kernel
-def wood_points(before, after, side, settings, game):
+def wood_points(before, after, side, w, game):
     """Wood under new flames belongs to the owner of a bomb in line with it."""
     size, burnt = game[SIZE], 0
     flame = st.flames_at(size) + (after[st.NUM_FLAMES] - 1) * st.FLAME_FIELDS  # new ones are last
@@ -579,7 +595,7 @@ def wood_points(before, after, side, settings, game):
         if before[st.BOARD + cell] == st.WOOD:
             burnt += whose_wood(before, cell, side, size)
         flame -= st.FLAME_FIELDS
-    return settings[WOOD_GAIN] * burnt
+    return w[AT.wood] * burnt
 
 
 @inline_kernel
@@ -593,24 +609,3 @@ def whose_wood(before, cell, side, size):
         if found == 0 and min(down, right) == 0 and max(down, right) < before[bomb + st.STRENGTH] and owner >= 0:
             found = side[owner]
     return found
-
-
-class EisenachPlayer(Searcher):
-    """``eisenach`` with its parameters."""
-
-    name = "eisenach"
-
-    def __init__(self, parameters: Eisenach | None = None) -> None:
-        ready("eisenach")
-        self.parameters = parameters or Eisenach()
-        self.settings = self.parameters.settings()
-
-    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        super().begin(game, player, rng, deadline)
-        self.tree = empty_tree(self.config)
-
-    def decide(self, deadline: float | None) -> int:
-        return eisenach_move(
-            self.belief, self.tree, self.player, self.enemies, self.mate, self.parameters, self.settings, self.engine,
-            self.stream, deadline,
-        )  # fmt: skip

@@ -35,7 +35,13 @@ from infoset.pommerman.search.traps import Traps, empty_traps, lay_traps
 LENGTH = 13  # steps: a bomb laid in the next step has burnt out by then
 NEAR = 6  # how far off, as the crow walks, an enemy may be that is reckoned to lay a bomb
 
-BY_BLOCK, BY_BOMB, BY_MATE = range(3)
+
+class Costs(NamedTuple):
+    """Of being trapped by an agent in the way, by a bomb or kick first, and by the teammate."""
+
+    block: float
+    bomb: float
+    mate: float
 
 
 class Risks(NamedTuple):
@@ -59,24 +65,21 @@ def empty_risks(config: Config) -> Risks:
 
 @inner_kernel
 def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
-    """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has.
-
-    ``costs`` (3,): of being trapped by an agent in the way, by a bomb or kick first, and by the teammate.
-    """
+    """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has."""
     size = engine.settings[SIZE]
     for move in range(MOVES):
         x.alone[move], x.room[move], x.risk[move] = NONE, 0.0, 0.0
         if d.own[move] > NONE:
             look_ahead(b, s, d, x, me, enemies, move, length, memory, engine)
             x.risk[move] = blocked(b, s, d, x, me, enemies, move, costs, engine)
-            if x.risk[move] < costs[BY_BOMB] and bombed(b, s, d, x, me, enemies, move, engine):
-                x.risk[move] = costs[BY_BOMB]
+            if x.risk[move] < costs.bomb and bombed(b, s, d, x, me, enemies, move, engine):
+                x.risk[move] = costs.bomb
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     for move in range(st.UP, st.RIGHT + 1):
         target = engine.near[own * WAYS + move]
         kicks = d.own[move] > NONE and target != own and bomb_on(b.guess, target)
         if kicks and wanted(b, me, engine.near[target * WAYS + move], size):  # then it may fail
-            x.risk[move] = max(x.risk[move], x.risk[st.STOP] if d.own[st.STOP] > NONE else costs[BY_BLOCK])
+            x.risk[move] = max(x.risk[move], x.risk[st.STOP] if d.own[st.STOP] > NONE else costs.block)
 
 
 @inner_kernel
@@ -123,7 +126,7 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
     safe = x.traps.safe[layer]
     worst = 0.0
     for k in range(MAX_AGENTS):
-        cost = costs[BY_BLOCK if enemies >> k & 1 else BY_MATE]
+        cost = costs.block if enemies >> k & 1 else costs.mate
         for at in range(x.found[k]):
             if not contains(safe[x.ways[k, at], 1:], here, size):
                 worst = max(worst, cost)
@@ -131,7 +134,7 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
         if x.found[k] and meet_at(here, before, cell, size) and not contains(safe[cell, 1:], before, size):
             worst = max(worst, cost)
         for j in range(k):
-            cost = costs[BY_BLOCK if enemies >> k & enemies >> j & 1 else BY_MATE]
+            cost = costs.block if enemies >> k & enemies >> j & 1 else costs.mate
             if worst < cost and caught_between(s, x, 1 - layer, here, k, j, engine):
                 worst = cost
     return worst
