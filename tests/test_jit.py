@@ -14,7 +14,7 @@ import pytest
 from numba import types
 
 from infoset.jit import Callee, StaleKernelError, inner_kernel, kernel, linked_kernel
-from infoset.kernel_cache import _serves
+from infoset.kernel_cache import _serves, _sources
 from infoset.tree.graph import longest, topological
 
 CHAIN = """
@@ -131,6 +131,18 @@ def test_a_users_cached_functions_may_call_kernels(tmp_path: Path) -> None:
         command = [sys.executable, "-c", f"import numpy as np; {calls[name]}"]
         done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, cwd=tmp_path)
         assert (done.returncode, done.stdout.strip()) == (0, "2" if name == "helper" else "20"), done.stderr
+
+
+def test_a_constant_that_changes_is_noticed_in_the_file_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "infoset").mkdir()
+    for name, text in (
+        ("holding", "from infoset.jit import kernel\nfrom infoset.named import ONE\nfrom infoset import whole as w\n"),
+        ("named", "ONE = 1\n"),
+        ("whole", "TWO = 2\n"),
+        ("other", "from infoset.named import ONE\n"),
+    ):
+        (tmp_path / "infoset" / f"{name}.py").write_text(text)
+    assert len(_sources(tmp_path)) == 3
 
 
 def test_a_folder_that_cannot_be_written_serves_where_it_was_filled(

@@ -36,8 +36,8 @@ from infoset.pommerman.search.dypm import (
     empty_desk,
     remember_failure,
 )
-from infoset.pommerman.search.goals import DISCOUNT, appraise, relax, wood_in_reach
-from infoset.pommerman.search.players import ChampionPlayer, DypmPlayer, Searcher
+from infoset.pommerman.search.goals import DISCOUNT, appraise, goals_of, relax, wood_in_reach
+from infoset.pommerman.search.players import SearchPlayer
 from infoset.pommerman.search.scenario import empty_scenario, unroll
 from infoset.pommerman.simple_vec import SimpleVec
 from infoset.pommerman.vec import PommermanVec
@@ -490,7 +490,7 @@ def test_what_cells_are_worth(number: int) -> None:
         for _ in range(12):
             later = stepped(later, rules, {})
         worth = np.zeros(cells)
-        appraise(worth, b, later, me, bits(enemies), p.settings(), neighbours(rules.size), rules.size)
+        appraise(worth, b, later, me, bits(enemies), goals_of(p.settings()), neighbours(rules.size), rules.size)
         own, board = agents_of(b.guess)[me], board_of(b.guess, rules)
         goals = {}
         for n, (cell, value) in enumerate(board.items()):
@@ -517,7 +517,7 @@ def test_what_cells_are_worth(number: int) -> None:
 
 # ---- positions by hand
 
-PLAYERS = pytest.mark.parametrize("make", [DypmPlayer, ChampionPlayer])
+PLAYERS = pytest.mark.parametrize("make", [partial(SearchPlayer, Dypm()), partial(SearchPlayer, Champion())])
 
 
 def believed(row: st.Row, rules: Config) -> Belief:
@@ -531,13 +531,13 @@ def believed(row: st.Row, rules: Config) -> Belief:
     return belief
 
 
-def seated(make: Callable[[], Searcher], rules: Config, seed: int = 0) -> Searcher:
+def seated(make: Callable[[], SearchPlayer], rules: Config, seed: int = 0) -> SearchPlayer:
     player = make()
     player.begin(Pommerman("by hand", rules), 0, np.random.default_rng(seed), None)
     return player
 
 
-def moves_on(make: Callable[[], Searcher], row: st.Row, rules: Config = SMALL, seeds: int = 5) -> set[int]:
+def moves_on(make: Callable[[], SearchPlayer], row: st.Row, rules: Config = SMALL, seeds: int = 5) -> set[int]:
     """What it does, with several seeds."""
     found = set()
     for seed in range(seeds):
@@ -547,7 +547,9 @@ def moves_on(make: Callable[[], Searcher], row: st.Row, rules: Config = SMALL, s
     return found
 
 
-def played_on(make: Callable[[], Searcher], row: st.Row, steps: int, rules: Config = SMALL, seed: int = 0) -> st.Row:
+def played_on(
+    make: Callable[[], SearchPlayer], row: st.Row, steps: int, rules: Config = SMALL, seed: int = 0
+) -> st.Row:
     """Agent 0 decides, the others walk at random."""
     player, rng = seated(make, rules, seed), np.random.default_rng(seed)
     for _ in range(steps):
@@ -560,15 +562,15 @@ def played_on(make: Callable[[], Searcher], row: st.Row, steps: int, rules: Conf
 
 
 @PLAYERS
-def test_it_escapes_the_only_way(make: type[Searcher]) -> None:
+def test_it_escapes_the_only_way(make: Callable[[], SearchPlayer]) -> None:
     """The bomb burns the corridor with the second step; the only side way takes two."""
     row = position("##.###1#", "##.#####", "#0......", bombs=((2, 6, 1, 2, 7, st.STOP),))
     assert moves_on(make, row) == {st.RIGHT}
     assert agents_of(played_on(make, row, 12))[0, st.ALIVE]
 
 
-@pytest.mark.parametrize("make", [partial(DypmPlayer, Dypm(threshold=0.5)), ChampionPlayer])
-def test_it_traps_an_enemy_in_a_dead_end(make: Callable[[], Searcher]) -> None:
+@pytest.mark.parametrize("make", [partial(SearchPlayer, Dypm(threshold=0.5)), partial(SearchPlayer, Champion())])
+def test_it_traps_an_enemy_in_a_dead_end(make: Callable[[], SearchPlayer]) -> None:
     """The enemy is at the end of a dead end, all of which burns if its mouth does.
 
     Where dypm's own freedom counts up to more than half of all there is, it is content to stand in the mouth.
@@ -582,7 +584,7 @@ def test_it_traps_an_enemy_in_a_dead_end(make: Callable[[], Searcher]) -> None:
 
 
 @PLAYERS
-def test_it_does_not_bomb_itself(make: type[Searcher]) -> None:
+def test_it_does_not_bomb_itself(make: Callable[[], SearchPlayer]) -> None:
     """The same dead end with both of them in it."""
     row = position("########", "#1.0#")
     agents_of(row)[0, st.BLAST] = 4
@@ -591,7 +593,7 @@ def test_it_does_not_bomb_itself(make: type[Searcher]) -> None:
 
 @PLAYERS
 @pytest.mark.parametrize("mate_inside", [False, True])
-def test_it_spares_its_mate(make: type[Searcher], mate_inside: bool) -> None:
+def test_it_spares_its_mate(make: Callable[[], SearchPlayer], mate_inside: bool) -> None:
     """An enemy in the dead end is worth a bomb, unless the teammate would die with it."""
     inside, outside = ("2", "#") if mate_inside else (".", "2")
     row = position("########", f"#1{inside}0....", "####.#.#", "####...#", "########", f"####...{outside}", rules=TEAM)
@@ -604,7 +606,7 @@ def test_it_spares_its_mate(make: type[Searcher], mate_inside: bool) -> None:
 
 
 @PLAYERS
-def test_it_breaks_wood_and_takes_the_item_when_nobody_is_near(make: type[Searcher]) -> None:
+def test_it_breaks_wood_and_takes_the_item_when_nobody_is_near(make: Callable[[], SearchPlayer]) -> None:
     """Wood and what it hides behind a bend; the other agent is walled in far away."""
     row = position("0..#####", "#..#####", "#+++####", "########", "########", "########", "######.#", "######1#")
     row[st.BOARD + 64 + 2 * 8 + 1 : st.BOARD + 64 + 2 * 8 + 4] = st.EXTRA_BOMB  # hidden
@@ -614,7 +616,7 @@ def test_it_breaks_wood_and_takes_the_item_when_nobody_is_near(make: type[Search
 
 
 @PLAYERS
-def test_it_takes_an_item_in_the_open(make: type[Searcher]) -> None:
+def test_it_takes_an_item_in_the_open(make: Callable[[], SearchPlayer]) -> None:
     row = position("0...o###", "....####", "########", "########", "########", "########", "######.#", "######1#")
     assert moves_on(make, row) == {st.RIGHT}
     assert agents_of(played_on(make, row, 4))[0, st.AMMO] == 2
@@ -622,7 +624,7 @@ def test_it_takes_an_item_in_the_open(make: type[Searcher]) -> None:
 
 @PLAYERS
 @pytest.mark.parametrize("mate", [1, 2])
-def test_it_leaves_a_fire_in_front_of_its_mate(make: type[Searcher], mate: int) -> None:
+def test_it_leaves_a_fire_in_front_of_its_mate(make: Callable[[], SearchPlayer], mate: int) -> None:
     """Both are in a corridor that burns with the third step, the teammate one or two cells behind.
 
     From cell 2 one can still follow into the side way, if who is in front goes at once; from cell 1 one cannot.

@@ -19,6 +19,7 @@ from infoset.pommerman.game import Pommerman
 from infoset.pommerman.rules import scratch
 from infoset.pommerman.search import eisenach as eis
 from infoset.pommerman.search.belief import Belief, empty_belief
+from infoset.pommerman.search.players import SearchPlayer
 from infoset.pommerman.search.scenario import play
 from infoset.randomness import streams
 
@@ -47,7 +48,7 @@ class Table:
 
     def move(self, seed: int = 0, deadline: float | None = None) -> int:
         return eis.eisenach_move(
-            self.belief, self.tree, self.me, self.enemies, self.mate, self.parameters, self.settings, self.engine,
+            self.belief, self.tree, self.me, self.enemies, self.mate, self.settings, self.engine,
             streams(seed, 1), deadline,
         )  # fmt: skip
 
@@ -404,7 +405,7 @@ def test_parameters_are_checked() -> None:
 @pytest.mark.parametrize("rules", [TEAM, FFA, DUEL, COLLAPSING, config("PommeRadioCompetition-v2")])
 def test_plays_whole_games(rules: Config) -> None:
     game = Pommerman("pommerman:short", replace(rules, max_steps=60))
-    agents = [eis.EisenachPlayer(eis.Eisenach(budget=300)) for _ in range(rules.num_agents)]
+    agents = [SearchPlayer(eis.Eisenach(budget=300)) for _ in range(rules.num_agents)]
     first, again = (play_match(game, agents, seed=5) for _ in range(2))
     assert not first.faults
     assert [step.moves for step in first.steps] == [step.moves for step in again.steps]
@@ -419,6 +420,6 @@ def test_beats_simple_agents() -> None:
     # the original won 39 of 40 games; with 95 games of 100 to win, fewer than 16 of 20 are had in one run of 400
     game, wins = Pommerman("pommerman:PommeTeamCompetition-v0", TEAM), 0
     for seed in range(20):
-        one, two = eis.EisenachPlayer(), eis.EisenachPlayer()
+        one, two = SearchPlayer(eis.Eisenach()), SearchPlayer(eis.Eisenach())
         wins += play_match(game, [one, "simple", two, "simple"], seed=seed).returns[0] > 0
     assert wins >= 16

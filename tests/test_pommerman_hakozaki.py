@@ -18,12 +18,12 @@ from infoset.pommerman.rules import scratch
 from infoset.pommerman.search.belief import Belief, empty_belief
 from infoset.pommerman.search.hakozaki import (
     Hakozaki,
-    HakozakiPlayer,
     empty_desk,
     hakozaki_move,
     prepare,
     survivability,
 )
+from infoset.pommerman.search.players import SearchPlayer
 from infoset.pommerman.search.scenario import empty_scenario, spread_crowd
 from infoset.randomness import streams
 from test_pommerman_scenario import DUEL, VARIANTS, Cell, Future, Room, agents_of, drawn, positions, to_words
@@ -179,7 +179,7 @@ def test_it_plays_every_variant_and_repeats_itself(number: int) -> None:
     rules = replace(VARIANTS[number], max_steps=50)
 
     def play() -> list[tuple[object, ...]]:
-        agents = [HakozakiPlayer(Hakozaki(budget=60)) if k % 2 == 0 else "simple" for k in range(rules.num_agents)]
+        agents = [SearchPlayer(Hakozaki(budget=60)) if k % 2 == 0 else "simple" for k in range(rules.num_agents)]
         match = play_match(Pommerman("short", rules), agents, seed=3)
         assert match.faults == ()
         return [step.moves for step in match.steps]
@@ -192,7 +192,7 @@ def test_it_plays_every_variant_and_repeats_itself(number: int) -> None:
 def test_a_deadline_is_kept() -> None:
     """A millisecond for each decision among four agents in view; half of them in time even on a busy machine."""
     rules = VARIANTS[1]
-    player, late = HakozakiPlayer(Hakozaki(budget=1296)), []
+    player, late = SearchPlayer(Hakozaki(budget=1296)), []
     player.begin(Pommerman("ffa", rules), 0, np.random.default_rng(0), None)
     for row in positions(rules, 60, seed=2):
         if agents_of(row)[0, st.ALIVE]:

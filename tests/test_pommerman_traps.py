@@ -12,11 +12,12 @@ from infoset.pommerman import state as st
 from infoset.pommerman.engine import engine
 from infoset.pommerman.search.cellsets import contains
 from infoset.pommerman.search.champion import Champion
-from infoset.pommerman.search.players import ChampionPlayer
+from infoset.pommerman.search.players import SearchPlayer
 from infoset.pommerman.search.scenario import Scenario, empty_scenario, spread_crowd
 from infoset.pommerman.search.traps import empty_traps, lay_traps
 from test_pommerman_dypm import SMALL, TEAM, agents_of, believed, moves_on, played_on, position, seated
 
+CHAMPION = partial(SearchPlayer, Champion())
 LENGTH = 5
 SIZE = SMALL.size
 
@@ -87,10 +88,10 @@ def test_the_game_is_as_the_twin_has_it(seed: int) -> None:
 def test_a_fire_may_burn_one_who_is_kept_in_it() -> None:
     """The corridor burns with the next step but one; its only way out has room for one, and an enemy is as near to it."""
     row = position("########", "#.0.1###", "###.####", "###.####", bombs=((1, 1, 3, 2, 7, st.STOP),))
-    player = seated(ChampionPlayer, SMALL)
+    player = seated(CHAMPION, SMALL)
     player.belief = believed(row, SMALL)
     player.decide(None)
-    risk = player.plans.risks.risk
+    risk = player.room.plans.risks.risk
     assert risk[st.STOP] > 0.0
     assert risk[st.RIGHT] > 0.0  # both may want that cell
 
@@ -102,10 +103,10 @@ def test_two_can_shut_in_whom_one_cannot() -> None:
     risks = []
     for other in "3.":
         row = position(*(line.format(other) for line in lines), rules=TEAM, bombs=bomb)
-        player = seated(ChampionPlayer, TEAM)
+        player = seated(CHAMPION, TEAM)
         player.belief = believed(row, TEAM)
         player.decide(None)
-        risks.append(player.plans.risks.risk[st.STOP])
+        risks.append(player.room.plans.risks.risk[st.STOP])
     assert risks[0] > risks[1] == 0.0
 
 
@@ -115,10 +116,10 @@ def test_a_kick_that_may_fail_is_no_way_out() -> None:
     for enemy in ("#1", "1#"):
         row = position("########", f"###0..{enemy}", "####.###", "####.###", bombs=((1, 4, 0, 2, 3, st.STOP),))
         agents_of(row)[0, st.CAN_KICK] = 1
-        player = seated(ChampionPlayer, SMALL)
+        player = seated(CHAMPION, SMALL)
         player.belief = believed(row, SMALL)
         player.decide(None)
-        risks.append(player.plans.risks.risk[st.RIGHT])
+        risks.append(player.room.plans.risks.risk[st.RIGHT])
     assert risks[0] == 0.0 < risks[1]
 
 
@@ -126,8 +127,8 @@ def test_it_lays_no_bomb_where_an_enemy_can_shut_it_in() -> None:
     """A dead end in which it would outrun its bomb easily, were it not for the enemy that comes after it."""
     row = position("########", "#.+0..1.", "########")
     for seed in range(3):
-        assert agents_of(played_on(ChampionPlayer, row, 14, seed=seed))[0, st.ALIVE]
-    assert st.LAY not in moves_on(ChampionPlayer, row)
+        assert agents_of(played_on(CHAMPION, row, 14, seed=seed))[0, st.ALIVE]
+    assert st.LAY not in moves_on(CHAMPION, row)
 
 
 def test_it_answers_by_a_deadline() -> None:
@@ -135,10 +136,10 @@ def test_it_answers_by_a_deadline() -> None:
     row = position("........", ".0......", ".....1..", "...+....")
 
     def scores(depth: int, deadline: float | None) -> list[float]:
-        player = seated(partial(ChampionPlayer, Champion(depth=depth)), SMALL)
+        player = seated(partial(SearchPlayer, Champion(depth=depth)), SMALL)
         player.belief = believed(row, SMALL)
         player.decide(deadline)
-        return player.plans.best.tolist()
+        return player.room.plans.best.tolist()
 
     assert scores(3, monotonic() + 60.0) == scores(3, None)
     assert scores(3, monotonic()) == scores(1, None) != scores(3, None)

@@ -23,13 +23,14 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
 from conftest import KUHN
-from infoset import Match, TabularPolicy, play_match, replay_states
+from infoset import Match, TabularPolicy, load_agent, play_match, replay_states
+from infoset.arena import worker
 from infoset.arena.crew import Crew, Forfeit
 from infoset.arena.ratings import ELO, PRIOR, bradley_terry
 from infoset.arena.schedule import Schedule, seatings, split_team
-from infoset.arena.store import Config, Result, Store, load_replay
+from infoset.arena.store import Result, Store, TournamentConfig, load_replay
 from infoset.arena.tournament import Encounter, Standings, tournament
-from infoset.arena.worker import Clock, Played, Player, Setup, Task
+from infoset.arena.worker import CallClock, PlayedGame, Player, Setup, Task
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.series import game_seed
 
@@ -233,10 +234,10 @@ def test_other_faults_are_counted_and_the_game_goes_on(tmp_path: Path) -> None:
     (tmp_path / "rude.py").write_text(RUDE)
     rude = f"playground(path='{tmp_path / 'rude.py'}')"
     with TemporaryFile() as shared:
-        shared.truncate(Clock.SIZE)
-        player = Player(Setup(DUEL, {rude: 1, "random": 1}, 0.1), Clock(shared.fileno()))
+        shared.truncate(CallClock.SIZE)
+        player = Player(Setup(DUEL, {rude: 1, "random": 1}, 0.1), CallClock(shared.fileno()))
     played = player.play(Task(1, 5, (rude, "random")))
-    assert isinstance(played, Played)
+    assert isinstance(played, PlayedGame)
     assert {(fault.seat, fault.kind): fault.count for fault in played.faults} == {
         (0, "error"): 2, (0, "slow"): 1, (0, "illegal"): 1,
     }  # fmt: skip
@@ -245,6 +246,17 @@ def test_other_faults_are_counted_and_the_game_goes_on(tmp_path: Path) -> None:
     assert match["faults"][0]["detail"] == "act: ValueError: no idea"
     seconds = [fault.detail for fault in played.faults if fault.kind == "slow"]
     assert seconds[0].startswith("took 0.15")
+
+
+def test_another_agent_rehearses_in_place_of_a_foreign_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that the game names, beside those that do no harm; then the foreign one is made for its own seat."""
+    (tmp_path / "rude.py").write_text(RUDE)
+    rude, made = f"playground(path='{tmp_path / 'rude.py'}')", list[str]()
+    monkeypatch.setattr(worker, "load_agent", lambda name: made.append(name) or load_agent(name))
+    with TemporaryFile() as shared:
+        shared.truncate(CallClock.SIZE)
+        Player(Setup(DUEL, {rude: 1, "stop": 1}, 0.1), CallClock(shared.fileno()))
+    assert made == [rude, "stop", "stop", "random", "simple", "random", "random", "random"]
 
 
 def test_choices_that_a_policy_does_not_know_are_counted(tmp_path: Path) -> None:
@@ -331,9 +343,9 @@ def test_a_process_that_cannot_be_set_up_is_given_up(tmp_path: Path) -> None:
 # The database
 
 
-def config(**changes: object) -> Config:
+def config(**changes: object) -> TournamentConfig:
     given = {"game": KUHN, "teams": ("random", "random"), "seed": 0, "self_matches": False, "slow": 0.1}
-    return Config(**{**given, "move_limit": 10.0, **changes})
+    return TournamentConfig(**{**given, "move_limit": 10.0, **changes})
 
 
 def test_another_tournament_is_refused(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class State(Protocol):
 class Game(Protocol):
     """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
-    What else it may say of itself are the protocols ``Passing``, ``Teamed`` and ``Mapped`` below.
+    What else it may say of itself are the protocols ``Passing``, ``Teamed``, ``Mapped`` and ``Rehearsed`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -289,4 +289,14 @@ class Mapped(Protocol):
     @property
     def information_map(self) -> InformationMap | None:
         """What they are; ``None`` where they are information states after all."""
+        ...
+
+
+@runtime_checkable
+class Rehearsed(Protocol):
+    """A game on one of whose agents foreign ones may be built."""
+
+    @property
+    def rehearsal(self) -> str:
+        """Its name: it plays a few moves before a clock runs, so that none of them compiles on its own time."""
         ...

@@ -2,8 +2,8 @@
 
 Numba's own cache keeps an index file for each kernel, which processes that save at the same time overwrite for each
 other; it does not notice when a function called from another file changes; and what it loads may call code that is
-not there.  Here the folder is named after a hash of all sources that hold kernels, and the file after all that the code
-depends on.  Whatever cannot be loaded is compiled again.
+not there.  Here the folder is named after a hash of all sources that hold kernels or constants of theirs, and the file
+after all that the code depends on.  Whatever cannot be loaded is compiled again.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import getpass
 import hashlib
 import os
 import pickle
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -29,6 +30,8 @@ from infoset.kernel_types import spell_type
 
 SETTINGS = ("OPT", "DEBUGINFO_DEFAULT", "BOUNDSCHECK", "ENABLE_AVX")
 """Of Numba's configuration: what the code depends on."""
+OURS = ("jit", "kernel_cache")
+IMPORT = re.compile(rb"^from (infoset[\w.]*) import (\w+|\()", re.M)
 
 
 @cache
@@ -37,18 +40,24 @@ def cache_folder() -> Path:
 
     A folder that was filled beforehand need not be writable.
     """
-    package = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for file in sorted(package.rglob("*.py")):
-        source = file.read_bytes()
-        if file.stem in ("jit", "kernel_cache") or b"from infoset.jit import" in source:
-            digest.update(source)
+    for source in _sources(Path(__file__).parents[1]):
+        digest.update(source)
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = base / "infoset" / f"kernels-{digest.hexdigest()[:16]}"
     if not _serves(folder):
         folder = Path(tempfile.gettempdir()) / f"infoset-{getpass.getuser()}" / folder.name
         folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _sources(root: Path) -> list[bytes]:
+    """The files that hold kernels, and those from which they import: constants become a part of the code."""
+    found = {file: file.read_bytes() for file in sorted(root.glob("infoset/**/*.py"))}
+    holding = [source for file, source in found.items() if file.stem in OURS or b"from infoset.jit import" in source]
+    names = {b"/".join(match).decode().replace(".", "/") for source in holding for match in IMPORT.findall(source)}
+    needed = {root / f"{name}.py" for name in names} | {root / f"{Path(name).parent}.py" for name in names}
+    return [source for file, source in found.items() if source in holding or file in needed]
 
 
 def _serves(folder: Path) -> bool:

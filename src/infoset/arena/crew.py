@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from infoset.arena.worker import NOBODY, STOP, Clock, Message, Played, Ready, Refused, Setup, Task
+from infoset.arena.worker import NOBODY, STOP, CallClock, Message, PlayedGame, Ready, Refused, Setup, Task
 from infoset.errors import UnsupportedGameError
 from infoset.processes import end_group, own_group
 
@@ -42,8 +42,8 @@ class Worker:
     def __init__(self, setup: Setup) -> None:
         ours, theirs = socket.socketpair()
         with TemporaryFile() as shared, theirs:
-            shared.truncate(Clock.SIZE)
-            self.clock = Clock(shared.fileno())
+            shared.truncate(CallClock.SIZE)
+            self.clock = CallClock(shared.fileno())
             files = (theirs.fileno(), shared.fileno())
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "infoset.arena.worker", *map(str, files)],
@@ -117,7 +117,7 @@ class Crew:
         for worker in self.workers:
             worker.stop(max(deadline - monotonic(), 0.0))
 
-    def play(self, tasks: Iterator[Task]) -> Iterator[Played | Forfeit]:
+    def play(self, tasks: Iterator[Task]) -> Iterator[PlayedGame | Forfeit]:
         """Play all games, in any order.
 
         Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one worker after the other
@@ -145,7 +145,7 @@ class Crew:
             self.workers.append(Worker(self.setup))
         return None
 
-    def _listen(self, worker: Worker) -> Played | Forfeit | None:
+    def _listen(self, worker: Worker) -> PlayedGame | Forfeit | None:
         try:
             message = worker.receive()
         except EOFError:
@@ -156,7 +156,7 @@ class Crew:
                 self.attempts[None] = 0
             case Refused(text):
                 raise UnsupportedGameError(text)
-            case Played():
+            case PlayedGame():
                 worker.task = None
                 return message
             case None if worker.hangs(self.move_limit):

@@ -47,7 +47,7 @@ TABLES = (
 )
 
 
-class Config(msgspec.Struct, frozen=True):
+class TournamentConfig(msgspec.Struct, frozen=True):
     """What a tournament is; one that is gone on with must be the same."""
 
     game: str
@@ -91,7 +91,7 @@ class Store:
 
     @classmethod
     @contextmanager
-    def open(cls, path: Path | None, config: Config) -> Iterator[Store]:
+    def open(cls, path: Path | None, config: TournamentConfig) -> Iterator[Store]:
         """The file of a tournament, new or gone on with, kept from other processes; without a path, in memory.
 
         Raises ``CheckpointError`` for another tournament's file, for one that is none, and where another process is
@@ -108,7 +108,7 @@ class Store:
     def _is_new(self) -> bool:
         return not self._one("SELECT count(*) FROM sqlite_master") and self._one("PRAGMA application_id") == 0
 
-    def _begin(self, config: Config) -> None:
+    def _begin(self, config: TournamentConfig) -> None:
         self.connection.execute("PRAGMA journal_mode = WAL")
         with self._transaction():
             self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -124,14 +124,14 @@ class Store:
         if schema != SCHEMA:
             raise CheckpointError(f"{self.path}: database schema {schema}; this version reads {SCHEMA}")
 
-    def _take_over(self, config: Config) -> None:
+    def _take_over(self, config: TournamentConfig) -> None:
         """Go on with this tournament, or begin another where not one game was played."""
         if self._one(LAST) == 0:
             with self._transaction():
                 self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
         with self._reading():
-            held = msgspec.json.decode(str(self._one("SELECT config FROM tournament")), type=Config)
-        for field in msgspec.structs.fields(Config):
+            held = msgspec.json.decode(str(self._one("SELECT config FROM tournament")), type=TournamentConfig)
+        for field in msgspec.structs.fields(TournamentConfig):
             own, asked = getattr(held, field.name), getattr(config, field.name)
             if own != asked:
                 raise CheckpointError(
@@ -224,7 +224,7 @@ def load_replay(path: Path, number: int) -> Match:
         return store._replay(number)
 
 
-def _text(config: Config) -> str:
+def _text(config: TournamentConfig) -> str:
     return msgspec.json.encode(config).decode()
 
 

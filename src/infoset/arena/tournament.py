@@ -15,8 +15,8 @@ import numpy as np
 from infoset.arena.crew import Crew, Forfeit
 from infoset.arena.ratings import Rating, bradley_terry
 from infoset.arena.schedule import Fixture, Schedule
-from infoset.arena.store import Config, Result, Store, TeamFault
-from infoset.arena.worker import Played, Setup, Task
+from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
+from infoset.arena.worker import PlayedGame, Setup, Task
 from infoset.errors import ParameterError
 from infoset.match.match import MAX_SEED
 from infoset.match.series import MAX_GAMES, PROGRESS_SECONDS
@@ -129,7 +129,7 @@ def tournament(
         if not 0 < seconds < inf:
             raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
     schedule = Schedule.of(game, teams, seed, self_matches)
-    config = Config(game, tuple(teams), seed, self_matches, float(slow), float(move_limit))
+    config = TournamentConfig(game, tuple(teams), seed, self_matches, float(slow), float(move_limit))
     with Store.open(None if db is None else Path(db), config) as store:
         run = _Run(schedule, games, store, progress)
         try:
@@ -185,7 +185,7 @@ class _Run:
             if fixture.number not in self.over:
                 yield Task(fixture.number, fixture.seed, self.schedule.agents(fixture))
 
-    def note(self, outcome: Played | Forfeit) -> None:
+    def note(self, outcome: PlayedGame | Forfeit) -> None:
         """Keep a game that is over, then count it."""
         fixture = self.schedule.fixture(outcome.number)
         if isinstance(outcome, Forfeit):

@@ -24,7 +24,6 @@ import numpy as np
 
 from infoset.arena.schedule import is_foreign
 from infoset.base import Action, Agent, Game, Observation
-from infoset.catalog import POMMERMAN
 from infoset.catalog import load as load_game
 from infoset.errors import InfosetError
 from infoset.match.agents import load_agent
@@ -75,7 +74,7 @@ class SeatFault(msgspec.Struct, frozen=True):
     detail: str
 
 
-class Played(msgspec.Struct, frozen=True, tag=True):
+class PlayedGame(msgspec.Struct, frozen=True, tag=True):
     """A game that is over; ``replay`` is the match as compressed JSON."""
 
     number: int
@@ -84,10 +83,10 @@ class Played(msgspec.Struct, frozen=True, tag=True):
     replay: bytes
 
 
-Message: TypeAlias = Ready | Refused | Played
+Message: TypeAlias = Ready | Refused | PlayedGame
 
 
-class Clock:
+class CallClock:
     """Which seat's agent was called last, and when: two numbers in a file that two processes share.
 
     Each is written and read in one piece, so nobody sees half of one; ``struct`` would clear the bytes first.
@@ -111,7 +110,7 @@ class Clock:
 class Noted:
     """An agent whose calls are noted on the clock."""
 
-    def __init__(self, name: str, clock: Clock) -> None:
+    def __init__(self, name: str, clock: CallClock) -> None:
         self.name, self.clock, self.agent = name, clock, load_agent(name)
         self.seat = NOBODY
 
@@ -141,7 +140,7 @@ class Noted:
 class Player:
     """Who plays the games: the rules and the agents, made once."""
 
-    def __init__(self, setup: Setup, clock: Clock) -> None:
+    def __init__(self, setup: Setup, clock: CallClock) -> None:
         self.name, self.slow, self.clock = setup.game, setup.slow, clock
         self.game = load_game(setup.game)
         self.agents = {name: [Noted(name, clock) for _ in range(count)] for name, count in setup.agents.items()}
@@ -151,12 +150,11 @@ class Player:
     def _rehearse(self) -> None:
         """A few moves of each agent of the library, so that no clock runs while kernels are compiled or loaded.
 
-        A foreign agent is on its own time from its first call; ``simple``, on which it may be built, rehearses in its
-        place.
+        A foreign agent is on its own time from its first call; the game's ``rehearsal`` takes its place.
         """
         own = [name for name in self.agents if not is_foreign(name)]
-        stand_in = ["simple"] if len(own) < len(self.agents) and self.name.startswith(POMMERMAN) else []
-        for name in dict.fromkeys([*own, *stand_in, "random"]):
+        stand_in = getattr(self.game, "rehearsal", "random") if len(own) < len(self.agents) else "random"
+        for name in dict.fromkeys([*own, stand_in, "random"]):
             agents = [load_agent(name if seat == 0 else "random") for seat in range(len(self.game.players))]
             game = self._table(agents, (name,) * len(agents)).open(0)
             state = game.begin()
@@ -165,7 +163,7 @@ class Player:
                     break
                 state = game.step(state)
 
-    def play(self, task: Task) -> Played | Refused:
+    def play(self, task: Task) -> PlayedGame | Refused:
         """One game.  Chance that is not the referee's is seeded too, for agents that draw from it."""
         self.clock.note(NOBODY)
         seated = self._seated(task.agents)
@@ -179,7 +177,7 @@ class Player:
         for seat, (agent, before) in enumerate(zip(seated, unknown, strict=True)):
             if agent.unknown > before:
                 counts.append(SeatFault(seat, "unknown", agent.unknown - before, "played at random"))
-        return Played(task.number, match.returns, tuple(counts), zlib.compress(msgspec.json.encode(match)))
+        return PlayedGame(task.number, match.returns, tuple(counts), zlib.compress(msgspec.json.encode(match)))
 
     def _table(self, agents: list[Agent] | list[Noted], labels: tuple[str, ...]) -> Table:
         return Table(self.game, self.name, tuple(agents), labels, None, None, MAX_STEPS)
@@ -213,7 +211,7 @@ def _seed_globals(seed: int) -> None:
         sys.modules["torch"].manual_seed(seed)
 
 
-def serve(link: Connection, clock: Clock) -> None:
+def serve(link: Connection, clock: CallClock) -> None:
     """Set up, then play what is asked until the tournament says stop."""
     encode = msgspec.json.encode
     try:
@@ -239,7 +237,7 @@ def main() -> None:
     """``python -m infoset.arena.worker LINK CLOCK``: the numbers of two files that the tournament has opened."""
     link, clock = map(int, sys.argv[1:])
     Thread(target=_end_with_the_tournament, args=(link,), daemon=True).start()
-    serve(Connection(link), Clock(clock))
+    serve(Connection(link), CallClock(clock))
 
 
 if __name__ == "__main__":

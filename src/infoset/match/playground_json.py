@@ -29,9 +29,9 @@ from infoset.errors import (
 from infoset.files import MAX_TEXT_BYTES, read_text, replace_file
 from infoset.match.replay import Match, MatchStep, replay_states
 from infoset.names import Name, build, parse_name
+from infoset.pommerman import state as st
 from infoset.pommerman.config import PARAMETERS
 from infoset.pommerman.game import MOVES, PREFIX, VARIANTS, Pommerman, PommermanState
-from infoset.pommerman.state import RESULT, STEP, STOP, TIE, WIN, WORDS
 from infoset.pommerman.state_json import (
     SavedState,
     parse_object,
@@ -42,7 +42,7 @@ from infoset.pommerman.state_json import (
     write_state,
 )  # fmt: skip
 
-RESULTS = {WIN: (0, "Win"), TIE: (2, "Tie")}  # the reference's numbers and names
+RESULTS = {st.WIN: (0, "Win"), st.TIE: (2, "Tie")}  # the reference's numbers and names
 
 
 class RecordWarning(UserWarning):
@@ -148,15 +148,15 @@ class _Replayed:
         if extra:
             what = shorten(", ".join(sorted(extra)), 200)
             warnings.warn(f"{self.file}: not read, as positions have no such keys: {what}", RecordWarning, stacklevel=2)
-        found.sort(key=lambda saved: int(saved.row[STEP]))
-        for step, after in pairwise(int(saved.row[STEP]) for saved in found):
+        found.sort(key=lambda saved: int(saved.row[st.STEP]))
+        for step, after in pairwise(int(saved.row[st.STEP]) for saved in found):
             if after != step + 1:
                 raise self.refuse(f"the step after {step} is {after}; allowed: {step + 1}")
         return found
 
     def follow(self, state: PommermanState, saved: SavedState) -> PommermanState:
         """One step by the recorded actions."""
-        step = saved.row[STEP]
+        step = saved.row[st.STEP]
         if state.terminal:
             raise self.refuse(f"step {step}: the game is over after step {step - 1}")
         actions = saved.intended_actions
@@ -170,8 +170,8 @@ class _Replayed:
     def move(self, action: int | list[int]) -> Action:
         """A recorded action as a move; in radio a bare one says nothing, and words after the second are dropped."""
         if isinstance(action, list):
-            return tuple(action[: 1 + WORDS])
-        return action if self.game.moves is MOVES else (action, *(0,) * WORDS)
+            return tuple(action[: 1 + st.WORDS])
+        return action if self.game.moves is MOVES else (action, *(0,) * st.WORDS)
 
     def play(
         self, saved: SavedState, state: State, moves: Sequence[Action | None], answer: Action | None
@@ -180,17 +180,17 @@ class _Replayed:
         try:
             after = state.play(moves, answer).state
         except IllegalMoveError as error:
-            raise self.refuse(f"step {saved.row[STEP]}: {error}") from None
+            raise self.refuse(f"step {saved.row[st.STEP]}: {error}") from None
         assert isinstance(after, PommermanState)
         found, expected = (state_body(row, self.game.config) for row in (saved.row, after.walled()))
         if found != expected:
-            raise self.refuse(f"step {saved.row[STEP]}: {_difference(found, expected)}")
+            raise self.refuse(f"step {saved.row[st.STEP]}: {_difference(found, expected)}")
         self.steps.append(MatchStep(tuple(moves), answer, self.nobody))
         return after
 
     def check_end(self, state: PommermanState) -> None:
         if not state.terminal:
-            raise self.refuse(f"the game is not over after step {state.row[STEP]}; allowed: complete games")
+            raise self.refuse(f"the game is not over after step {state.row[st.STEP]}; allowed: complete games")
         for name, found, expected in self.claims(state):
             if found != expected:
                 raise self.refuse(_difference(found, expected, name))
@@ -229,7 +229,7 @@ def _difference(found: Any, expected: Any, place: str = "") -> str:
 
 def _outcome(state: PommermanState) -> dict[str, Any]:
     """The reference's result; who won, unless nobody did."""
-    number, name = RESULTS[int(state.row[RESULT])]
+    number, name = RESULTS[int(state.row[st.RESULT])]
     winners = [k for k, reward in enumerate(state.returns()) if reward == 1]
     return {"result": {"id": number, "name": name}} | ({"winners": winners} if winners else {})
 
@@ -274,7 +274,7 @@ def write_states(match: Match, folder: str | Path, game: Game | None = None) -> 
     """
     game = _pommerman(match, game)
     return [
-        _write(Path(folder) / f"{state.row[STEP]:03d}.json", write_state(state.walled(), game.config, actions))
+        _write(Path(folder) / f"{state.row[st.STEP]:03d}.json", write_state(state.walled(), game.config, actions))
         for state, actions in _positions(match, game)
     ]
 
@@ -288,7 +288,10 @@ def _pommerman(match: Match, game: Game | None) -> Pommerman:
 
 def _positions(match: Match, game: Pommerman) -> list[tuple[PommermanState, list[Any]]]:
     """Every position with the joint action that led to it, none to the first; the dead stop."""
-    actions: list[list[Any]] = [[], *([STOP if move is None else move for move in step.moves] for step in match.steps)]
+    actions: list[list[Any]] = [
+        [],
+        *([st.STOP if move is None else move for move in step.moves] for step in match.steps),
+    ]
     states = zip(replay_states(match, game), actions, strict=True)
     found = [(state, moves) for state, moves in states if isinstance(state, PommermanState)]
     return [(found[0][0], []), *found[1:]]

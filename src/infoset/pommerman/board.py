@@ -10,32 +10,24 @@ import numpy.typing as npt
 
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, inner_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMBS,
-    CAN_KICK,
-    CELL,
-    EXTRA_BOMB,
-    KICK,
-    PASSAGE,
-    RIGID,
-    WOOD,
-)  # fmt: skip
 from infoset.randomness import below
 
 MAX_TRIES = 100_000
 MAX_UNREACHED = 4  # passages that may be walled in; a board with more is thrown away
 BREATHING = (2, 3)  # cells so far along the edge from a start corner stay free
-ITEM_KINDS = KICK - EXTRA_BOMB + 1
+ITEM_KINDS = st.KICK - st.EXTRA_BOMB + 1
 COLUMN_BITS = 5  # a pair of mirrored cells is packed as row and column
 COLUMN = 2**COLUMN_BITS - 1
+
+
+class Kit(NamedTuple):
+    """What every agent begins with."""
+
+    ammo: int
+    blast: int
+    can_kick: int
 
 
 class Plan(NamedTuple):
@@ -62,10 +54,10 @@ def plan(config: Config) -> Plan:
     wood = config.wood
     for i in range(4, size - 4) if four else ():
         for r, c in [(1, i), (last + 1 - i, 1), (last, last + 1 - i), (last + 1 - i, last)]:
-            board[r, c], taken[r, c] = WOOD, True
+            board[r, c], taken[r, c] = st.WOOD, True
             wood -= 1
     for k, (r, c) in enumerate(starts):
-        board[r, c], taken[r, c] = AGENT + k, True
+        board[r, c], taken[r, c] = st.AGENT + k, True
     rows, columns = np.nonzero(np.triu(~taken, 1))
     pairs = rows << COLUMN_BITS | columns
     if wood < 0 or config.rigid + wood > 2 * len(pairs):
@@ -80,11 +72,11 @@ def plan(config: Config) -> Plan:
 
 
 @inner_kernel
-def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, stream):
+def new_game(row, size, template, pairs, starts, counts, kit, stream):
     """A fresh position in place: nothing burns, everyone stands in a corner.  ``counts`` are pairs of rigid and of
     wooden walls, and items.  Returns whether a board was found on which almost every passage can be reached.
     """
-    for k in range(BOMBS):
+    for k in range(st.BOMBS):
         row[k] = 0
     cells = size * size
     free = np.empty(cells, np.int16)
@@ -96,11 +88,11 @@ def new_game(row, size, template, pairs, starts, counts, ammo, blast, can_kick, 
         if tries == MAX_TRIES:
             return False
         draw_walls(row, size, template, pairs, counts, free, unwalled, stream)
-    hide_items(row, BOARD + cells, counts[2], free, cells, stream)
+    hide_items(row, st.BOARD + cells, counts[2], free, cells, stream)
     for k in range(len(starts)):
-        agent = AGENTS + k * AGENT_FIELDS
-        row[agent + ALIVE], row[agent + CELL], row[agent + AMMO] = 1, starts[k], ammo
-        row[agent + BLAST], row[agent + CAN_KICK] = blast, can_kick
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        row[agent + st.ALIVE], row[agent + st.CELL], row[agent + st.AMMO] = 1, starts[k], kit.ammo
+        row[agent + st.BLAST], row[agent + st.CAN_KICK] = kit.blast, kit.can_kick
     return True
 
 
@@ -111,7 +103,7 @@ def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
     Bit c of ``unwalled[r]`` says that there is no rigid wall in column c of row r.
     """
     for cell in range(len(template)):
-        row[BOARD + cell] = template[cell]
+        row[st.BOARD + cell] = template[cell]
     for r in range(size):
         unwalled[r] = (1 << size) - 1
     left = len(pairs)
@@ -121,8 +113,8 @@ def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
         for _ in range(counts[kind]):
             k = below(stream, left)
             r, c = free[k] >> COLUMN_BITS, free[k] & COLUMN
-            row[BOARD + r * size + c] = RIGID + kind
-            row[BOARD + c * size + r] = RIGID + kind
+            row[st.BOARD + r * size + c] = st.RIGID + kind
+            row[st.BOARD + c * size + r] = st.RIGID + kind
             if kind == 0:
                 unwalled[r] ^= 1 << c
                 unwalled[c] ^= 1 << r
@@ -146,7 +138,7 @@ def unreached(row, size, unwalled, reached):
     missing = 0
     for r in range(size):
         for c in range(size):
-            missing += (row[BOARD + r * size + c] == PASSAGE) & ~(reached[r] >> c) & 1
+            missing += (row[st.BOARD + r * size + c] == st.PASSAGE) & ~(reached[r] >> c) & 1
     return missing
 
 
@@ -168,11 +160,11 @@ def hide_items(row, hidden, items, free, cells, stream):
     """Items of three kinds under distinct wooden walls."""
     count = 0
     for cell in range(cells):
-        row[hidden + cell] = PASSAGE
+        row[hidden + cell] = st.PASSAGE
         free[count] = cell
-        count += row[BOARD + cell] == WOOD
+        count += row[st.BOARD + cell] == st.WOOD
     for _ in range(items):
         k = below(stream, count)
-        row[hidden + free[k]] = EXTRA_BOMB + below(stream, ITEM_KINDS)
+        row[hidden + free[k]] = st.EXTRA_BOMB + below(stream, ITEM_KINDS)
         count -= 1
         free[k] = free[count]

@@ -5,26 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.observation import MAPS, Seen, read_observation
 from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    BOARD,
-    BOMB_FIELDS,
-    BOMBS,
-    FLAME_FIELDS,
-    MESSAGES,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    STEP,
-    WORDS,
-    Row,
-    empty_rows,
-    flames_at,
-)  # fmt: skip
 
 
 def encode_seen(seen: Seen, rules: Config, player: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
@@ -37,23 +21,23 @@ def encode_seen(seen: Seen, rules: Config, player: int) -> tuple[npt.NDArray[np.
     return planes, scalars
 
 
-def seen_row(seen: Seen, rules: Config, player: int) -> Row:
+def seen_row(seen: Seen, rules: Config, player: int) -> st.Row:
     """A position that holds what an agent saw, and nothing else."""
     found, size = read_observation(seen, rules, player), rules.size
-    row: Row = empty_rows(1, rules)[0]
-    row[BOARD:][: size * size] = found["board"].ravel()
-    row[STEP] = seen.step_count
-    alive, (r, c) = AGENT + player in seen.alive, seen.position
+    row: st.Row = st.empty_rows(1, rules)[0]
+    row[st.BOARD :][: size * size] = found["board"].ravel()
+    row[st.STEP] = seen.step_count
+    alive, (r, c) = st.AGENT + player in seen.alive, seen.position
     own = (alive, r * size + c, seen.ammo, seen.blast_strength, seen.can_kick)
-    row[AGENTS + player * AGENT_FIELDS :][:AGENT_FIELDS] = own
-    row[MESSAGES + (player + 2) % MAX_AGENTS * WORDS :][: len(seen.message)] = seen.message
+    row[st.AGENTS + player * st.AGENT_FIELDS :][: st.AGENT_FIELDS] = own
+    row[st.MESSAGES + (player + 2) % MAX_AGENTS * st.WORDS :][: len(seen.message)] = seen.message
     strength, life, direction, flame = (found[name].ravel() for name in MAPS)
     bombs = np.flatnonzero((strength != 0) | (life != 0))
     nobody = np.zeros_like(bombs)  # whose a bomb is, nobody sees
     listed = np.stack([bombs, nobody, life[bombs], strength[bombs], direction[bombs]], axis=1)
-    row[NUM_BOMBS] = len(bombs)
-    row[BOMBS:][: len(bombs) * BOMB_FIELDS] = listed.ravel()
+    row[st.NUM_BOMBS] = len(bombs)
+    row[st.BOMBS :][: len(bombs) * st.BOMB_FIELDS] = listed.ravel()
     flames = np.flatnonzero(flame)
-    row[NUM_FLAMES] = len(flames)
-    row[flames_at(size) :][: len(flames) * FLAME_FIELDS] = np.stack([flames, flame[flames] - 1], axis=1).ravel()
+    row[st.NUM_FLAMES] = len(flames)
+    row[st.flames_at(size) :][: len(flames) * st.FLAME_FIELDS] = np.stack([flames, flame[flames] - 1], axis=1).ravel()
     return row

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import inline_kernel, kernel, short_kernel
-from infoset.pommerman.board import new_game, plan
+from infoset.pommerman.board import Kit, new_game, plan
 from infoset.pommerman.config import Config
 from infoset.pommerman.outcome import judge
-from infoset.pommerman.rules import collapse, neighbours, step
+from infoset.pommerman.rules import Limits, collapse, neighbours, step
 from infoset.pommerman.state import STEP
 
 (
@@ -58,10 +58,14 @@ def advance_piece(row, work, settings, collapses, near, moves, words):
     """``advance`` for use in kernels: a call would cost as much as the step."""
     if len(collapses):
         close_in(row, settings, collapses)
-    size, agents = settings[SIZE], settings[NUM_AGENTS]
-    fuse, flame_life, blast_cap = settings[FUSE], settings[FLAME_LIFE_AT_START], settings[BLAST_CAP]
-    step(row, work, near, size, moves, words, fuse, flame_life, blast_cap)
-    judge(row, settings[GAME_TYPE], agents, settings[MAX_STEPS])
+    step(row, work, near, settings[SIZE], moves, words, limits_of(settings))
+    judge(row, settings[GAME_TYPE], settings[NUM_AGENTS], settings[MAX_STEPS])
+
+
+@inline_kernel
+def limits_of(settings):
+    """What a step depends on."""
+    return Limits(settings[FUSE], settings[FLAME_LIFE_AT_START], settings[BLAST_CAP])
 
 
 @short_kernel
@@ -77,5 +81,5 @@ def begin(row, settings, template, pairs, starts, stream):
     """A new game in place; whether there is a board for it."""
     return new_game(
         row, settings[SIZE], template, pairs, starts, settings[RIGID_PAIRS : ITEMS + 1],
-        settings[START_AMMO], settings[START_BLAST], settings[START_KICK], stream,
+        Kit(settings[START_AMMO], settings[START_BLAST], settings[START_KICK]), stream,
     )  # fmt: skip

@@ -19,39 +19,27 @@ from infoset.errors import FormatError, GameRuleError, IllegalMoveError, Paramet
 from infoset.files import read_text
 from infoset.games.rules import check_moves, check_play
 from infoset.names import Value, check_range, format_value, full_name
+from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config, parameters
 from infoset.pommerman.engine import Engine, advance, begin, close_in, engine
 from infoset.pommerman.observation import observe
 from infoset.pommerman.rules import scratch
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    LAY,
-    MESSAGES,
-    RESULT,
-    REWARDS,
-    RUNNING,
-    STEP,
-    STOP,
-    WORDS,
-    Row,
-    empty_rows,
-)  # fmt: skip
 from infoset.pommerman.state_json import read_state, state_text
 from infoset.warm_up import ready
 
 PREFIX = "pommerman:"
-MOVES: tuple[Action, ...] = tuple(range(STOP, LAY + 1))
+MOVES: tuple[Action, ...] = tuple(range(st.STOP, st.LAY + 1))
 MAX_SEED = 2**53  # boards are drawn from seeds that every program reads exactly
-ALIVES = slice(AGENTS + ALIVE, MESSAGES, AGENT_FIELDS)
-SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
+ALIVES = slice(st.AGENTS + st.ALIVE, st.MESSAGES, st.AGENT_FIELDS)
+SILENT = np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
 
 
 class Pommerman:
     """The rules of one variant.  ``seed`` fixes the board, or ``state`` (what ``state_text`` gives) where play begins;
     without either nature draws a board.
     """
+
+    rehearsal = "simple"
 
     def __init__(self, name: str, rules: Config, seed: int | None = None, state: str | None = None) -> None:
         """Raises ``ParameterError`` where no board fits the configuration or the seed is out of range, and
@@ -68,7 +56,7 @@ class Pommerman:
         talk = [(move, a, b) for move in MOVES for a in words for b in words]
         radio = rules.game_type == GameType.TEAM_RADIO
         self.moves = tuple(talk) if radio else MOVES
-        self.pass_move: Action = (STOP, 0, 0) if radio else STOP
+        self.pass_move: Action = (st.STOP, 0, 0) if radio else st.STOP
         self.teams = ((0, 2), (1, 3)) if rules.teams else tuple([(k,) for k in range(rules.num_agents)])
 
     def __eq__(self, other: object) -> bool:
@@ -89,14 +77,14 @@ class Pommerman:
             return self.resume(self.first)
         return PommermanStep(Undealt(self)) if self.seed is None else self.deal(self.seed)
 
-    def resume(self, row: Row) -> PommermanStep:
+    def resume(self, row: st.Row) -> PommermanStep:
         """The game from a position on, which everyone observes."""
         return PommermanStep(PommermanState(self, row))
 
     def deal(self, seed: int) -> PommermanStep:
         """The first position on the board of a seed.  Raises ``GameRuleError`` where no board can be found."""
         ready("pommerman")
-        row, arrays = empty_rows(1, self.config)[0], self.engine
+        row, arrays = st.empty_rows(1, self.config)[0], self.engine
         stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
         if not begin(row, arrays.settings, arrays.template, arrays.pairs, arrays.starts, stream):
             raise GameRuleError(f"{self.name}: no board with {self.config.rigid} rigid walls leaves the way open")
@@ -160,7 +148,7 @@ class Undealt(NamedTuple):
 class PommermanState:
     """One position: a row of integers that nobody writes to any more."""
 
-    def __init__(self, game: Pommerman, row: Row) -> None:
+    def __init__(self, game: Pommerman, row: st.Row) -> None:
         self.game, self.row = game, row
 
     @cached_property
@@ -178,10 +166,10 @@ class PommermanState:
 
     @property
     def terminal(self) -> bool:
-        return bool(self.row[RESULT] != RUNNING)
+        return bool(self.row[st.RESULT] != st.RUNNING)
 
     def legal(self, player: int) -> tuple[Action, ...]:
-        lives = self.row[RESULT] == RUNNING and self.row[AGENTS + player * AGENT_FIELDS + ALIVE]
+        lives = self.row[st.RESULT] == st.RUNNING and self.row[st.AGENTS + player * st.AGENT_FIELDS + st.ALIVE]
         return self.game.moves if lives else ()
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
@@ -200,8 +188,8 @@ class PommermanState:
 
     def _on_offer(self, moves: JointMove) -> bool:
         """What ``check_play`` asks of moves, in a fifth of its time; it says what is wrong with others."""
-        row, offer, count = self.row[:MESSAGES].tolist(), self.game.moves, self.game.config.num_agents
-        if row[RESULT] != RUNNING or len(moves) != count:
+        row, offer, count = self.row[: st.MESSAGES].tolist(), self.game.moves, self.game.config.num_agents
+        if row[st.RESULT] != st.RUNNING or len(moves) != count:
             return False
         return all(move in offer if lives else move is None for move, lives in zip(moves, row[ALIVES], strict=False))
 
@@ -209,25 +197,25 @@ class PommermanState:
         del nature
         game, row = self.game, self.row.copy()
         if game.moves is MOVES:
-            acts, words = np.array([move or STOP for move in moves], dtype=np.int16), SILENT
+            acts, words = np.array([move or st.STOP for move in moves], dtype=np.int16), SILENT
         else:
-            said = np.array([move or (STOP, 0, 0) for move in moves], dtype=np.int16)
+            said = np.array([move or (st.STOP, 0, 0) for move in moves], dtype=np.int16)
             acts, words = said[:, 0].copy(), said[:, 1:].copy()
         arrays, work = game.engine, np.empty(game.room, dtype=np.int16)  # of its own: games are played in threads
         advance(row, work, arrays.settings, arrays.collapses, arrays.near, acts, words)
         return PommermanStep(PommermanState(game, row))
 
-    def walled(self) -> Row:
+    def walled(self) -> st.Row:
         """The position with the walls closed in that are due: as it is when the next step begins."""
         row, arrays = self.row.copy(), self.game.engine
         close_in(row, arrays.settings, arrays.collapses)
         return row
 
     def returns(self) -> tuple[float, ...]:
-        return tuple(map(float, self.row[REWARDS : REWARDS + self.game.config.num_agents]))
+        return tuple(map(float, self.row[st.REWARDS : st.REWARDS + self.game.config.num_agents]))
 
     def __repr__(self) -> str:
-        return f"{self.game.name} after {self.row[STEP]} steps"
+        return f"{self.game.name} after {self.row[st.STEP]} steps"
 
 
 def restore(game: Pommerman, key: bytes) -> PommermanState:

@@ -11,31 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset.jit import inline_kernel, kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config, GameType
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    BOARD,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    DIRECTION,
-    FLAME_CELL,
-    FLAME_FIELDS,
-    FLAME_LIFE,
-    FOG,
-    LIFE,
-    MESSAGES,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    STEP,
-    STRENGTH,
-    WORDS,
-    Row,
-    flames_at,
-)
 
 LOW_BITS = 0xFFFF  # lives below zero count down from there in a text
 MAPS = ("bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life")
@@ -65,15 +42,15 @@ ITEMS = tuple(Item)
 
 def teammate(config: Config, agent: int) -> Item:
     """Who plays on the same side; nobody is ``AgentDummy``."""
-    return ITEMS[AGENT + (agent + 2) % MAX_AGENTS] if config.teams else Item.AgentDummy
+    return ITEMS[st.AGENT + (agent + 2) % MAX_AGENTS] if config.teams else Item.AgentDummy
 
 
 def enemies(config: Config, agent: int) -> list[Item]:
     """Who plays on another side; in teams padded with ``AgentDummy`` to three."""
     if config.teams:
-        first = AGENT + (agent + 1) % 2
+        first = st.AGENT + (agent + 1) % 2
         return [ITEMS[first], ITEMS[first + 2], Item.AgentDummy]
-    return [ITEMS[AGENT + k] for k in range(config.num_agents) if k != agent]
+    return [ITEMS[st.AGENT + k] for k in range(config.num_agents) if k != agent]
 
 
 class Seen(NamedTuple):
@@ -106,34 +83,34 @@ def see(row, size, view, own, planes):
         for cell in range(size * size):
             planes[p, cell] = 0
     for cell in range(size * size):
-        planes[0, cell] = row[BOARD + cell] if sees(cell, own, size, view) else FOG
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        cell = row[bomb + BOMB_CELL]
+        planes[0, cell] = row[st.BOARD + cell] if sees(cell, own, size, view) else st.FOG
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        cell = row[bomb + st.BOMB_CELL]
         if sees(cell, own, size, view):
-            planes[1, cell], planes[2, cell] = row[bomb + STRENGTH], row[bomb + LIFE] & LOW_BITS
-            planes[3, cell] = row[bomb + DIRECTION]
-    start = flames_at(size)
-    for flame in range(start, start + row[NUM_FLAMES] * FLAME_FIELDS, FLAME_FIELDS):
-        cell = row[flame + FLAME_CELL]
+            planes[1, cell], planes[2, cell] = row[bomb + st.STRENGTH], row[bomb + st.LIFE] & LOW_BITS
+            planes[3, cell] = row[bomb + st.DIRECTION]
+    start = st.flames_at(size)
+    for flame in range(start, start + row[st.NUM_FLAMES] * st.FLAME_FIELDS, st.FLAME_FIELDS):
+        cell = row[flame + st.FLAME_CELL]
         if sees(cell, own, size, view):
-            planes[4, cell] = row[flame + FLAME_LIFE] + 1
+            planes[4, cell] = row[flame + st.FLAME_LIFE] + 1
 
 
-def observe(row: Row, rules: Config, k: int) -> Seen:
+def observe(row: st.Row, rules: Config, k: int) -> Seen:
     """What agent ``k`` sees of a position."""
-    size, head = rules.size, row[:BOMBS].tolist()
-    _, own, ammo, blast, can_kick = head[AGENTS + k * AGENT_FIELDS :][:AGENT_FIELDS]
+    size, head = rules.size, row[: st.BOMBS].tolist()
+    _, own, ammo, blast, can_kick = head[st.AGENTS + k * st.AGENT_FIELDS :][: st.AGENT_FIELDS]
     cells, planes = size * size, np.empty((1 + len(MAPS), size * size), dtype="<u4")
     see(row, size, size if rules.view is None else rules.view, own, planes)
     text = planes.tobytes().decode("utf-32-le", "surrogatepass")
-    alive = [AGENT + n for n in range(rules.num_agents) if head[AGENTS + n * AGENT_FIELDS + ALIVE]]
-    at = MESSAGES + (k + 2) % MAX_AGENTS * WORDS
-    message = head[at : at + WORDS] if rules.game_type == GameType.TEAM_RADIO else []
+    alive = [st.AGENT + n for n in range(rules.num_agents) if head[st.AGENTS + n * st.AGENT_FIELDS + st.ALIVE]]
+    at = st.MESSAGES + (k + 2) % MAX_AGENTS * st.WORDS
+    message = head[at : at + st.WORDS] if rules.game_type == GameType.TEAM_RADIO else []
     board, strengths, lives, directions, flames = (text[at : at + cells] for at in range(0, len(text), cells))
     return Seen(
         tuple(alive), board, strengths, lives, directions, flames, divmod(own, size), blast, can_kick, ammo,
-        head[STEP], tuple(message),
+        head[st.STEP], tuple(message),
     )  # fmt: skip
 
 
@@ -153,6 +130,6 @@ def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
     return found
 
 
-def observations(row: Row, config: Config) -> list[dict[str, Any]]:
+def observations(row: st.Row, config: Config) -> list[dict[str, Any]]:
     """One dictionary an agent, with the keys, types and values of the reference."""
     return [read_observation(observe(row, config, k), config, k) for k in range(config.num_agents)]

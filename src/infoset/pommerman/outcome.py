@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from infoset.jit import inline_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import GameType
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    RESULT,
-    REWARDS,
-    RUNNING,
-    STEP,
-    TIE,
-    WIN,
-)  # fmt: skip
 
 ONE_VS_ONE = int(GameType.ONE_VS_ONE)
 TEAMS = (int(GameType.TEAM), int(GameType.TEAM_RADIO))
@@ -28,10 +18,10 @@ def judge(row, game_type, num_agents, max_steps):
     """
     alive, even = 0, 0
     for k in range(num_agents):
-        if row[AGENTS + k * AGENT_FIELDS + ALIVE]:
+        if row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]:
             alive += 1
             even += 1 - (k & 1)
-    late = row[STEP] >= max_steps
+    late = row[st.STEP] >= max_steps
     if game_type in TEAMS:
         judge_teams(row, even, alive - even, late, num_agents)
     else:
@@ -41,15 +31,15 @@ def judge(row, game_type, num_agents, max_steps):
 @inline_kernel
 def judge_single(row, alive, late, duel, num_agents):
     """The only one alive wins."""
-    row[RESULT] = WIN if alive == 1 else TIE if late or alive == 0 else RUNNING
+    row[st.RESULT] = st.WIN if alive == 1 else st.TIE if late or alive == 0 else st.RUNNING
     for k in range(num_agents):
-        lives = row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0
+        lives = row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0
         if alive == 1:
-            row[REWARDS + k] = 1 if lives else -1
+            row[st.REWARDS + k] = 1 if lives else -1
         elif late:
-            row[REWARDS + k] = -1
+            row[st.REWARDS + k] = -1
         else:
-            row[REWARDS + k] = 0 if lives or duel else -1
+            row[st.REWARDS + k] = 0 if lives or duel else -1
 
 
 @inline_kernel
@@ -57,9 +47,9 @@ def judge_teams(row, even, odd, late, num_agents):
     """A team whose members alone are alive wins, the dead ones too."""
     decided = (even > 0) != (odd > 0)
     over = late or even + odd == 0
-    row[RESULT] = WIN if decided else TIE if over else RUNNING
+    row[st.RESULT] = st.WIN if decided else st.TIE if over else st.RUNNING
     for k in range(num_agents):
         if decided:
-            row[REWARDS + k] = 1 if (k & 1) == (even == 0) else -1
+            row[st.REWARDS + k] = 1 if (k & 1) == (even == 0) else -1
         else:
-            row[REWARDS + k] = -1 if over else 0
+            row[st.REWARDS + k] = -1 if over else 0

@@ -3,35 +3,7 @@
 from __future__ import annotations
 
 from infoset.jit import inline_kernel, kernel
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CAN_KICK,
-    CELL,
-    DIRECTION,
-    EXTRA_BOMB,
-    FLAME_CELL,
-    FLAME_FIELDS,
-    FLAME_LIFE,
-    LIFE,
-    MESSAGES,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    STEP,
-    STRENGTH,
-    WOOD,
-    WORDS,
-    flames_at,
-)  # fmt: skip
+from infoset.pommerman import state as st
 
 CHANNELS = (
     "fog", "passage", "rigid", "wood", "extra_bomb", "incr_range", "kick", "self", "teammate", "enemies",
@@ -50,9 +22,9 @@ FULL = 255
 @kernel
 def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
     """Fill ``planes`` (channels * cells,) and ``scalars`` with what agent ``k`` sees."""
-    cells, flames = size * size, flames_at(size)
-    agent = AGENTS + k * AGENT_FIELDS
-    r0, c0 = row[agent + CELL] // size, row[agent + CELL] % size
+    cells, flames = size * size, st.flames_at(size)
+    agent = st.AGENTS + k * st.AGENT_FIELDS
+    r0, c0 = row[agent + st.CELL] // size, row[agent + st.CELL] % size
     top, bottom = max(0, r0 - view), min(size, r0 + view + 1)
     left, right = max(0, c0 - view), min(size, c0 + view + 1)
     for at in range(len(planes)):  # from 0 on: compilers make one fill of it
@@ -62,36 +34,36 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
     for r in range(top, bottom):
         for cell in range(r * size + left, r * size + right):
             planes[cell] = 0
-            planes[plane_of(row[BOARD + cell], k, teams) * cells + cell] = 1
-    for b in range(row[NUM_BOMBS]):
-        bomb = BOMBS + b * BOMB_FIELDS
-        cell = row[bomb + BOMB_CELL]
+            planes[plane_of(row[st.BOARD + cell], k, teams) * cells + cell] = 1
+    for b in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + b * st.BOMB_FIELDS
+        cell = row[bomb + st.BOMB_CELL]
         if planes[cell] == 0:
-            planes[BLAST_PLANE * cells + cell] = min(row[bomb + STRENGTH], FULL)
-            planes[LIFE_PLANE * cells + cell] = min(max(row[bomb + LIFE], 0), FULL)
-            planes[DIRECTION_PLANE * cells + cell] = row[bomb + DIRECTION]
-    for f in range(row[NUM_FLAMES]):
-        flame = flames + f * FLAME_FIELDS
-        cell = row[flame + FLAME_CELL]
+            planes[BLAST_PLANE * cells + cell] = min(row[bomb + st.STRENGTH], FULL)
+            planes[LIFE_PLANE * cells + cell] = min(max(row[bomb + st.LIFE], 0), FULL)
+            planes[DIRECTION_PLANE * cells + cell] = row[bomb + st.DIRECTION]
+    for f in range(row[st.NUM_FLAMES]):
+        flame = flames + f * st.FLAME_FIELDS
+        cell = row[flame + st.FLAME_CELL]
         if planes[cell] == 0:
-            planes[FLAME_PLANE * cells + cell] = min(row[flame + FLAME_LIFE] + 1, FULL)
-    mate = MESSAGES + ((k + 2) % num_agents) * WORDS
-    scalars[0], scalars[1], scalars[2] = row[agent + ALIVE], row[agent + AMMO], row[agent + BLAST]
-    scalars[3], scalars[4] = row[agent + CAN_KICK], row[STEP]
+            planes[FLAME_PLANE * cells + cell] = min(row[flame + st.FLAME_LIFE] + 1, FULL)
+    mate = st.MESSAGES + ((k + 2) % num_agents) * st.WORDS
+    scalars[0], scalars[1], scalars[2] = row[agent + st.ALIVE], row[agent + st.AMMO], row[agent + st.BLAST]
+    scalars[3], scalars[4] = row[agent + st.CAN_KICK], row[st.STEP]
     scalars[5], scalars[6] = row[mate], row[mate + 1]
 
 
 @inline_kernel
 def plane_of(value, own, teams):
     """The plane of a cell's value; bombs and flames have planes of numbers, which their lists fill."""
-    if value <= WOOD:
+    if value <= st.WOOD:
         plane = PASSAGE_PLANE + value
-    elif value >= AGENT:
-        other = value - AGENT
+    elif value >= st.AGENT:
+        other = value - st.AGENT
         mate = teams and (other ^ own) & 1 == 0
         plane = SELF_PLANE if other == own else MATE_PLANE if mate else ENEMY_PLANE
-    elif value >= EXTRA_BOMB:
-        plane = EXTRA_PLANE + value - EXTRA_BOMB
+    elif value >= st.EXTRA_BOMB:
+        plane = EXTRA_PLANE + value - st.EXTRA_BOMB
     else:
-        plane = BLAST_PLANE if value == BOMB else FLAME_PLANE
+        plane = BLAST_PLANE if value == st.BOMB else FLAME_PLANE
     return plane

@@ -7,56 +7,17 @@ counters only grow, so a contested cell stays contested.
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import inline_kernel, inner_kernel, kernel, lowest_one, short_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CAN_KICK,
-    CELL,
-    DIRECTION,
-    DOWN,
-    EXTRA_BOMB,
-    FLAME_CELL,
-    FLAME_FIELDS,
-    FLAME_LIFE,
-    FLAMES,
-    INCR_RANGE,
-    KICK,
-    LAY,
-    LEFT,
-    LIFE,
-    MESSAGES,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    OWNER,
-    PASSAGE,
-    RIGHT,
-    RIGID,
-    STEP,
-    STOP,
-    STRENGTH,
-    UP,
-    WOOD,
-    WORDS,
-    flames_at,
-)
 
 NOBODY = -1
-WAYS = LAY + 1  # what ``near`` knows of a cell: where each move leads
+WAYS = st.LAY + 1  # what ``near`` knows of a cell: where each move leads
 WORD_BITS = 4  # blasts are marked one bit a cell, in words of 2 ** WORD_BITS bits
 BIT = 2**WORD_BITS - 1
 NEW_BOMB = 1  # a bomb is laid with its fuse plus one, and ticks in the same step
@@ -75,6 +36,14 @@ HERE = AGENT_LATER + LATER_FIELDS * MAX_BOMBS  # then, for each cell, how many a
 KINDS = 2  # and at last words of marks where blasts reach
 
 
+class Limits(NamedTuple):
+    """What of a configuration a step depends on."""
+
+    fuse: int
+    flame_life: int
+    blast_cap: int
+
+
 def scratch(size: int) -> npt.NDArray[np.int16]:
     """Room for one step to work in; what it holds before does not matter."""
     return np.zeros(HERE + KINDS * size * size + mark_words(size), dtype=np.int16)
@@ -91,14 +60,14 @@ def neighbours(size: int) -> npt.NDArray[np.int16]:
     """(cells * WAYS,) flat: where each move leads from a cell; to the cell itself where that is off the board."""
     cells = np.arange(size * size, dtype=np.int16).reshape(size, size)
     table = np.repeat(cells[:, :, None], WAYS, axis=2)
-    table[1:, :, UP], table[:-1, :, DOWN] = cells[:-1], cells[1:]
-    table[:, 1:, LEFT], table[:, :-1, RIGHT] = cells[:, :-1], cells[:, 1:]
+    table[1:, :, st.UP], table[:-1, :, st.DOWN] = cells[:-1], cells[1:]
+    table[:, 1:, st.LEFT], table[:, :-1, st.RIGHT] = cells[:, :-1], cells[:, 1:]
     table.setflags(write=False)
     return table.ravel()
 
 
 @kernel
-def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
+def step(row, work, near, size, moves, words, limits):
     """Play one step in place.
 
     ``moves`` (agents,) and ``words`` (agents, 2) are those of all agents; the dead do not move and say 0, 0.  Loops
@@ -106,12 +75,12 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
     is scratch, ``near`` what ``neighbours`` gives.
     """
     cells = size * size
-    hidden, marked = BOARD + cells, HERE + KINDS * cells
+    hidden, marked = st.BOARD + cells, HERE + KINDS * cells
     for k in range(MAX_AGENTS):
-        for w in range(WORDS):
-            row[MESSAGES + k * WORDS + w] = words[k, w] if row[AGENTS + k * AGENT_FIELDS + ALIVE] else 0
+        for w in range(st.WORDS):
+            row[st.MESSAGES + k * st.WORDS + w] = words[k, w] if row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] else 0
     burn_down(row, size, hidden)
-    intend(row, work, near, moves, fuse)
+    intend(row, work, near, moves, limits.fuse)
     rolling = bombs_intend(row, work, near)
     if rolling:
         bombs_cross(row, work)
@@ -122,39 +91,39 @@ def step(row, work, near, size, moves, words, fuse, flame_life, blast_cap):
         if kick(row, work, near, moves):
             collide_again(row, work)
         move_bombs(row, work)
-    move_agents(row, work, blast_cap)
+    move_agents(row, work, limits.blast_cap)
     marks = mark_words(size)
     if explode(row, work, near, marked, marks):
-        add_flames(row, work, marked, marks, size, flame_life)
+        add_flames(row, work, marked, marks, size, limits.flame_life)
     redraw(row, size)
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if row[agent + ALIVE]:
-            cell = BOARD + row[agent + CELL]
-            if row[cell] == FLAMES:
-                row[agent + ALIVE] = 0
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if row[agent + st.ALIVE]:
+            cell = st.BOARD + row[agent + st.CELL]
+            if row[cell] == st.FLAMES:
+                row[agent + st.ALIVE] = 0
             else:
-                row[cell] = AGENT + k
-    row[STEP] += 1
+                row[cell] = st.AGENT + k
+    row[st.STEP] += 1
 
 
 @inline_kernel
 def burn_down(row, size, hidden):
     """Flames without life leave, showing what was hidden; the others stay drawn."""
-    start = left = flames_at(size)
-    end = start + row[NUM_FLAMES] * FLAME_FIELDS
-    for flame in range(start, end, FLAME_FIELDS):
-        cell = row[flame + FLAME_CELL]
-        if row[flame + FLAME_LIFE] == 0:
-            row[BOARD + cell] = row[hidden + cell]
-            row[hidden + cell] = PASSAGE
+    start = left = st.flames_at(size)
+    end = start + row[st.NUM_FLAMES] * st.FLAME_FIELDS
+    for flame in range(start, end, st.FLAME_FIELDS):
+        cell = row[flame + st.FLAME_CELL]
+        if row[flame + st.FLAME_LIFE] == 0:
+            row[st.BOARD + cell] = row[hidden + cell]
+            row[hidden + cell] = st.PASSAGE
         else:
-            row[left + FLAME_CELL] = cell
-            row[left + FLAME_LIFE] = row[flame + FLAME_LIFE] - 1
-            left += FLAME_FIELDS
-    for flame in range(start, left, FLAME_FIELDS):
-        row[BOARD + row[flame + FLAME_CELL]] = FLAMES
-    row[NUM_FLAMES] = (left - start) // FLAME_FIELDS
+            row[left + st.FLAME_CELL] = cell
+            row[left + st.FLAME_LIFE] = row[flame + st.FLAME_LIFE] - 1
+            left += st.FLAME_FIELDS
+    for flame in range(start, left, st.FLAME_FIELDS):
+        row[st.BOARD + row[flame + st.FLAME_CELL]] = st.FLAMES
+    row[st.NUM_FLAMES] = (left - start) // st.FLAME_FIELDS
     clear_tail(row, left, end)
 
 
@@ -169,24 +138,24 @@ def clear_tail(row, left, end):
 def intend(row, work, near, moves, fuse):
     """What each agent wants; bombs are laid at once."""
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        cell = work[AGENT_WANT + k] = row[agent + CELL]
-        if not row[agent + ALIVE]:
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        cell = work[AGENT_WANT + k] = row[agent + st.CELL]
+        if not row[agent + st.ALIVE]:
             continue
-        row[BOARD + cell] = PASSAGE
+        row[st.BOARD + cell] = st.PASSAGE
         target = near[cell * WAYS + moves[k]]
-        value = row[BOARD + target]
+        value = row[st.BOARD + target]
         clear(work, cell)
         clear(work, target)
         clear(work, near[target * WAYS + moves[k]])
-        work[AGENT_WANT + k] = cell if (value == RIGID) | (value == WOOD) else target
-        if moves[k] == LAY and row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
-            bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
-            row[bomb + BOMB_CELL], row[bomb + OWNER] = cell, k
-            row[bomb + LIFE], row[bomb + STRENGTH] = fuse + NEW_BOMB, row[agent + BLAST]
-            row[bomb + DIRECTION] = STOP
-            row[agent + AMMO] -= 1
-            row[NUM_BOMBS] += 1
+        work[AGENT_WANT + k] = cell if (value == st.RIGID) | (value == st.WOOD) else target
+        if moves[k] == st.LAY and row[agent + st.AMMO] > 0 and row[st.NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
+            bomb = st.BOMBS + row[st.NUM_BOMBS] * st.BOMB_FIELDS
+            row[bomb + st.BOMB_CELL], row[bomb + st.OWNER] = cell, k
+            row[bomb + st.LIFE], row[bomb + st.STRENGTH] = fuse + NEW_BOMB, row[agent + st.BLAST]
+            row[bomb + st.DIRECTION] = st.STOP
+            row[agent + st.AMMO] -= 1
+            row[st.NUM_BOMBS] += 1
 
 
 @inline_kernel
@@ -198,8 +167,8 @@ def clear(work, cell):
 @inline_kernel
 def bomb_on(row, cell):
     found = False
-    for k in range(row[NUM_BOMBS]):
-        found |= row[BOMBS + k * BOMB_FIELDS + BOMB_CELL] == cell
+    for k in range(row[st.NUM_BOMBS]):
+        found |= row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL] == cell
     return found
 
 
@@ -207,22 +176,22 @@ def bomb_on(row, cell):
 def bombs_intend(row, work, near):
     """A rolling bomb wants the next cell, unless a wall or an item is there.  Returns whether any rolls."""
     rolling = False
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        cell = row[bomb + BOMB_CELL]
-        row[BOARD + cell] = PASSAGE
-        target = near[cell * WAYS + row[bomb + DIRECTION]]
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        cell = row[bomb + st.BOMB_CELL]
+        row[st.BOARD + cell] = st.PASSAGE
+        target = near[cell * WAYS + row[bomb + st.DIRECTION]]
         clear(work, cell)
         clear(work, target)
-        work[BOMB_WANT + k] = cell if blocks_bomb(row[BOARD + target]) else target
-        rolling |= row[bomb + DIRECTION] != STOP
+        work[BOMB_WANT + k] = cell if blocks_bomb(row[st.BOARD + target]) else target
+        rolling |= row[bomb + st.DIRECTION] != st.STOP
     return rolling
 
 
 @inline_kernel
 def blocks_bomb(value):
     """Whether a cell's value is a wall or an item."""
-    return (value == RIGID) | (value == WOOD) | ((value >= EXTRA_BOMB) & (value <= KICK))
+    return (value == st.RIGID) | (value == st.WOOD) | ((value >= st.EXTRA_BOMB) & (value <= st.KICK))
 
 
 @inline_kernel
@@ -232,8 +201,8 @@ def bombs_cross(row, work):
     The first bomb on an edge keeps it registered, also when it was turned back.
     """
     end = EDGES
-    for k in range(row[NUM_BOMBS]):
-        cell, want = row[BOMBS + k * BOMB_FIELDS + BOMB_CELL], work[BOMB_WANT + k]
+    for k in range(row[st.NUM_BOMBS]):
+        cell, want = row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL], work[BOMB_WANT + k]
         if want == cell:
             continue
         edge = EDGES
@@ -244,7 +213,7 @@ def bombs_cross(row, work):
         elif edge < end:
             first = work[edge + 2]
             work[BOMB_WANT + k] = cell
-            work[BOMB_WANT + first] = row[BOMBS + first * BOMB_FIELDS + BOMB_CELL]
+            work[BOMB_WANT + first] = row[st.BOMBS + first * st.BOMB_FIELDS + st.BOMB_CELL]
         else:
             work[end], work[end + 1], work[end + 2] = cell, want, k
             end += EDGE_FIELDS
@@ -255,8 +224,8 @@ def agent_crosses(row, work, cell, want):
     """Whether an agent would go between two cells."""
     found = False
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        found |= (row[agent + ALIVE] != 0) & same_edge(row[agent + CELL], work[AGENT_WANT + k], cell, want)
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        found |= (row[agent + st.ALIVE] != 0) & same_edge(row[agent + st.CELL], work[AGENT_WANT + k], cell, want)
     return found
 
 
@@ -269,20 +238,20 @@ def same_edge(one, other, cell, want):
 def agents_cross(row, work):
     """Agents that would change places stay."""
     for k in range(MAX_AGENTS):
-        one = AGENTS + k * AGENT_FIELDS
+        one = st.AGENTS + k * st.AGENT_FIELDS
         for m in range(k):
-            other = AGENTS + m * AGENT_FIELDS
-            swap = (work[AGENT_WANT + k] == row[other + CELL]) & (work[AGENT_WANT + m] == row[one + CELL])
-            if swap & (row[one + ALIVE] != 0) & (row[other + ALIVE] != 0):
-                work[AGENT_WANT + k], work[AGENT_WANT + m] = row[one + CELL], row[other + CELL]
+            other = st.AGENTS + m * st.AGENT_FIELDS
+            swap = (work[AGENT_WANT + k] == row[other + st.CELL]) & (work[AGENT_WANT + m] == row[one + st.CELL])
+            if swap & (row[one + st.ALIVE] != 0) & (row[other + st.ALIVE] != 0):
+                work[AGENT_WANT + k], work[AGENT_WANT + m] = row[one + st.CELL], row[other + st.CELL]
 
 
 @inline_kernel
 def count_wants(row, work):
     """How many agents and how many bombs want each cell."""
     for k in range(MAX_AGENTS):
-        work[HERE + KINDS * work[AGENT_WANT + k]] += row[AGENTS + k * AGENT_FIELDS + ALIVE]
-    for k in range(row[NUM_BOMBS]):
+        work[HERE + KINDS * work[AGENT_WANT + k]] += row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]
+    for k in range(row[st.NUM_BOMBS]):
         work[HERE + KINDS * work[BOMB_WANT + k] + 1] += 1
 
 
@@ -293,14 +262,14 @@ def collide(row, work, rolling):
     while changed:
         changed = False
         for k in range(MAX_AGENTS):
-            agent, want = AGENTS + k * AGENT_FIELDS, work[AGENT_WANT + k]
+            agent, want = st.AGENTS + k * st.AGENT_FIELDS, work[AGENT_WANT + k]
             contested = (work[HERE + KINDS * want] > 1) | (work[HERE + KINDS * want + 1] > 1)
-            if contested & (row[agent + ALIVE] != 0) & (want != row[agent + CELL]):
-                work[AGENT_WANT + k] = row[agent + CELL]
-                work[HERE + KINDS * row[agent + CELL]] += 1
+            if contested & (row[agent + st.ALIVE] != 0) & (want != row[agent + st.CELL]):
+                work[AGENT_WANT + k] = row[agent + st.CELL]
+                work[HERE + KINDS * row[agent + st.CELL]] += 1
                 changed = True
-        for k in range(row[NUM_BOMBS] if rolling else 0):
-            want, cell = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
+        for k in range(row[st.NUM_BOMBS] if rolling else 0):
+            want, cell = work[BOMB_WANT + k], row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]
             if (want != cell) & ((work[HERE + KINDS * want + 1] > 1) | (work[HERE + KINDS * want] > 1)):
                 work[BOMB_WANT + k] = cell
                 work[HERE + KINDS * cell + 1] += 1
@@ -312,8 +281,8 @@ def onto_bombs(row, work):
     """Whether an agent moves to a cell that a bomb wants."""
     found = False
     for k in range(MAX_AGENTS):
-        agent, want = AGENTS + k * AGENT_FIELDS, work[AGENT_WANT + k]
-        found |= (row[agent + ALIVE] != 0) & (want != row[agent + CELL]) & (work[HERE + KINDS * want + 1] != 0)
+        agent, want = st.AGENTS + k * st.AGENT_FIELDS, work[AGENT_WANT + k]
+        found |= (row[agent + st.ALIVE] != 0) & (want != row[agent + st.CELL]) & (work[HERE + KINDS * want + 1] != 0)
     return found
 
 
@@ -323,20 +292,20 @@ def kick(row, work, near, moves):
     for k in range(MAX_AGENTS):
         work[KICKED + k] = NOBODY
     bomb_end, agent_end = BOMB_LATER, AGENT_LATER
-    for k in range(row[NUM_BOMBS]):
+    for k in range(row[st.NUM_BOMBS]):
         work[KICKER + k] = NOBODY
-        want, own = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
+        want, own = work[BOMB_WANT + k], row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]
         agent = wanted_by(row, work, want)
-        target, stands = own, row[AGENTS + max(agent, 0) * AGENT_FIELDS + CELL]
+        target, stands = own, row[st.AGENTS + max(agent, 0) * st.AGENT_FIELDS + st.CELL]
         if (agent == NOBODY) | ((want == stands) & (want == own)):
             continue
         if want != stands:
             aim = near[want * WAYS + moves[agent]]
-            able = row[AGENTS + agent * AGENT_FIELDS + CAN_KICK] and aim != want
+            able = row[st.AGENTS + agent * st.AGENT_FIELDS + st.CAN_KICK] and aim != want
             if able and can_roll(row, work, aim):
                 work[HERE + KINDS * want + 1] = 0
                 work[KICKED + agent], work[KICKER + k] = k, agent
-                row[BOMBS + k * BOMB_FIELDS + DIRECTION] = moves[agent]
+                row[st.BOMBS + k * st.BOMB_FIELDS + st.DIRECTION] = moves[agent]
                 target = aim
             else:
                 work[agent_end], work[agent_end + 1] = agent, stands
@@ -357,7 +326,7 @@ def wanted_by(row, work, cell):
     """The alive agent that wants a cell, or NOBODY."""
     found = NOBODY
     for k in range(MAX_AGENTS):
-        if (row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0) & (work[AGENT_WANT + k] == cell):
+        if (row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0) & (work[AGENT_WANT + k] == cell):
             found = k
     return found
 
@@ -365,7 +334,9 @@ def wanted_by(row, work, cell):
 @inline_kernel
 def can_roll(row, work, cell):
     """Whether a kicked bomb may roll to a cell."""
-    return work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[BOARD + cell])
+    return (
+        work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[st.BOARD + cell])
+    )
 
 
 @inline_kernel
@@ -375,21 +346,21 @@ def collide_again(row, work):
     while changed:
         changed = False
         for k in range(MAX_AGENTS):
-            want, cell = work[AGENT_WANT + k], row[AGENTS + k * AGENT_FIELDS + CELL]
-            if not row[AGENTS + k * AGENT_FIELDS + ALIVE] or want == cell:
+            want, cell = work[AGENT_WANT + k], row[st.AGENTS + k * st.AGENT_FIELDS + st.CELL]
+            if not row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] or want == cell:
                 continue
             if work[HERE + KINDS * want] > 1 or work[HERE + KINDS * want + 1] != 0:
                 bomb = work[KICKED + k]
                 if bomb != NOBODY:
-                    stands = row[BOMBS + bomb * BOMB_FIELDS + BOMB_CELL]
+                    stands = row[st.BOMBS + bomb * st.BOMB_FIELDS + st.BOMB_CELL]
                     work[BOMB_WANT + bomb] = stands
                     work[HERE + KINDS * stands + 1] += 1
                     work[KICKED + k], work[KICKER + bomb] = NOBODY, NOBODY
                 work[AGENT_WANT + k] = cell
                 work[HERE + KINDS * cell] += 1
                 changed = True
-        for k in range(row[NUM_BOMBS]):
-            want, cell = work[BOMB_WANT + k], row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
+        for k in range(row[st.NUM_BOMBS]):
+            want, cell = work[BOMB_WANT + k], row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]
             agent = work[KICKER + k]
             if want == cell and agent == NOBODY:
                 continue
@@ -397,7 +368,7 @@ def collide_again(row, work):
                 work[BOMB_WANT + k] = cell
                 work[HERE + KINDS * cell + 1] += 1
                 if agent != NOBODY:
-                    stands = row[AGENTS + agent * AGENT_FIELDS + CELL]
+                    stands = row[st.AGENTS + agent * st.AGENT_FIELDS + st.CELL]
                     work[AGENT_WANT + agent] = stands
                     work[HERE + KINDS * stands] += 1
                     work[KICKED + agent], work[KICKER + k] = NOBODY, NOBODY
@@ -407,28 +378,28 @@ def collide_again(row, work):
 @inline_kernel
 def move_bombs(row, work):
     """Every bomb goes where it wants; one that stays stops for good."""
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        if work[BOMB_WANT + k] == row[bomb + BOMB_CELL] and work[KICKER + k] == NOBODY:
-            row[bomb + DIRECTION] = STOP
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        if work[BOMB_WANT + k] == row[bomb + st.BOMB_CELL] and work[KICKER + k] == NOBODY:
+            row[bomb + st.DIRECTION] = st.STOP
         else:
-            row[bomb + BOMB_CELL] = work[BOMB_WANT + k]
+            row[bomb + st.BOMB_CELL] = work[BOMB_WANT + k]
 
 
 @inline_kernel
 def move_agents(row, work, blast_cap):
     """Every agent goes where it wants and picks up what lies there; nothing lies where it was."""
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if row[agent + ALIVE]:
-            row[agent + CELL] = work[AGENT_WANT + k]
-            item = row[BOARD + work[AGENT_WANT + k]]
-            if item == EXTRA_BOMB:
-                row[agent + AMMO] = min(row[agent + AMMO] + 1, FULL_BLAST)
-            elif item == INCR_RANGE:
-                row[agent + BLAST] = min(row[agent + BLAST] + 1, blast_cap)
-            elif item == KICK:
-                row[agent + CAN_KICK] = 1
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if row[agent + st.ALIVE]:
+            row[agent + st.CELL] = work[AGENT_WANT + k]
+            item = row[st.BOARD + work[AGENT_WANT + k]]
+            if item == st.EXTRA_BOMB:
+                row[agent + st.AMMO] = min(row[agent + st.AMMO] + 1, FULL_BLAST)
+            elif item == st.INCR_RANGE:
+                row[agent + st.BLAST] = min(row[agent + st.BLAST] + 1, blast_cap)
+            elif item == st.KICK:
+                row[agent + st.CAN_KICK] = 1
 
 
 @inline_kernel
@@ -438,12 +409,12 @@ def explode(row, work, near, marked, words):
     Returns whether any went off.  ``KICKER`` serves for who goes off.
     """
     some = False
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        row[bomb + LIFE] -= 1
-        going = (row[bomb + LIFE] == 0) | (row[BOARD + row[bomb + BOMB_CELL]] == FLAMES)
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        row[bomb + st.LIFE] -= 1
+        going = (row[bomb + st.LIFE] == 0) | (row[st.BOARD + row[bomb + st.BOMB_CELL]] == st.FLAMES)
         if going:
-            row[bomb + LIFE] = 0
+            row[bomb + st.LIFE] = 0
         work[KICKER + k] = going
         some |= going
     if not some:
@@ -452,18 +423,18 @@ def explode(row, work, near, marked, words):
         work[word] = 0
     while some:
         left = 0
-        for k in range(row[NUM_BOMBS]):
-            bomb = BOMBS + k * BOMB_FIELDS
+        for k in range(row[st.NUM_BOMBS]):
+            bomb = st.BOMBS + k * st.BOMB_FIELDS
             if work[KICKER + k]:
-                give_back(row, row[bomb + OWNER])
-                blast(row, work, near, marked, row[bomb + BOMB_CELL], row[bomb + STRENGTH])
+                give_back(row, row[bomb + st.OWNER])
+                blast(row, work, near, marked, row[bomb + st.BOMB_CELL], row[bomb + st.STRENGTH])
             else:
-                move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
+                move_bomb(row, bomb, st.BOMBS + left * st.BOMB_FIELDS)
                 left += 1
         keep_bombs(row, left)
         some = False
         for k in range(left):
-            cell = row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
+            cell = row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]
             work[KICKER + k] = (work[marked + (cell >> WORD_BITS)] >> (cell & BIT)) & 1
             some |= work[KICKER + k] != 0
     return True
@@ -473,22 +444,22 @@ def explode(row, work, near, marked, words):
 def give_back(row, owner):
     """A bomb's owner, dead or alive, has it back."""
     if 0 <= owner < MAX_AGENTS:
-        ammo = AGENTS + owner * AGENT_FIELDS + AMMO
+        ammo = st.AGENTS + owner * st.AGENT_FIELDS + st.AMMO
         row[ammo] = min(row[ammo] + 1, FULL_BLAST)
 
 
 @inline_kernel
 def move_bomb(row, source, target):
     if source != target:
-        for f in range(BOMB_FIELDS):
+        for f in range(st.BOMB_FIELDS):
             row[target + f] = row[source + f]
 
 
 @inline_kernel
 def keep_bombs(row, left):
     """The list ends after so many."""
-    clear_tail(row, BOMBS + left * BOMB_FIELDS, BOMBS + row[NUM_BOMBS] * BOMB_FIELDS)
-    row[NUM_BOMBS] = left
+    clear_tail(row, st.BOMBS + left * st.BOMB_FIELDS, st.BOMBS + row[st.NUM_BOMBS] * st.BOMB_FIELDS)
+    row[st.NUM_BOMBS] = left
 
 
 @inline_kernel
@@ -497,15 +468,15 @@ def blast(row, work, near, marked, cell, strength):
     if strength <= 0:
         return
     mark(work, marked, cell)
-    for direction in range(UP, RIGHT + 1):
+    for direction in range(st.UP, st.RIGHT + 1):
         at = cell
         for _ in range(strength - 1):
             target = near[at * WAYS + direction]
-            if target == at or row[BOARD + target] == RIGID:
+            if target == at or row[st.BOARD + target] == st.RIGID:
                 break
             at = target
             mark(work, marked, at)
-            if row[BOARD + at] == WOOD:
+            if row[st.BOARD + at] == st.WOOD:
                 break
 
 
@@ -517,54 +488,54 @@ def mark(work, marked, cell):
 @inline_kernel
 def add_flames(row, work, marked, words, size, flame_life):
     """One new flame a marked cell, in row-major order."""
-    start = flames_at(size)
-    end, room = start + row[NUM_FLAMES] * FLAME_FIELDS, len(row)
+    start = st.flames_at(size)
+    end, room = start + row[st.NUM_FLAMES] * st.FLAME_FIELDS, len(row)
     for word in range(words):
         left = np.uint16(work[marked + word])
         while left and end < room:
-            row[end + FLAME_CELL], row[end + FLAME_LIFE] = (word << WORD_BITS) + lowest_one(left), flame_life
+            row[end + st.FLAME_CELL], row[end + st.FLAME_LIFE] = (word << WORD_BITS) + lowest_one(left), flame_life
             left &= left - np.uint16(1)
-            end += FLAME_FIELDS
-    row[NUM_FLAMES] = (end - start) // FLAME_FIELDS
+            end += st.FLAME_FIELDS
+    row[st.NUM_FLAMES] = (end - start) // st.FLAME_FIELDS
 
 
 @inline_kernel
 def redraw(row, size):
     """Bombs, then flames over them."""
-    for k in range(row[NUM_BOMBS]):
-        row[BOARD + row[BOMBS + k * BOMB_FIELDS + BOMB_CELL]] = BOMB
-    start = flames_at(size)
-    for k in range(row[NUM_FLAMES]):
-        row[BOARD + row[start + k * FLAME_FIELDS + FLAME_CELL]] = FLAMES
+    for k in range(row[st.NUM_BOMBS]):
+        row[st.BOARD + row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]] = st.BOMB
+    start = st.flames_at(size)
+    for k in range(row[st.NUM_FLAMES]):
+        row[st.BOARD + row[start + k * st.FLAME_FIELDS + st.FLAME_CELL]] = st.FLAMES
 
 
 @inner_kernel
 def collapse(row, size, ring):
     """The ring becomes walls: agents drawn there die, bombs go back to their owners, flames and items vanish."""
     left = 0
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        if on_ring(row[bomb + BOMB_CELL], size, ring):
-            give_back(row, row[bomb + OWNER])
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        if on_ring(row[bomb + st.BOMB_CELL], size, ring):
+            give_back(row, row[bomb + st.OWNER])
         else:
-            move_bomb(row, bomb, BOMBS + left * BOMB_FIELDS)
+            move_bomb(row, bomb, st.BOMBS + left * st.BOMB_FIELDS)
             left += 1
     keep_bombs(row, left)
-    start, left = flames_at(size), 0
-    for k in range(row[NUM_FLAMES]):
-        flame, target = start + k * FLAME_FIELDS, start + left * FLAME_FIELDS
-        cell = row[flame + FLAME_CELL]
-        if not (on_ring(cell, size, ring) and row[BOARD + cell] == FLAMES):
-            row[target + FLAME_CELL], row[target + FLAME_LIFE] = cell, row[flame + FLAME_LIFE]
+    start, left = st.flames_at(size), 0
+    for k in range(row[st.NUM_FLAMES]):
+        flame, target = start + k * st.FLAME_FIELDS, start + left * st.FLAME_FIELDS
+        cell = row[flame + st.FLAME_CELL]
+        if not (on_ring(cell, size, ring) and row[st.BOARD + cell] == st.FLAMES):
+            row[target + st.FLAME_CELL], row[target + st.FLAME_LIFE] = cell, row[flame + st.FLAME_LIFE]
             left += 1
-    clear_tail(row, start + left * FLAME_FIELDS, start + row[NUM_FLAMES] * FLAME_FIELDS)
-    row[NUM_FLAMES] = left
+    clear_tail(row, start + left * st.FLAME_FIELDS, start + row[st.NUM_FLAMES] * st.FLAME_FIELDS)
+    row[st.NUM_FLAMES] = left
     for cell in range(size * size):
         if on_ring(cell, size, ring):
-            if row[BOARD + cell] >= AGENT:
-                row[AGENTS + (row[BOARD + cell] - AGENT) * AGENT_FIELDS + ALIVE] = 0
-            row[BOARD + size * size + cell] = PASSAGE
-            row[BOARD + cell] = RIGID
+            if row[st.BOARD + cell] >= st.AGENT:
+                row[st.AGENTS + (row[st.BOARD + cell] - st.AGENT) * st.AGENT_FIELDS + st.ALIVE] = 0
+            row[st.BOARD + size * size + cell] = st.PASSAGE
+            row[st.BOARD + cell] = st.RIGID
 
 
 @inline_kernel

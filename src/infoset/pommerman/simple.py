@@ -12,24 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.rules import WAYS, neighbours
-from infoset.pommerman.state import (
-    AGENT,
-    DOWN,
-    EXTRA_BOMB,
-    FLAMES,
-    FOG,
-    INCR_RANGE,
-    KICK,
-    LAY,
-    LEFT,
-    PASSAGE,
-    RIGHT,
-    RIGID,
-    STOP,
-    UP,
-    WOOD,
-)
 from infoset.randomness import below, next_word, streams
 
 DEPTH = 10  # how far the search looks: rows, columns and their sum
@@ -39,10 +23,10 @@ FAR = 32767
 NOWHERE = -1
 
 # Sets of board values are bit masks
-ITEMS = 1 << EXTRA_BOMB | 1 << INCR_RANGE | 1 << KICK
-WALKABLE = 1 << PASSAGE | ITEMS | 1 << AGENT | 1 << AGENT + 1 | 1 << AGENT + 2 | 1 << AGENT + 3
-HIDDEN = 1 << FOG | 1 << RIGID | 1 << FLAMES  # what the search leaves out
-WOODEN = 1 << WOOD
+ITEMS = 1 << st.EXTRA_BOMB | 1 << st.INCR_RANGE | 1 << st.KICK
+WALKABLE = 1 << st.PASSAGE | ITEMS | 1 << st.AGENT | 1 << st.AGENT + 1 | 1 << st.AGENT + 2 | 1 << st.AGENT + 3
+HIDDEN = 1 << st.FOG | 1 << st.RIGID | 1 << st.FLAMES  # what the search leaves out
+WOODEN = 1 << st.WOOD
 
 # What an agent remembers: its last direction towards an enemy (STOP: none), and the cells that it wandered through
 PREVIOUS, NEXT_SLOT, RECENT = range(3)
@@ -51,8 +35,8 @@ MEMORY = RECENT + RECENT_CELLS
 
 # The scratch row: dangers first, then for each cell distance, parent, queue, and bombs with row, column and strength
 DANGER = 0  # (RIGHT + 1,) the strength of bombs in each direction, 0 for none
-ORDER = DANGER + RIGHT + 1  # (RIGHT,) the dangerous directions in the order found
-DISTANCE = ORDER + RIGHT
+ORDER = DANGER + st.RIGHT + 1  # (RIGHT,) the dangerous directions in the order found
+DISTANCE = ORDER + st.RIGHT
 PER_CELL = 6
 ALL_SIDES = 4
 
@@ -62,7 +46,7 @@ def forget(memory):
     """Leave in ``memory`` (MEMORY,) what an agent remembers before its first move."""
     for k in range(MEMORY):
         memory[k] = NOWHERE
-    memory[PREVIOUS], memory[NEXT_SLOT] = STOP, 0
+    memory[PREVIOUS], memory[NEXT_SLOT] = st.STOP, 0
 
 
 def memory() -> npt.NDArray[np.int16]:
@@ -115,12 +99,12 @@ def hunt(board, work, near, size, own, passable, enemies, head, tail, ammo, stre
     if enemy == NOWHERE:
         return NOWHERE
     if enemy == own:
-        return STOP
+        return st.STOP
     if work[DISTANCE + enemy] == 1 and ammo >= 1:
         if may_bomb(board, work, near, size, own, passable, head, tail, strength, stream):
-            return LAY
+            return st.LAY
         if not lists_passage(board, size, row, column):
-            return STOP
+            return st.STOP
     direction = way(work, near, cells, own, enemy)
     if memory[PREVIOUS] == direction and not coin(stream):
         return NOWHERE
@@ -141,7 +125,7 @@ def gather(board, work, near, size, own, passable, head, tail, ammo, strength, b
     if work[DISTANCE + wood] <= 1:
         able = wood != own and ammo >= 1
         lay = able and may_bomb(board, work, near, size, own, passable, head, tail, strength, stream)
-        return LAY if lay else STOP
+        return st.LAY if lay else st.STOP
     direction = way(work, near, cells, own, wood)
     if in_line(work, cells, bombs, row + down(direction), column + right(direction)):
         return NOWHERE
@@ -162,13 +146,13 @@ def coin(stream):
 @inline_kernel
 def down(direction):
     """How many rows down a direction leads."""
-    return np.int64(direction == DOWN) - np.int64(direction == UP)
+    return np.int64(direction == st.DOWN) - np.int64(direction == st.UP)
 
 
 @inline_kernel
 def right(direction):
     """How many columns to the right a direction leads."""
-    return np.int64(direction == RIGHT) - np.int64(direction == LEFT)
+    return np.int64(direction == st.RIGHT) - np.int64(direction == st.LEFT)
 
 
 @inner_kernel
@@ -217,7 +201,7 @@ def explore(board, work, near, size, own, passable, head, tail, limit, stream):
         head += 1
         if not holds(passable, board[cell]):
             continue
-        for direction in range(UP, RIGHT + 1):
+        for direction in range(st.UP, st.RIGHT + 1):
             target = near[cell * WAYS + direction]
             if distance > work[DISTANCE + target] or holds(HIDDEN, board[target]):
                 continue
@@ -259,21 +243,21 @@ def find_dangers(work, cells, size, bombs, row, column):
     rows = DISTANCE + 3 * cells
     columns, strengths = rows + cells, rows + 2 * cells
     found = 0
-    for direction in range(UP, RIGHT + 1):
+    for direction in range(st.UP, st.RIGHT + 1):
         work[DANGER + direction] = 0
     for k in range(bombs):
         r, c, strength = work[rows + k], work[columns + k], work[strengths + k]
         if work[DISTANCE + r * size + c] > strength:
             continue
         if r == row and c == column:
-            found = add_danger(work, found, RIGHT, strength)
-            found = add_danger(work, found, LEFT, strength)
-            found = add_danger(work, found, UP, strength)
-            found = add_danger(work, found, DOWN, strength)
+            found = add_danger(work, found, st.RIGHT, strength)
+            found = add_danger(work, found, st.LEFT, strength)
+            found = add_danger(work, found, st.UP, strength)
+            found = add_danger(work, found, st.DOWN, strength)
         elif r == row:
-            found = add_danger(work, found, RIGHT if column < c else LEFT, strength)
+            found = add_danger(work, found, st.RIGHT if column < c else st.LEFT, strength)
         elif c == column:
-            found = add_danger(work, found, DOWN if row < r else UP, strength)
+            found = add_danger(work, found, st.DOWN if row < r else st.UP, strength)
     return found
 
 
@@ -294,15 +278,15 @@ def flee(board, work, near, cells, size, own, passable, found, stream):
             direction = work[ORDER + k]
             if leads_out(board, work, near, cells, size, own, passable, direction):
                 return np.int64(direction)
-        return STOP
+        return st.STOP
     safe = allowed = 0
-    for direction in range(UP, RIGHT + 1):
+    for direction in range(st.UP, st.RIGHT + 1):
         target = near[own * WAYS + direction]
         if target == own:
             continue
         if work[DANGER + direction]:
             allowed |= 1 << direction
-        elif holds(passable | 1 << FOG, board[target]):
+        elif holds(passable | 1 << st.FOG, board[target]):
             safe |= 1 << direction
     return pick(safe if safe else allowed, stream)
 
@@ -326,7 +310,7 @@ def leads_out(board, work, near, cells, size, own, passable, direction):
         rows, columns = abs(cell // size - row), abs(cell % size - column)
         if (rows and columns) or rows + columns > strength:
             return True
-        for step in range(UP, RIGHT + 1):
+        for step in range(st.UP, st.RIGHT + 1):
             target = near[cell * WAYS + step]
             if not work[seen + target] and holds(passable, board[target]):
                 work[seen + target] = 1
@@ -339,15 +323,15 @@ def leads_out(board, work, near, cells, size, own, passable, direction):
 def pick(directions, stream):
     """One of a set of moves, each as likely; Stop of none."""
     count = 0
-    for direction in range(STOP, RIGHT + 1):
+    for direction in range(st.STOP, st.RIGHT + 1):
         count += (directions >> direction) & 1
     left = below(stream, count) if count > 1 else 0
-    for direction in range(STOP, RIGHT + 1):
+    for direction in range(st.STOP, st.RIGHT + 1):
         if (directions >> direction) & 1:
             if left == 0:
                 return direction
             left -= 1
-    return STOP
+    return st.STOP
 
 
 @inner_kernel
@@ -371,14 +355,14 @@ def nearest(board, work, cells, tail, values, reach):
 def way(work, near, cells, own, target):
     """The first step of the way found to a cell; Stop where there is none, the cell being the own one."""
     if target == own:
-        return STOP
+        return st.STOP
     cell = target
     while work[DISTANCE + cells + cell] != own:
         cell = work[DISTANCE + cells + cell]
-    for direction in range(UP, RIGHT + 1):
+    for direction in range(st.UP, st.RIGHT + 1):
         if near[own * WAYS + direction] == cell:
             return direction
-    return STOP
+    return st.STOP
 
 
 @linked_kernel
@@ -397,7 +381,7 @@ def has_refuge(board, work, size, own, begin, end, strength):
     queue, first = DISTANCE + 2 * size * size, own // size * size
     for k in range(begin, end):
         cell = work[queue + k]
-        if board[cell] == PASSAGE:
+        if board[cell] == st.PASSAGE:
             if work[DISTANCE + cell] > strength:
                 return True
             in_row = first <= cell < first + size
@@ -411,7 +395,7 @@ def lists_passage(board, size, row, column):
     """Whether the window of the search has a passage, to be reached or not."""
     for r in range(max(0, row - DEPTH), min(size, row + DEPTH)):
         for c in range(max(0, column - DEPTH), min(size, column + DEPTH)):
-            if board[r * size + c] == PASSAGE and abs(r - row) + abs(c - column) <= DEPTH:
+            if board[r * size + c] == st.PASSAGE and abs(r - row) + abs(c - column) <= DEPTH:
                 return True
     return False
 
@@ -432,9 +416,9 @@ def in_line(work, cells, bombs, row, column):
 def wander(board, work, near, cells, bombs, own, row, column, passable, memory, stream):
     """Rules 7 and 8: anywhere safe, rather not where one was, and rather not staying."""
     safe = fresh = 0
-    for direction in range(STOP, RIGHT + 1):
+    for direction in range(st.STOP, st.RIGHT + 1):
         target = near[own * WAYS + direction]
-        if (target == own and direction != STOP) or not holds(passable, board[target]):
+        if (target == own and direction != st.STOP) or not holds(passable, board[target]):
             continue
         if in_line(work, cells, bombs, row + down(direction), column + right(direction)):
             continue
@@ -444,7 +428,7 @@ def wander(board, work, near, cells, bombs, own, row, column, passable, memory, 
     memory[RECENT + memory[NEXT_SLOT]] = own
     memory[NEXT_SLOT] = 0 if memory[NEXT_SLOT] == RECENT_CELLS - 1 else memory[NEXT_SLOT] + 1
     directions = fresh if fresh else safe
-    moving = directions & ~(1 << STOP)
+    moving = directions & ~(1 << st.STOP)
     return pick(moving if moving else directions, stream)
 
 

@@ -9,26 +9,10 @@ import numpy.typing as npt
 
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.engine import NUM_AGENTS, SIZE
 from infoset.pommerman.observation import enemies, sees
 from infoset.pommerman.simple import enemy_mask, forget, memory, simple_move, simple_scratch
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CELL,
-    FOG,
-    NUM_BOMBS,
-    STEP,
-    STOP,
-    STRENGTH,
-)  # fmt: skip
 from infoset.pommerman.vec import PommermanVec
 from infoset.randomness import streams
 
@@ -42,15 +26,15 @@ def simple_all(rows, settings, near, view, seats, masks, memories, sights, work,
         for k in range(settings[NUM_AGENTS]):
             if not seats[k]:
                 continue
-            agent = AGENTS + k * AGENT_FIELDS
-            if row[STEP] == 0:
+            agent = st.AGENTS + k * st.AGENT_FIELDS
+            if row[st.STEP] == 0:
                 forget(memories[b, k])
-            moves[b, k] = STOP
-            if row[agent + ALIVE]:
-                look(row, size, view, row[agent + CELL], sights[0], sights[1])
+            moves[b, k] = st.STOP
+            if row[agent + st.ALIVE]:
+                look(row, size, view, row[agent + st.CELL], sights[0], sights[1])
                 moves[b, k] = simple_move(
-                    sights[0], sights[1], row[agent + CELL], masks[k], row[agent + AMMO], row[agent + BLAST], size,
-                    near, memories[b, k], work, randoms[b : b + 1],
+                    sights[0], sights[1], row[agent + st.CELL], masks[k], row[agent + st.AMMO], row[agent + st.BLAST],
+                    size, near, memories[b, k], work, randoms[b : b + 1],
                 )  # fmt: skip
 
 
@@ -59,16 +43,16 @@ def look(row, size, view, own, board, blasts):
     """The board and the strengths of bombs as an agent at ``own`` sees them."""
     top, left = own // size - view, own % size - view
     for cell in range(size * size):
-        board[cell] = FOG
+        board[cell] = st.FOG
     for cell in range(size * size):
         blasts[cell] = 0
     for r in range(max(top, 0), min(top + 2 * view + 1, size)):
         for cell in range(r * size + max(left, 0), r * size + min(left + 2 * view + 1, size)):
-            board[cell] = row[BOARD + cell]
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        if sees(row[bomb + BOMB_CELL], own, size, view):
-            blasts[row[bomb + BOMB_CELL]] = row[bomb + STRENGTH]
+            board[cell] = row[st.BOARD + cell]
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        if sees(row[bomb + st.BOMB_CELL], own, size, view):
+            blasts[row[bomb + st.BOMB_CELL]] = row[bomb + st.STRENGTH]
 
 
 class SimpleVec:
@@ -98,7 +82,7 @@ class SimpleVec:
         self._randoms = streams(seed, batch.num_envs)
         cells = batch.config.size**2
         self._rooms = [(np.empty((2, cells), dtype=np.int16), simple_scratch(batch.config.size)) for _ in batch.parts]
-        self._moves = np.full((batch.num_envs, agents), STOP, dtype=np.int16)
+        self._moves = np.full((batch.num_envs, agents), st.STOP, dtype=np.int16)
 
     def act(self) -> npt.NDArray[np.int16]:
         """(B, A) moves for ``PommermanVec.step``; those of the other seats, and of the dead, are Stop.

@@ -15,43 +15,16 @@ import msgspec
 
 from infoset.errors import FormatError, shorten
 from infoset.jit import kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import LAST_STEP, MAX_BOMBS, Config, GameType
 from infoset.pommerman.outcome import judge
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    BOARD,
-    BOMB,
-    BOMB_FIELDS,
-    BOMBS,
-    EXTRA_BOMB,
-    FLAME_FIELDS,
-    FLAMES,
-    INCR_RANGE,
-    KICK,
-    MESSAGES,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    PASSAGE,
-    RIGHT,
-    RIGID,
-    STEP,
-    STOP,
-    UP,
-    WOOD,
-    WORDS,
-    Row,
-    empty_rows,
-    flames_at,
-)  # fmt: skip
 
 SCHEMA = 1
 MAX_TEXT = 1 << 20  # characters of one state; a burning board of 32 by 32 cells takes an eighth of them
 MAX_COUNT = 100  # ammunition and blast strengths far beyond what can be picked up
 MAX_LIFE = 1000  # of a bomb; one without life ticks on below zero until fire reaches it
 DEFAULT_BLAST = 2  # what the reference makes of a loaded strength of 0
-STILL = (PASSAGE, RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)  # what the board alone tells
+STILL = (st.PASSAGE, st.RIGID, st.WOOD, st.EXTRA_BOMB, st.INCR_RANGE, st.KICK)  # what the board alone tells
 
 Position: TypeAlias = tuple[int, int]
 Drawn: TypeAlias = dict[int, tuple[int, str]]  # cell: what the board must show there, and the place that says so
@@ -102,11 +75,11 @@ class _State(msgspec.Struct):
 class SavedState(NamedTuple):
     """What a state file holds: a position, and the joint action that led to it (empty at the start)."""
 
-    row: Row
+    row: st.Row
     intended_actions: list[int | list[int]]
 
 
-def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") -> Row:
+def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") -> st.Row:
     """A position from a state's JSON text or its dictionary, values encoded once more or not; result and rewards are
     judged as the position stands.
 
@@ -142,7 +115,7 @@ def read_saved(
         raise FormatError(f"{place}{shorten(str(error), 300)}", file) from None
 
 
-def write_state(row: Row, config: Config, intended_actions: Sequence[Any] = ()) -> dict[str, str]:
+def write_state(row: st.Row, config: Config, intended_actions: Sequence[Any] = ()) -> dict[str, str]:
     """The reference's dictionary of a position: every value is a JSON text.
 
     ``intended_actions`` is the joint action that led to the position.
@@ -159,23 +132,23 @@ def write_state(row: Row, config: Config, intended_actions: Sequence[Any] = ()) 
     return {key: json.dumps(value) for key, value in body.items()}
 
 
-def state_text(row: Row, config: Config) -> str:
+def state_text(row: st.Row, config: Config) -> str:
     """A position as one line of JSON that ``read_state`` reads back; equal positions give equal texts."""
     return json.dumps({"schema": SCHEMA, **state_body(row, config)}, separators=(",", ":"))
 
 
-def state_body(row: Row, config: Config) -> dict[str, Any]:
+def state_body(row: st.Row, config: Config) -> dict[str, Any]:
     """A position as plain lists and numbers under the reference's keys; hidden items row by row."""
     size, count = config.size, config.num_agents
     cells = config.size * config.size
-    agents = row[AGENTS:][: count * AGENT_FIELDS].reshape(count, -1).tolist()
-    bombs = row[BOMBS:][: row[NUM_BOMBS] * BOMB_FIELDS].reshape(-1, BOMB_FIELDS).tolist()
-    flames = row[flames_at(size) :][: row[NUM_FLAMES] * FLAME_FIELDS].reshape(-1, FLAME_FIELDS).tolist()
-    hidden = row[BOARD + cells : flames_at(size)].tolist()
+    agents = row[st.AGENTS :][: count * st.AGENT_FIELDS].reshape(count, -1).tolist()
+    bombs = row[st.BOMBS :][: row[st.NUM_BOMBS] * st.BOMB_FIELDS].reshape(-1, st.BOMB_FIELDS).tolist()
+    flames = row[st.flames_at(size) :][: row[st.NUM_FLAMES] * st.FLAME_FIELDS].reshape(-1, st.FLAME_FIELDS).tolist()
+    hidden = row[st.BOARD + cells : st.flames_at(size)].tolist()
     body: dict[str, Any] = {
         "board_size": size,
-        "step_count": int(row[STEP]),
-        "board": row[BOARD : BOARD + cells].reshape(size, size).tolist(),
+        "step_count": int(row[st.STEP]),
+        "board": row[st.BOARD : st.BOARD + cells].reshape(size, size).tolist(),
         "agents": [
             {
                 "agent_id": k, "is_alive": bool(alive), "position": [*divmod(cell, size)], "ammo": ammo,
@@ -186,7 +159,7 @@ def state_body(row: Row, config: Config) -> dict[str, Any]:
         "bombs": [
             {
                 "position": [*divmod(cell, size)], "bomber_id": owner, "life": life, "blast_strength": strength,
-                "moving_direction": None if direction == STOP else direction,
+                "moving_direction": None if direction == st.STOP else direction,
             }
             for cell, owner, life, strength, direction in bombs
         ],
@@ -196,10 +169,10 @@ def state_body(row: Row, config: Config) -> dict[str, Any]:
     if config.collapses:
         body["collapses"] = list(config.collapses)
     if config.game_type == GameType.TEAM_RADIO:
-        said = row[MESSAGES:][: count * WORDS].reshape(count, WORDS).tolist()
+        said = row[st.MESSAGES :][: count * st.WORDS].reshape(count, st.WORDS).tolist()
         body |= {
             "radio_vocab_size": config.vocabulary,
-            "radio_num_words": WORDS,
+            "radio_num_words": st.WORDS,
             "radio_from_agent": {f"Agent{k}": words for k, words in enumerate(said)},
         }
     return body
@@ -284,26 +257,26 @@ def _inner(key: str, text: str) -> Any:
         raise ValueError(f"{key} = {shorten(repr(text), 40)}: not JSON: {error}") from None
 
 
-def _position(state: _State, config: Config) -> Row:
+def _position(state: _State, config: Config) -> st.Row:
     """The checked row.  Raises ``ValueError``."""
     size = config.size
     _check("board_size", state.board_size, size, size)
     _check("step_count", state.step_count, 0, LAST_STEP)
     _check_variant(state, config)
-    row: Row = empty_rows(1, config)[0]
-    row[STEP] = state.step_count
+    row: st.Row = st.empty_rows(1, config)[0]
+    row[st.STEP] = state.step_count
     _fill_agents(row, state.agents, config)
     _fill_bombs(row, state.bombs, config)
     _fill_flames(row, state.flames, config)
     _fill_board(row, state, config)
     _fill_items(row, state.items, size)
     for k, words in enumerate(_messages(state, config)):
-        row[MESSAGES + k * WORDS :][:WORDS] = words
+        row[st.MESSAGES + k * st.WORDS :][: st.WORDS] = words
     judge_position(row, config)
     return row
 
 
-def judge_position(row: Row, config: Config) -> None:
+def judge_position(row: st.Row, config: Config) -> None:
     """Write the result and the rewards of a position into its row, as it stands."""
     _judge(row, int(config.game_type), config.num_agents, config.max_steps)
 
@@ -325,7 +298,7 @@ def _check_variant(state: _State, config: Config) -> None:
     for name, value, own in (
         ("collapses", state.collapses, list(config.collapses)),
         ("radio_vocab_size", state.radio_vocab_size, config.vocabulary if radio else None),
-        ("radio_num_words", state.radio_num_words, WORDS if radio else None),
+        ("radio_num_words", state.radio_num_words, st.WORDS if radio else None),
     ):
         if value is not None and value != own:
             raise ValueError(f"{name} = {shorten(repr(value))}; allowed in this variant: {own or 'nothing'}")
@@ -337,7 +310,7 @@ def _cell(place: str, position: Position, size: int) -> int:
     return position[0] * size + position[1]
 
 
-def _fill_agents(row: Row, agents: list[_Agent], config: Config) -> None:
+def _fill_agents(row: st.Row, agents: list[_Agent], config: Config) -> None:
     ids = [agent.agent_id for agent in agents]
     if sorted(ids) != list(range(config.num_agents)):
         raise ValueError(f"agents have the ids {shorten(str(ids))}; allowed: 0 to {config.num_agents - 1}, each once")
@@ -346,37 +319,37 @@ def _fill_agents(row: Row, agents: list[_Agent], config: Config) -> None:
         _check(f"agents[{k}].ammo", agent.ammo, 0, MAX_COUNT)
         _check(f"agents[{k}].blast_strength", agent.blast_strength, 0, MAX_COUNT)
         strength = agent.blast_strength or DEFAULT_BLAST
-        row[AGENTS + agent.agent_id * AGENT_FIELDS :][:AGENT_FIELDS] = (
+        row[st.AGENTS + agent.agent_id * st.AGENT_FIELDS :][:st.AGENT_FIELDS] = (
             agent.is_alive, cell, agent.ammo, strength, agent.can_kick,
         )  # fmt: skip
 
 
-def _fill_bombs(row: Row, bombs: list[_Bomb], config: Config) -> None:
+def _fill_bombs(row: st.Row, bombs: list[_Bomb], config: Config) -> None:
     _check("number of bombs", len(bombs), 0, MAX_BOMBS)
     for k, bomb in enumerate(bombs):
         place = f"bombs[{k}]"
         cell = _cell(f"{place}.position", bomb.position, config.size)
         _check(f"{place}.bomber_id", bomb.bomber_id, 0, config.num_agents - 1)
-        _check(f"{place}.life", bomb.life, -MAX_LIFE - int(row[STEP]), MAX_LIFE)
+        _check(f"{place}.life", bomb.life, -MAX_LIFE - int(row[st.STEP]), MAX_LIFE)
         _check(f"{place}.blast_strength", bomb.blast_strength, 0, MAX_COUNT)
         if bomb.moving_direction is not None:
-            _check(f"{place}.moving_direction", bomb.moving_direction, UP, RIGHT)
-        row[BOMBS + k * BOMB_FIELDS :][:BOMB_FIELDS] = (
-            cell, bomb.bomber_id, bomb.life, bomb.blast_strength, bomb.moving_direction or STOP,
+            _check(f"{place}.moving_direction", bomb.moving_direction, st.UP, st.RIGHT)
+        row[st.BOMBS + k * st.BOMB_FIELDS :][:st.BOMB_FIELDS] = (
+            cell, bomb.bomber_id, bomb.life, bomb.blast_strength, bomb.moving_direction or st.STOP,
         )  # fmt: skip
-    row[NUM_BOMBS] = len(bombs)
+    row[st.NUM_BOMBS] = len(bombs)
     stay = [bomb.life if bomb.life > 0 else LAST_STEP for bomb in bombs]
     _check_room("bombs", stay, config.num_agents, config.fuse, MAX_BOMBS)
 
 
-def _fill_flames(row: Row, flames: list[_Flame], config: Config) -> None:
-    start, room = int(flames_at(config.size)), (config.flame_life + 1) * config.size**2
+def _fill_flames(row: st.Row, flames: list[_Flame], config: Config) -> None:
+    start, room = int(st.flames_at(config.size)), (config.flame_life + 1) * config.size**2
     _check("number of flames", len(flames), 0, room)
     for k, flame in enumerate(flames):
         cell = _cell(f"flames[{k}].position", flame.position, config.size)
         _check(f"flames[{k}].life", flame.life, 0, config.flame_life)
-        row[start + k * FLAME_FIELDS :][:FLAME_FIELDS] = cell, flame.life
-    row[NUM_FLAMES] = len(flames)
+        row[start + k * st.FLAME_FIELDS :][: st.FLAME_FIELDS] = cell, flame.life
+    row[st.NUM_FLAMES] = len(flames)
     stay = [flame.life + 1 for flame in flames]
     _check_room("flames", stay, config.size * config.size, config.flame_life + 1, room)
 
@@ -390,7 +363,7 @@ def _check_room(what: str, stay: list[int], rate: int, span: int, room: int) -> 
         raise ValueError(f"{len(stay)} {what} that stay so long could become {most} with new ones; allowed: {room}")
 
 
-def _fill_board(row: Row, state: _State, config: Config) -> None:
+def _fill_board(row: st.Row, state: _State, config: Config) -> None:
     """The drawing, which must show what is listed and nothing else of the kind."""
     size = config.size
     _check("number of rows of board", len(state.board), size, size)
@@ -402,19 +375,19 @@ def _fill_board(row: Row, state: _State, config: Config) -> None:
             if value not in (STILL if expected is None else (expected,)):
                 why = f"{expected}, as {place} is there" if place else f"{STILL}, as nothing listed is there"
                 raise ValueError(f"board[{r}][{c}] = {shorten(str(value))}; allowed: {why}")
-            row[BOARD + r * size + c] = value
+            row[st.BOARD + r * size + c] = value
 
 
 def _drawn(state: _State, size: int) -> Drawn:
     """What the board must show in which cells, and why."""
     bombs: Drawn = {}
     for k, bomb in enumerate(state.bombs):
-        _put(bombs, bomb.position, size, BOMB, f"bombs[{k}]")
-    flames = {f.position[0] * size + f.position[1]: (FLAMES, f"flames[{k}]") for k, f in enumerate(state.flames)}
+        _put(bombs, bomb.position, size, st.BOMB, f"bombs[{k}]")
+    flames = {f.position[0] * size + f.position[1]: (st.FLAMES, f"flames[{k}]") for k, f in enumerate(state.flames)}
     agents: Drawn = {}
     for k, agent in enumerate(state.agents):
         if agent.is_alive:
-            _put(agents, agent.position, size, AGENT + agent.agent_id, f"agents[{k}]")
+            _put(agents, agent.position, size, st.AGENT + agent.agent_id, f"agents[{k}]")
     return bombs | flames | agents
 
 
@@ -425,18 +398,18 @@ def _put(drawn: Drawn, position: Position, size: int, value: int, place: str) ->
     drawn[cell] = value, place
 
 
-def _fill_items(row: Row, items: list[tuple[Position, int]], size: int) -> None:
+def _fill_items(row: st.Row, items: list[tuple[Position, int]], size: int) -> None:
     """Hidden items, each alone under wood or under flames that burnt it."""
-    hidden = BOARD + size * size
+    hidden = st.BOARD + size * size
     for k, (position, item) in enumerate(items):
         cell = _cell(f"items[{k}][0]", position, size)
-        _check(f"items[{k}][1]", item, EXTRA_BOMB, KICK)
+        _check(f"items[{k}][1]", item, st.EXTRA_BOMB, st.KICK)
         if row[hidden + cell]:
             raise ValueError(f"items[{k}][0] = {[*position]}; allowed: one item a cell, another is there")
-        if row[BOARD + cell] not in (WOOD, FLAMES):
+        if row[st.BOARD + cell] not in (st.WOOD, st.FLAMES):
             raise ValueError(
-                f"items[{k}][0] = {[*position]}; allowed: under wood ({WOOD}) or flames ({FLAMES}), "
-                f"the board shows {row[BOARD + cell]}"
+                f"items[{k}][0] = {[*position]}; allowed: under wood ({st.WOOD}) or flames ({st.FLAMES}), "
+                f"the board shows {row[st.BOARD + cell]}"
             )
         row[hidden + cell] = item
 
@@ -450,7 +423,7 @@ def _messages(state: _State, config: Config) -> list[list[int]]:
     if sorted(said) != names:
         raise ValueError(f"radio_from_agent has {shorten(str(sorted(said)))}; allowed in this variant: {names}")
     for name in names:
-        _check(f"number of words of radio_from_agent.{name}", len(said[name]), WORDS, WORDS)
+        _check(f"number of words of radio_from_agent.{name}", len(said[name]), st.WORDS, st.WORDS)
         for k, word in enumerate(said[name]):
             _check(f"radio_from_agent.{name}[{k}]", word, 0, config.vocabulary)
     return [said[name] for name in names]

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.errors import GameRuleError, ParameterError
-from infoset.jit import kernel
+from infoset.jit import inline_kernel, kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config, GameType
 from infoset.pommerman.engine import NUM_AGENTS, SIZE, advance_piece, begin, engine
 from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
 from infoset.pommerman.rules import scratch
-from infoset.pommerman.state import LAY, RESULT, REWARDS, RUNNING, WORDS, Row, empty_rows
-from infoset.randomness import streams
+from infoset.randomness import Words, streams
 
 MAX_BOARDS = 1 << 24
 
@@ -33,31 +33,45 @@ class Stepped(NamedTuple):
     result: npt.NDArray[np.int8]  # (B,) RUNNING, WIN or TIE
 
 
+class Boards(NamedTuple):
+    """What belongs to each of ``B`` boards; the last two as in ``Stepped``."""
+
+    rows: st.Row
+    randoms: Words
+    rewards: npt.NDArray[np.int8]
+    result: npt.NDArray[np.int8]
+
+
+@inline_kernel
+def begin_one(boards, engine, b):
+    """A new game on one board; whether there was one."""
+    random = boards.randoms[b : b + 1]
+    return begin(boards.rows[b], engine.settings, engine.template, engine.pairs, engine.starts, random)
+
+
 @kernel
-def begin_all(rows, settings, template, pairs, starts, randoms, first, last):
+def begin_all(boards, engine, first, last):
     """A new game on the boards from ``first`` to ``last``; whether there was one for each."""
     found = True
     for b in range(first, last):
-        found &= begin(rows[b], settings, template, pairs, starts, randoms[b : b + 1])
+        found &= begin_one(boards, engine, b)
     return found
 
 
 @kernel
-def step_all(
-    rows, work, settings, collapses, near, template, pairs, starts, randoms, moves, words, rewards, result,
-    first, last,
-):  # fmt: skip
+def step_all(boards, engine, work, moves, words, first, last):
     """One step on the boards from ``first`` to ``last``; those whose game is over begin a new one."""
-    agents = settings[NUM_AGENTS]
+    rows, rewards, result, settings = boards.rows, boards.rewards, boards.result, engine.settings
+    collapses, near, agents = engine.collapses, engine.near, settings[NUM_AGENTS]
     found = True
     for b in range(first, last):
         row = rows[b]
         advance_piece(row, work, settings, collapses, near, moves[b], words[b])
-        result[b] = row[RESULT]
+        result[b] = row[st.RESULT]
         for k in range(agents):
-            rewards[b, k] = row[REWARDS + k]
-        if row[RESULT] != RUNNING:
-            found &= begin(row, settings, template, pairs, starts, randoms[b : b + 1])
+            rewards[b, k] = row[st.REWARDS + k]
+        if row[st.RESULT] != st.RUNNING:
+            found &= begin_one(boards, engine, b)
     return found
 
 
@@ -93,32 +107,26 @@ class PommermanVec:
         check_range("threads", threads, 1, 256)
         self.config, self.num_envs = config, num_envs
         self.engine = engine(config)
-        self.rows = empty_rows(num_envs, config)
-        self._randoms = streams(seed, num_envs)
+        self.rows = st.empty_rows(num_envs, config)
         edges = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self.parts = list(pairwise(edges))
         self._work = [scratch(config.size) for _ in self.parts]
         self._pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
         agents, cells = config.num_agents, config.size
-        self._rewards = np.zeros((num_envs, agents), dtype=np.int8)
-        self._result = np.zeros(num_envs, dtype=np.int8)
-        self._silence = np.zeros((num_envs, MAX_AGENTS, WORDS), dtype=np.int16)
+        self._boards = Boards(
+            self.rows, streams(seed, num_envs), np.zeros((num_envs, agents), dtype=np.int8),
+            np.zeros(num_envs, dtype=np.int8),
+        )  # fmt: skip
+        self._silence = np.zeros((num_envs, MAX_AGENTS, st.WORDS), dtype=np.int16)
         self.planes = np.zeros((num_envs, agents, len(CHANNELS), cells, cells), dtype=np.uint8)
         self.scalars = np.zeros((num_envs, agents, len(SCALARS)), dtype=np.int16)
         self.reset()
 
     def reset(self) -> None:
         """New games on all boards."""
-        arrays = self.engine
-        found = self.spread(
-            lambda part, first, last: begin_all(
-                self.rows, arrays.settings, arrays.template, arrays.pairs, arrays.starts,
-                self._randoms, first, last,
-            )
-        )  # fmt: skip
-        self._check(found)
+        self._check(self.spread(lambda part, first, last: begin_all(self._boards, self.engine, first, last)))
 
-    def restore(self, rows: Row) -> None:
+    def restore(self, rows: st.Row) -> None:
         """Go on from these positions (B, row), a copy of ``rows`` from before."""
         if rows.shape != self.rows.shape or rows.dtype != self.rows.dtype:
             raise ParameterError(
@@ -135,18 +143,14 @@ class PommermanVec:
         shape = self.num_envs, self.config.num_agents
         if words is not None and self.config.game_type != GameType.TEAM_RADIO:
             raise ParameterError("words need a radio; allowed in this variant: None")
-        acts = _checked("moves", moves, shape, LAY)
-        said = self._silence if words is None else _checked("words", words, (*shape, WORDS), self.config.vocabulary)
-        arrays = self.engine
+        acts = _checked("moves", moves, shape, st.LAY)
+        said = self._silence if words is None else _checked("words", words, (*shape, st.WORDS), self.config.vocabulary)
+        boards = self._boards
         found = self.spread(
-            lambda part, first, last: step_all(
-                self.rows, self._work[part], arrays.settings, arrays.collapses, arrays.near, arrays.template,
-                arrays.pairs, arrays.starts, self._randoms, acts, said, self._rewards, self._result,
-                first, last,
-            )
-        )  # fmt: skip
+            lambda part, first, last: step_all(boards, self.engine, self._work[part], acts, said, first, last)
+        )
         self._check(found)
-        return Stepped(self._rewards, self._result != RUNNING, self._result)
+        return Stepped(boards.rewards, boards.result != st.RUNNING, boards.result)
 
     def observe(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
         """What every agent sees now: ``planes`` and ``scalars``, used again by the next call."""

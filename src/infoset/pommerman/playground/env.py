@@ -14,6 +14,7 @@ import numpy.typing as npt
 from infoset.errors import GameRuleError, IllegalMoveError, ParameterError, shorten
 from infoset.files import read_text, replace_file
 from infoset.names import check_choice, check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, Config, GameType, collapse_steps, config
 from infoset.pommerman.drawing import draw_board
 from infoset.pommerman.game import MAX_SEED, PREFIX, Pommerman, PommermanState
@@ -22,7 +23,6 @@ from infoset.pommerman.playground import constants
 from infoset.pommerman.playground.agents import BaseAgent, follow
 from infoset.pommerman.playground.forward_model import ForwardModel, is_over
 from infoset.pommerman.playground.spaces import ActionSpace, Box, Move, action_space, read_move
-from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, LAY, REWARDS, STEP, WORDS, Row
 from infoset.pommerman.state_json import read_state, write_state
 
 REGISTRY = list(CONFIGS)
@@ -79,7 +79,7 @@ class Pomme:
         Raises ``ParameterError``.
         """
         del render_fps
-        check_range("radio_num_words", radio_num_words, WORDS, WORDS)
+        check_range("radio_num_words", radio_num_words, st.WORDS, st.WORDS)
         rules = Config(
             GameType(int(game_type)), board_size, num_rigid, num_wood, num_items,
             agent_view_size if is_partially_observable else None, max_steps,
@@ -102,9 +102,9 @@ class Pomme:
         self.training_agent: int | None = None
         self.action_space: ActionSpace = action_space(rules, np.random.default_rng())
         features = 3 * rules.size**2 + SCALARS + (3 if rules.num_agents > 2 else 1)
-        words = WORDS if rules.game_type == GameType.TEAM_RADIO else 0
+        words = st.WORDS if rules.game_type == GameType.TEAM_RADIO else 0
         self.observation_space = Box(0, np.inf, (features + words,))
-        self._first: Row | None = None
+        self._first: st.Row | None = None
         self._position: PommermanState | None = None
         self._intended_actions: list[Any] = []
         self._render_mode = RENDER_MODES[0]
@@ -164,7 +164,7 @@ class Pomme:
         for number, agent in enumerate(self._agents):
             if number == self.training_agent:
                 continue
-            alive = self._state.row[AGENTS + number * AGENT_FIELDS + ALIVE]
+            alive = self._state.row[st.AGENTS + number * st.AGENT_FIELDS + st.ALIVE]
             answers.append(agent.act(obs[number], action_space=self.action_space) if alive else 0)
         return answers
 
@@ -177,7 +177,7 @@ class Pomme:
         state = self._state.play_unchecked(moves).state
         assert isinstance(state, PommermanState)
         self._position, self._intended_actions = PommermanState(self.game, state.walled()), moves
-        rewards = state.row[REWARDS:][: len(self._agents)].tolist()
+        rewards = state.row[st.REWARDS :][: len(self._agents)].tolist()
         done = is_over(state.row, self.game.config, self.training_agent)
         seen = self._show(state.row)
         if done:
@@ -206,7 +206,7 @@ class Pomme:
     def save_json(self, record_json_dir: str | Path) -> None:
         """Write the state to ``NNN.json``, named after the step, in this folder."""
         text = json.dumps(self.get_json_info(), sort_keys=True, indent=4)
-        name = f"{self._state.row[STEP]:03d}.json"
+        name = f"{self._state.row[st.STEP]:03d}.json"
         replace_file(Path(record_json_dir) / name, lambda file: file.write(text.encode()))
 
     def render(
@@ -262,17 +262,17 @@ class Pomme:
         return [self._move(number, action) for number, action in enumerate(actions)]
 
     def _move(self, number: int, action: Any) -> Move:
-        if not self._state.row[AGENTS + number * AGENT_FIELDS + ALIVE]:
+        if not self._state.row[st.AGENTS + number * st.AGENT_FIELDS + st.ALIVE]:
             action = 0
         rules = self.game.config
         move = read_move(action, rules)
         what, *words = move if isinstance(move, tuple) else (move,)
-        if not (0 <= what <= LAY and all(0 <= word <= rules.vocabulary for word in words)):
-            allowed = f"0 to {LAY}" + (f", words 0 to {rules.vocabulary}" if words else "")
+        if not (0 <= what <= st.LAY and all(0 <= word <= rules.vocabulary for word in words)):
+            allowed = f"0 to {st.LAY}" + (f", words 0 to {rules.vocabulary}" if words else "")
             raise IllegalMoveError(f"agent {number} cannot play {shorten(repr(action))}; allowed: {allowed}")
         return move
 
-    def _show(self, row: Row) -> list[dict[str, Any]]:
+    def _show(self, row: st.Row) -> list[dict[str, Any]]:
         """The observations; the agents' characters become what they say."""
         seen = observations(row, self.game.config)
         for agent, own in zip(self._agents, seen, strict=True):

@@ -9,38 +9,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from infoset.errors import ParameterError
+from infoset.pommerman import state as st
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS, Config, GameType
 from infoset.pommerman.observation import observations
 from infoset.pommerman.playground.characters import Bomb, Flame
 from infoset.pommerman.playground.constants import Action, Result
 from infoset.pommerman.playground.spaces import read_move
-from infoset.pommerman.rules import neighbours, scratch
+from infoset.pommerman.rules import Limits, neighbours, scratch
 from infoset.pommerman.rules import step as play
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    BOARD,
-    BOMB_FIELDS,
-    BOMBS,
-    FLAME_FIELDS,
-    LAY,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    RESULT,
-    REWARDS,
-    RUNNING,
-    STEP,
-    STOP,
-    WORDS,
-    Row,
-    empty_rows,
-    flames_at,
-)  # fmt: skip
 from infoset.pommerman.state_json import judge_position
 
 BARE = Config(rigid=0, wood=0, items=0)
-SILENT = np.zeros((MAX_AGENTS, WORDS), dtype=np.int16)
+SILENT = np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
 
 Moved: TypeAlias = tuple[Any, Any, list[Any], Any, list[Any]]
 """Board, agents, bombs, items and flames after a step."""
@@ -82,7 +62,7 @@ class ForwardModel:
         """What the agents answer; the dead stop.  On the radio a bare move says nothing."""
         rules = replace(BARE, game_type=GameType.TEAM_RADIO if is_communicative else GameType.FFA)
         answers = [
-            agent.act(obs[agent.agent_id], action_space=action_space) if agent.is_alive else STOP for agent in agents
+            agent.act(obs[agent.agent_id], action_space=action_space) if agent.is_alive else st.STOP for agent in agents
         ]
         return [list(read_move(one, rules)) for one in answers] if is_communicative else answers  # type: ignore[arg-type]
 
@@ -100,18 +80,16 @@ class ForwardModel:
         size = len(curr_board)
         rules = replace(BARE, size=size)
         row = position_row(rules, curr_board, curr_agents, curr_bombs, curr_flames)
-        hidden = row[BOARD + size * size :]
+        hidden = row[st.BOARD + size * size :]
         for position, item in curr_items.items():
             hidden[_cell(position, size)] = int(item)
         moves = np.zeros(MAX_AGENTS, dtype=np.int16)
         for agent in curr_agents:
             if agent.is_alive:
                 moves[agent.agent_id] = _move(actions[agent.agent_id])
-        play(
-            row, scratch(size), neighbours(size), size, moves, SILENT, rules.fuse, rules.flame_life,
-            max_blast_strength,
-        )  # fmt: skip
-        curr_board[:] = row[BOARD : BOARD + size * size].reshape(size, size)
+        limits = Limits(rules.fuse, rules.flame_life, max_blast_strength)
+        play(row, scratch(size), neighbours(size), size, moves, SILENT, limits)
+        curr_board[:] = row[st.BOARD : st.BOARD + size * size].reshape(size, size)
         _update_agents(row, curr_agents, size)
         bombs = _update_bombs(row, curr_bombs, curr_agents, size)
         for position in [position for position in curr_items if not hidden[_cell(position, size)]]:
@@ -152,39 +130,41 @@ class ForwardModel:
     def get_rewards(agents: Sequence[Any], game_type: int, step_count: int, max_steps: int) -> list[int]:
         """-1, 0 or 1 for every agent."""
         row, rules = _judged(agents, step_count, max_steps, game_type)
-        rewards: list[int] = row[REWARDS : REWARDS + rules.num_agents].tolist()
+        rewards: list[int] = row[st.REWARDS : st.REWARDS + rules.num_agents].tolist()
         return rewards
 
 
-def is_over(row: Row, rules: Config, training_agent: int | None) -> bool:
+def is_over(row: st.Row, rules: Config, training_agent: int | None) -> bool:
     """Whether a judged position ends the game, also for one who learns and plays for itself."""
-    if row[RESULT] != RUNNING or training_agent is None or rules.teams:
-        return bool(row[RESULT] != RUNNING)
-    return not row[AGENTS + training_agent * AGENT_FIELDS + ALIVE]
+    if row[st.RESULT] != st.RUNNING or training_agent is None or rules.teams:
+        return bool(row[st.RESULT] != st.RUNNING)
+    return not row[st.AGENTS + training_agent * st.AGENT_FIELDS + st.ALIVE]
 
 
-def position_row(rules: Config, board: Any, agents: Iterable[Any], bombs: Sequence[Any], flames: Sequence[Any]) -> Row:
+def position_row(
+    rules: Config, board: Any, agents: Iterable[Any], bombs: Sequence[Any], flames: Sequence[Any]
+) -> st.Row:
     """A position as the rules hold it; a bomb's owner is its place in the list after all agents' numbers, so that no
     agent gets it back.  Raises ``ParameterError``.
     """
     size = rules.size
-    row: Row = empty_rows(1, rules)[0]
+    row: st.Row = st.empty_rows(1, rules)[0]
     if np.shape(board) != (size, size):
         raise ParameterError(f"a board of shape {np.shape(board)}; allowed: as many rows as columns")
-    row[BOARD : BOARD + size * size] = np.asarray(board).ravel()
+    row[st.BOARD : st.BOARD + size * size] = np.asarray(board).ravel()
     for number, agent in _numbered(agents).items():
         cell = 0 if agent.position is None else _cell(agent.position, size)
         can = (agent.ammo, agent.blast_strength, bool(agent.can_kick))
-        row[AGENTS + number * AGENT_FIELDS :][:AGENT_FIELDS] = bool(agent.is_alive), cell, *can
+        row[st.AGENTS + number * st.AGENT_FIELDS :][: st.AGENT_FIELDS] = bool(agent.is_alive), cell, *can
     _check_room("bombs", bombs, MAX_BOMBS)
     for k, bomb in enumerate(bombs):
-        fields = (int(bomb.life), int(bomb.blast_strength), int(bomb.moving_direction or STOP))
-        row[BOMBS + k * BOMB_FIELDS :][:BOMB_FIELDS] = _cell(bomb.position, size), MAX_AGENTS + k, *fields
-    start = int(flames_at(size))
-    _check_room("flames", flames, (len(row) - start) // FLAME_FIELDS)
+        fields = (int(bomb.life), int(bomb.blast_strength), int(bomb.moving_direction or st.STOP))
+        row[st.BOMBS + k * st.BOMB_FIELDS :][: st.BOMB_FIELDS] = _cell(bomb.position, size), MAX_AGENTS + k, *fields
+    start = int(st.flames_at(size))
+    _check_room("flames", flames, (len(row) - start) // st.FLAME_FIELDS)
     for k, flame in enumerate(flames):
-        row[start + k * FLAME_FIELDS :][:FLAME_FIELDS] = _cell(flame.position, size), flame.life
-    row[NUM_BOMBS], row[NUM_FLAMES] = len(bombs), len(flames)
+        row[start + k * st.FLAME_FIELDS :][: st.FLAME_FIELDS] = _cell(flame.position, size), flame.life
+    row[st.NUM_BOMBS], row[st.NUM_FLAMES] = len(bombs), len(flames)
     return row
 
 
@@ -214,30 +194,30 @@ def _check_room(what: str, found: Sequence[Any], room: int) -> None:
 def _move(action: Any) -> int:
     move = read_move(action, BARE)
     assert isinstance(move, int)
-    if not STOP <= move <= LAY:
-        raise ParameterError(f"the move {move} is none; allowed: {STOP} to {LAY}")
+    if not st.STOP <= move <= st.LAY:
+        raise ParameterError(f"the move {move} is none; allowed: {st.STOP} to {st.LAY}")
     return move
 
 
-def _update_agents(row: Row, agents: Iterable[Any], size: int) -> None:
+def _update_agents(row: st.Row, agents: Iterable[Any], size: int) -> None:
     for agent in agents:
         own = getattr(agent, "_character", agent)  # an agent of the playground is not its character
         if not own.is_alive:
             continue
-        alive, cell, ammo, blast, kick = row[AGENTS + agent.agent_id * AGENT_FIELDS :][:AGENT_FIELDS].tolist()
+        alive, cell, ammo, blast, kick = row[st.AGENTS + agent.agent_id * st.AGENT_FIELDS :][: st.AGENT_FIELDS].tolist()
         own.is_alive, own.position, own.ammo = bool(alive), divmod(cell, size), ammo
         own.blast_strength, own.can_kick = blast, bool(kick)
 
 
-def _update_bombs(row: Row, before: Sequence[Any], agents: Sequence[Any], size: int) -> list[Any]:
+def _update_bombs(row: st.Row, before: Sequence[Any], agents: Sequence[Any], size: int) -> list[Any]:
     """The bombs that lie there still, and new ones; those that went off come back to their owners."""
     owners = {agent.agent_id: agent for agent in agents}
     bombs = []
-    for cell, owner, life, strength, direction in _listed(row, BOMBS, int(row[NUM_BOMBS]), BOMB_FIELDS):
+    for cell, owner, life, strength, direction in _listed(row, st.BOMBS, int(row[st.NUM_BOMBS]), st.BOMB_FIELDS):
         new = owner < MAX_AGENTS
         bomb = Bomb(owners[owner], (0, 0), life, strength) if new else before[owner - MAX_AGENTS]
         bomb.position, bomb.life = divmod(cell, size), life
-        bomb.moving_direction = None if direction == STOP else Action(direction)
+        bomb.moving_direction = None if direction == st.STOP else Action(direction)
         bombs.append(bomb)
     for bomb in before:
         if not any(bomb is left for left in bombs):
@@ -246,27 +226,27 @@ def _update_bombs(row: Row, before: Sequence[Any], agents: Sequence[Any], size: 
     return bombs
 
 
-def _update_flames(row: Row, before: Sequence[Any], size: int) -> list[Any]:
+def _update_flames(row: st.Row, before: Sequence[Any], size: int) -> list[Any]:
     """The flames that burn on, and new ones."""
     flames = [flame for flame in before if flame.life != 0]
-    listed = _listed(row, int(flames_at(size)), int(row[NUM_FLAMES]), FLAME_FIELDS)
+    listed = _listed(row, int(st.flames_at(size)), int(row[st.NUM_FLAMES]), st.FLAME_FIELDS)
     flames += [Flame(divmod(cell, size), life) for cell, life in listed[len(flames) :]]
     for flame, (_, life) in zip(flames, listed, strict=True):
         flame.life = life
     return flames
 
 
-def _listed(row: Row, start: int, count: int, fields: int) -> list[list[int]]:
+def _listed(row: st.Row, start: int, count: int, fields: int) -> list[list[int]]:
     found: list[list[int]] = row[start : start + count * fields].reshape(count, fields).tolist()
     return found
 
 
-def _judged(agents: Iterable[Any], step_count: int, max_steps: int, game_type: int) -> tuple[Row, Config]:
+def _judged(agents: Iterable[Any], step_count: int, max_steps: int, game_type: int) -> tuple[st.Row, Config]:
     """A position of which no more is known than who is alive, judged."""
     rules = replace(BARE, game_type=GameType(int(game_type)), max_steps=max_steps)
-    row = empty_rows(1, rules)[0]
-    row[STEP] = step_count
+    row = st.empty_rows(1, rules)[0]
+    row[st.STEP] = step_count
     for number, agent in _numbered(agents).items():
-        row[AGENTS + number * AGENT_FIELDS + ALIVE] = bool(agent.is_alive)
+        row[st.AGENTS + number * st.AGENT_FIELDS + st.ALIVE] = bool(agent.is_alive)
     judge_position(row, rules)
     return row, rules

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS, Config
 from infoset.pommerman.engine import (
     BLAST_CAP,
@@ -27,47 +28,10 @@ from infoset.pommerman.engine import (
     START_BLAST,
     START_KICK,
     close_in,
+    limits_of,
 )
 from infoset.pommerman.rules import NOBODY, WAYS, scratch, step
 from infoset.pommerman.search.cellsets import add, clear
-from infoset.pommerman.state import (
-    AGENT,
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CAN_KICK,
-    CELL,
-    DIRECTION,
-    EXTRA_BOMB,
-    FLAME_CELL,
-    FLAME_FIELDS,
-    FLAME_LIFE,
-    FLAMES,
-    FOG,
-    INCR_RANGE,
-    KICK,
-    LIFE,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    OWNER,
-    PASSAGE,
-    RIGID,
-    STEP,
-    STOP,
-    STRENGTH,
-    WOOD,
-    WORDS,
-    Row,
-    empty_rows,
-    flames_at,
-)  # fmt: skip
 
 NEVER = -1
 
@@ -88,7 +52,7 @@ SURE_BLAST, SURE_KICK = range(2)
 class Belief(NamedTuple):
     """What is believed, and room to work in."""
 
-    guess: Row  # (row,) a position
+    guess: st.Row  # (row,) a position
     possible: npt.NDArray[np.uint32]  # (agents, size) a set of cells for each agent
     at_least: npt.NDArray[np.int16]  # (agents, 2) blast strength, and whether it can kick
     notes: npt.NDArray[np.int16]
@@ -102,16 +66,24 @@ class Belief(NamedTuple):
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 
 
+class Seat(NamedTuple):
+    """Whose turn it is; ``enemies`` and ``mate`` have bit k for agent k."""
+
+    me: int
+    enemies: int
+    mate: int
+
+
 def empty_belief(config: Config) -> Belief:
     """Nothing seen yet."""
     size = config.size
     cells = size * size
     return Belief(
-        empty_rows(1, config)[0], np.zeros((MAX_AGENTS, size), dtype=np.uint32),
+        st.empty_rows(1, config)[0], np.zeros((MAX_AGENTS, size), dtype=np.uint32),
         np.zeros((MAX_AGENTS, 2), dtype=np.int16), np.full(LOOKED + cells, NEVER, dtype=np.int16),
         np.zeros(size, dtype=np.uint32), np.full(cells, NEVER, dtype=np.int16), np.full(cells, NEVER, dtype=np.int16),
-        np.zeros(size, dtype=np.uint32), np.zeros(MAX_BOMBS * BOMB_FIELDS, dtype=np.int16), scratch(size),
-        np.full(MAX_AGENTS, STOP, dtype=np.int16), np.zeros((MAX_AGENTS, WORDS), dtype=np.int16),
+        np.zeros(size, dtype=np.uint32), np.zeros(MAX_BOMBS * st.BOMB_FIELDS, dtype=np.int16), scratch(size),
+        np.full(MAX_AGENTS, st.STOP, dtype=np.int16), np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16),
     )  # fmt: skip
 
 
@@ -127,7 +99,7 @@ def revise(b, me, planes, own, engine, view):
         start(b, engine.settings, now)
         if dealt(me, planes, own, engine, size):
             trust(b, engine.settings, engine.starts)
-    while b.guess[STEP] < now:
+    while b.guess[st.STEP] < now:
         expect(b, engine, size)
     look(b, me, planes, own, size, view, engine)
     b.notes[LAST_LOOK] = now
@@ -144,18 +116,18 @@ def start(b, settings, now):
         b.notes[k] = NEVER
     clear(b.rigid, size)
     for cell in range(cells):
-        b.guess[BOARD + cell] = WOOD
+        b.guess[st.BOARD + cell] = st.WOOD
         b.shut[cell] = b.rolled[cell] = NEVER
     for k in range(MAX_AGENTS):
         clear(b.possible[k], size)
         for r in range(size if k < settings[NUM_AGENTS] else 0):
             b.possible[k, r] = np.uint32((1 << size) - 1)
-        agent = AGENTS + k * AGENT_FIELDS
-        b.guess[agent + AMMO], b.guess[agent + BLAST] = settings[START_AMMO], settings[START_BLAST]
-        b.guess[agent + CAN_KICK] = settings[START_KICK]
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        b.guess[agent + st.AMMO], b.guess[agent + st.BLAST] = settings[START_AMMO], settings[START_BLAST]
+        b.guess[agent + st.CAN_KICK] = settings[START_KICK]
         b.at_least[k, SURE_BLAST], b.at_least[k, SURE_KICK] = 0, 0
     b.notes[DEALT], b.notes[FIRST_FIRE] = 0, now
-    b.guess[STEP] = now
+    b.guess[st.STEP] = now
 
 
 @inner_kernel
@@ -169,10 +141,10 @@ def dealt(me, planes, own, engine, size):
     same &= own[OWN_KICK] == settings[START_KICK]
     for cell in range(size * size):
         value, other = planes[0, cell], planes[0, mirrored(cell, size)]
-        if value >= AGENT:
-            same &= engine.starts[value - AGENT] == cell
-        elif value != FOG:
-            same &= value <= WOOD and (other == value or other >= FOG)
+        if value >= st.AGENT:
+            same &= engine.starts[value - st.AGENT] == cell
+        elif value != st.FOG:
+            same &= value <= st.WOOD and (other == value or other >= st.FOG)
         same &= planes[1, cell] == 0 and planes[2, cell] == 0 and planes[4, cell] == 0
     return same
 
@@ -203,21 +175,18 @@ def expect(b, engine, size):
     if len(engine.collapses):
         close_in(b.guess, settings, engine.collapses)
         for ring in range(len(engine.collapses)):
-            if b.guess[STEP] == engine.collapses[ring]:
+            if b.guess[st.STEP] == engine.collapses[ring]:
                 for cell in range(size * size):
-                    if b.guess[BOARD + cell] == RIGID:
+                    if b.guess[st.BOARD + cell] == st.RIGID:
                         add(b.rigid, cell, size)
     spread(b, size)
-    step(
-        b.guess, b.work, engine.near, size, b.idle, b.silence, settings[FUSE], settings[FLAME_LIFE_AT_START],
-        settings[BLAST_CAP],
-    )  # fmt: skip
+    step(b.guess, b.work, engine.near, size, b.idle, b.silence, limits_of(settings))
 
 
 @inline_kernel
 def spread(b, size):
     """Agents out of view may take a step, but none that leads into a wall or fire for certain."""
-    cell, later = 0, b.guess[STEP] + 1
+    cell, later = 0, b.guess[st.STEP] + 1
     for r in range(size):
         word = np.uint32(0)
         for c in range(size):
@@ -246,9 +215,9 @@ def look(b, me, planes, own, size, view, engine):
     watch_bombs(b, me, planes, now, size, settings)
     watch_kicks(b, planes, now, size, engine.near)
     watch_flames(b, planes, size)
-    agent = AGENTS + me * AGENT_FIELDS
-    b.guess[agent + AMMO], b.guess[agent + BLAST] = own[OWN_AMMO], own[OWN_BLAST]
-    b.guess[agent + CAN_KICK] = own[OWN_KICK]
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    b.guess[agent + st.AMMO], b.guess[agent + st.BLAST] = own[OWN_AMMO], own[OWN_BLAST]
+    b.guess[agent + st.CAN_KICK] = own[OWN_KICK]
     draw(b, planes, now, size, settings[FLAME_LIFE_AT_START])
     redraw_bombs(b.guess, planes)
 
@@ -260,14 +229,14 @@ def draw(b, planes, now, size, flame_life):
     cells = size * size
     for cell in range(cells):
         value, burns = planes[0, cell], planes[4, cell]
-        if value == FOG:
-            if guess[BOARD + cell] >= AGENT:
-                guess[BOARD + cell] = PASSAGE
+        if value == st.FOG:
+            if guess[st.BOARD + cell] >= st.AGENT:
+                guess[st.BOARD + cell] = st.PASSAGE
             continue
-        guess[BOARD + cell], guess[BOARD + cells + cell] = value, PASSAGE
-        shut[cell] = max(now + 1, first_fire) + flame_life if value == WOOD else now + burns - 1 if burns else NEVER
+        guess[st.BOARD + cell], guess[st.BOARD + cells + cell] = value, st.PASSAGE
+        shut[cell] = max(now + 1, first_fire) + flame_life if value == st.WOOD else now + burns - 1 if burns else NEVER
         rolled[cell] = planes[3, cell] if is_bomb(value, planes[1, cell], planes[2, cell]) else NEVER
-        if value == RIGID:
+        if value == st.RIGID:
             add(b.rigid, cell, size)
         b.notes[LOOKED + cell] = now
     if b.notes[DEALT]:
@@ -280,29 +249,29 @@ def mirror(b, planes, now, size, flame_life):
     for r in range(size):
         for c in range(size):
             value, image = planes[0, r * size + c], c * size + r
-            if value == FOG or b.notes[LOOKED + image] != NEVER:
+            if value == st.FOG or b.notes[LOOKED + image] != NEVER:
                 continue
-            if value == WOOD:
+            if value == st.WOOD:
                 b.shut[image] = b.notes[FIRST_FIRE] + flame_life
-            elif value == RIGID:
-                b.guess[BOARD + image] = RIGID
+            elif value == st.RIGID:
+                b.guess[st.BOARD + image] = st.RIGID
                 b.rigid[c] |= np.uint32(1) << np.uint32(r)
-            elif (now == 0 or value == PASSAGE) and b.guess[BOARD + image] == WOOD:
-                b.guess[BOARD + image] = PASSAGE
+            elif (now == 0 or value == st.PASSAGE) and b.guess[st.BOARD + image] == st.WOOD:
+                b.guess[st.BOARD + image] = st.PASSAGE
 
 
 @inline_kernel
 def is_bomb(value, strength, life):
     """Whether a bomb is in view, also one under an agent, or a loaded one without strength or life."""
-    return (value == BOMB) | (strength != 0) | (life != 0)
+    return (value == st.BOMB) | (strength != 0) | (life != 0)
 
 
 @inline_kernel
 def redraw_bombs(guess, planes):
-    for k in range(guess[NUM_BOMBS]):
-        cell = guess[BOMBS + k * BOMB_FIELDS + BOMB_CELL]
-        if planes[0, cell] == FOG and guess[BOARD + cell] != FLAMES:
-            guess[BOARD + cell] = BOMB
+    for k in range(guess[st.NUM_BOMBS]):
+        cell = guess[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]
+        if planes[0, cell] == st.FOG and guess[st.BOARD + cell] != st.FLAMES:
+            guess[st.BOARD + cell] = st.BOMB
 
 
 @inline_kernel
@@ -312,7 +281,7 @@ def hide_agents(b, own, size, view):
     left, right = max(column - view, 0), min(column + view + 1, size)
     hidden = ~np.uint32((1 << right) - (1 << left))
     for k in range(MAX_AGENTS):
-        b.guess[AGENTS + k * AGENT_FIELDS + ALIVE] = 0
+        b.guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] = 0
         if not own[LIVING] >> k & 1:
             clear(b.possible[k], size)
         for r in range(max(row - view, 0), min(row + view + 1, size)):
@@ -324,12 +293,12 @@ def watch_agents(b, planes, now, size, settings):
     """Who is where, and what they picked up before our eyes."""
     guess = b.guess
     for cell in range(size * size):
-        if planes[0, cell] >= AGENT:
-            k = planes[0, cell] - AGENT
-            agent = AGENTS + k * AGENT_FIELDS
+        if planes[0, cell] >= st.AGENT:
+            k = planes[0, cell] - st.AGENT
+            agent = st.AGENTS + k * st.AGENT_FIELDS
             if now > 0:
-                take_item(guess, b.at_least, k, guess[BOARD + cell], looked_before(b, cell, now), settings)
-            guess[agent + ALIVE], guess[agent + CELL] = 1, cell
+                take_item(guess, b.at_least, k, guess[st.BOARD + cell], looked_before(b, cell, now), settings)
+            guess[agent + st.ALIVE], guess[agent + st.CELL] = 1, cell
             clear(b.possible[k], size)
             add(b.possible[k], cell, size)
             b.notes[SEEN_STEP + k], b.notes[SEEN_CELL + k] = now, cell
@@ -344,15 +313,15 @@ def looked_before(b, cell, now):
 @inline_kernel
 def take_item(guess, at_least, k, item, sure, settings):
     """An agent stands where an item lay; for ``sure`` if that was in view a step ago."""
-    agent = AGENTS + k * AGENT_FIELDS
-    if item == EXTRA_BOMB:
-        guess[agent + AMMO] = min(guess[agent + AMMO] + 1, FULL_BLAST)
-    elif item == INCR_RANGE:
-        guess[agent + BLAST] = min(guess[agent + BLAST] + 1, settings[BLAST_CAP])
+    agent = st.AGENTS + k * st.AGENT_FIELDS
+    if item == st.EXTRA_BOMB:
+        guess[agent + st.AMMO] = min(guess[agent + st.AMMO] + 1, FULL_BLAST)
+    elif item == st.INCR_RANGE:
+        guess[agent + st.BLAST] = min(guess[agent + st.BLAST] + 1, settings[BLAST_CAP])
         if sure:
             at_least[k, SURE_BLAST] = min(at_least[k, SURE_BLAST] + 1, settings[BLAST_CAP])
-    elif item == KICK:
-        guess[agent + CAN_KICK] = 1
+    elif item == st.KICK:
+        guess[agent + st.CAN_KICK] = 1
         at_least[k, SURE_KICK] |= sure
 
 
@@ -360,26 +329,26 @@ def take_item(guess, at_least, k, item, sure, settings):
 def watch_bombs(b, me, planes, now, size, settings):
     """Bombs in view, with the owners that they were expected to have; then those that are expected out of view."""
     guess = b.guess
-    expected = guess[NUM_BOMBS]
-    for k in range(expected * BOMB_FIELDS):
-        b.before[k] = guess[BOMBS + k]
+    expected = guess[st.NUM_BOMBS]
+    for k in range(expected * st.BOMB_FIELDS):
+        b.before[k] = guess[st.BOMBS + k]
     left = 0
     for cell in range(size * size):
         if is_bomb(planes[0, cell], planes[1, cell], planes[2, cell]):
-            bomb = BOMBS + left * BOMB_FIELDS
-            guess[bomb + BOMB_CELL], guess[bomb + STRENGTH] = cell, planes[1, cell]
-            guess[bomb + LIFE], guess[bomb + DIRECTION] = planes[2, cell], planes[3, cell]
-            guess[bomb + OWNER] = owner_of(b, me, expected, planes, cell, now, size, settings)
+            bomb = st.BOMBS + left * st.BOMB_FIELDS
+            guess[bomb + st.BOMB_CELL], guess[bomb + st.STRENGTH] = cell, planes[1, cell]
+            guess[bomb + st.LIFE], guess[bomb + st.DIRECTION] = planes[2, cell], planes[3, cell]
+            guess[bomb + st.OWNER] = owner_of(b, me, expected, planes, cell, now, size, settings)
             left += 1
     for k in range(expected):
-        at = k * BOMB_FIELDS
-        if b.before[at] != FOUND and planes[0, b.before[at]] == FOG and left < MAX_BOMBS:
-            for f in range(BOMB_FIELDS):
-                guess[BOMBS + left * BOMB_FIELDS + f] = b.before[at + f]
+        at = k * st.BOMB_FIELDS
+        if b.before[at] != FOUND and planes[0, b.before[at]] == st.FOG and left < MAX_BOMBS:
+            for f in range(st.BOMB_FIELDS):
+                guess[st.BOMBS + left * st.BOMB_FIELDS + f] = b.before[at + f]
             left += 1
-    for k in range(BOMBS + left * BOMB_FIELDS, BOMBS + expected * BOMB_FIELDS):
+    for k in range(st.BOMBS + left * st.BOMB_FIELDS, st.BOMBS + expected * st.BOMB_FIELDS):
         guess[k] = 0
-    guess[NUM_BOMBS] = left
+    guess[st.NUM_BOMBS] = left
 
 
 @inner_kernel
@@ -387,24 +356,24 @@ def owner_of(b, me, expected, planes, cell, now, size, settings):
     """Whose bomb is seen at a cell, or NOBODY; what it says of its owner is noted."""
     life, strength = planes[2, cell], planes[1, cell]
     for k in range(expected):  # where it was expected
-        at = k * BOMB_FIELDS
-        if b.before[at + BOMB_CELL] == cell and b.before[at + LIFE] == life:
-            b.before[at + BOMB_CELL] = FOUND
-            return b.before[at + OWNER]
+        at = k * st.BOMB_FIELDS
+        if b.before[at + st.BOMB_CELL] == cell and b.before[at + st.LIFE] == life:
+            b.before[at + st.BOMB_CELL] = FOUND
+            return b.before[at + st.OWNER]
     new = looked_before(b, cell, now) and b.rolled[cell] == NEVER
-    if life == settings[FUSE] and planes[0, cell] >= AGENT:
-        k = planes[0, cell] - AGENT
+    if life == settings[FUSE] and planes[0, cell] >= st.AGENT:
+        k = planes[0, cell] - st.AGENT
         note_bomb(b, k, strength)
         if new or b.notes[DEALT]:  # a loaded bomb may have any life
             b.at_least[k, SURE_BLAST] = max(b.at_least[k, SURE_BLAST], min(strength, settings[BLAST_CAP]))
         return k
     for k in range(expected):  # somewhere else: it was kicked, or stopped
-        at = k * BOMB_FIELDS
-        was = b.before[at + BOMB_CELL]
-        same = b.before[at + LIFE] == life and b.before[at + STRENGTH] == strength
+        at = k * st.BOMB_FIELDS
+        was = b.before[at + st.BOMB_CELL]
+        same = b.before[at + st.LIFE] == life and b.before[at + st.STRENGTH] == strength
         if was != FOUND and same and planes[2, was] != life and distance(was, cell, size) <= 2:
-            b.before[at + BOMB_CELL] = FOUND
-            return b.before[at + OWNER]
+            b.before[at + st.BOMB_CELL] = FOUND
+            return b.before[at + st.OWNER]
     k = who_laid(b, me, cell, settings[FUSE] - life, now, size)
     if k != NOBODY:
         note_bomb(b, k, strength)
@@ -414,9 +383,9 @@ def owner_of(b, me, expected, planes, cell, now, size, settings):
 @inline_kernel
 def note_bomb(b, k, strength):
     """Agent ``k`` has laid a bomb of that strength."""
-    agent = AGENTS + k * AGENT_FIELDS
-    b.guess[agent + BLAST] = strength
-    b.guess[agent + AMMO] = max(b.guess[agent + AMMO] - 1, 0)
+    agent = st.AGENTS + k * st.AGENT_FIELDS
+    b.guess[agent + st.BLAST] = strength
+    b.guess[agent + st.AMMO] = max(b.guess[agent + st.AMMO] - 1, 0)
 
 
 @inline_kernel
@@ -443,12 +412,12 @@ def watch_kicks(b, planes, now, size, near):
     """Whoever stands behind a bomb that begins to roll has kicked it: it was not rolling there a step ago."""
     for cell in range(size * size):
         direction = planes[3, cell]
-        if direction == STOP:
+        if direction == st.STOP:
             continue
         back = near[cell * WAYS + opposite(direction)]
-        if planes[0, back] >= AGENT and back != cell and b.rolled[back] != direction:
-            k = planes[0, back] - AGENT
-            b.guess[AGENTS + k * AGENT_FIELDS + CAN_KICK] = 1
+        if planes[0, back] >= st.AGENT and back != cell and b.rolled[back] != direction:
+            k = planes[0, back] - st.AGENT
+            b.guess[st.AGENTS + k * st.AGENT_FIELDS + st.CAN_KICK] = 1
             b.at_least[k, SURE_KICK] |= looked_before(b, back, now)
 
 
@@ -461,16 +430,19 @@ def opposite(direction):
 @inner_kernel
 def watch_flames(b, planes, size):
     """Flames in view replace those that were expected there."""
-    guess, first = b.guess, flames_at(size)
-    left, end = first, first + guess[NUM_FLAMES] * FLAME_FIELDS
-    for flame in range(first, end, FLAME_FIELDS):
-        if planes[0, guess[flame + FLAME_CELL]] == FOG:
-            guess[left + FLAME_CELL], guess[left + FLAME_LIFE] = guess[flame + FLAME_CELL], guess[flame + FLAME_LIFE]
-            left += FLAME_FIELDS
+    guess, first = b.guess, st.flames_at(size)
+    left, end = first, first + guess[st.NUM_FLAMES] * st.FLAME_FIELDS
+    for flame in range(first, end, st.FLAME_FIELDS):
+        if planes[0, guess[flame + st.FLAME_CELL]] == st.FOG:
+            guess[left + st.FLAME_CELL], guess[left + st.FLAME_LIFE] = (
+                guess[flame + st.FLAME_CELL],
+                guess[flame + st.FLAME_LIFE],
+            )
+            left += st.FLAME_FIELDS
     for cell in range(size * size):
-        if planes[4, cell] > 0 and left + FLAME_FIELDS <= len(guess):
-            guess[left + FLAME_CELL], guess[left + FLAME_LIFE] = cell, planes[4, cell] - 1
-            left += FLAME_FIELDS
+        if planes[4, cell] > 0 and left + st.FLAME_FIELDS <= len(guess):
+            guess[left + st.FLAME_CELL], guess[left + st.FLAME_LIFE] = cell, planes[4, cell] - 1
+            left += st.FLAME_FIELDS
     for k in range(left, end):
         guess[k] = 0
-    guess[NUM_FLAMES] = (left - first) // FLAME_FIELDS
+    guess[st.NUM_FLAMES] = (left - first) // st.FLAME_FIELDS

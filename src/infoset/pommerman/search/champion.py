@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Agent, FloatArray
+from infoset.base import FloatArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import SIZE
+from infoset.pommerman.engine import SIZE, Engine
+from infoset.pommerman.search.belief import Belief, Seat
 from infoset.pommerman.search.cellsets import add, contains
 from infoset.pommerman.search.dangers import lay_dangers
 from infoset.pommerman.search.dypm import (
@@ -32,8 +34,10 @@ from infoset.pommerman.search.dypm import (
     MOVES,
     NONE,
     STUBBORN,
+    Desk,
     average_blocked,
     crowd_against,
+    empty_desk,
     judge_self,
     last_resort,
     leads_on,
@@ -42,55 +46,40 @@ from infoset.pommerman.search.dypm import (
 )
 from infoset.pommerman.search.goals import (
     DISCOUNT,
-    GOAL_FIELDS,
-    WOOD_WORTH,
     Wishes,
     appraise,
+    goals_of,
+    places_of,
     wood_in_reach,
     wood_worth,
 )
-from infoset.pommerman.search.risks import Risks, empty_risks, weigh_risks
+from infoset.pommerman.search.maker import Maker
+from infoset.pommerman.search.risks import Costs, Risks, empty_risks, weigh_risks
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
+    Scenario,
     copy,
     draw,
+    empty_scenario,
     play,
     spread_crowd,
     survivable,
     survivable_from,
     unroll,
 )
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    CELL,
-    LAY,
-    STEP,
-    STOP,
-    Row,
-    empty_rows,
-)  # fmt: skip
-from infoset.randomness import next_word
+from infoset.randomness import Words, next_word
 
 MAX_DEPTH = 8
 
-(
-    LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, DEPTH, BUDGET, ROOM, ROOM_WEIGHT,
-    BLOCK_RISK, BOMB_RISK, MATE_RISK,
-) = range(GOAL_FIELDS, GOAL_FIELDS + 14)  # fmt: skip
-
 
 @dataclass(frozen=True)
-class Champion(Wishes):
+class Champion(Maker, Wishes):
     """Pommerman: plans of several own actions.
 
     The parameters beside its wishes; distances and times are in steps, values are logarithms.
     """
 
+    name: ClassVar = "champion"
     length: int = 12
     """Of plan and scenario together."""
     threshold: float = 0.5
@@ -122,23 +111,28 @@ class Champion(Wishes):
     chase: float = 3.0
     chase_age: float = 40.0
 
-    def agent(self) -> Agent:
-        """The agent."""
-        from infoset.pommerman.search.players import ChampionPlayer  # which brings compiled kernels
-
-        return ChampionPlayer(self)
-
     def __post_init__(self) -> None:
         check_range("depth", self.depth, 1, MAX_DEPTH)
         check_range("length", self.length, self.depth + 1, MAX_LENGTH)
         check_range("budget", self.budget, 1, 10**9)
         super().__post_init__()
 
+    def empty_room(self, config: Config) -> Room:
+        return Room(empty_scenario(config), empty_desk(config), empty_plans(config))
+
+    def move(
+        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+    ) -> int:
+        return int(champion_move(b, *room, *seat, w, engine, stream, deadline))
+
+
+AT = places_of(Champion)
+
 
 class Plans(NamedTuple):
     """Room for the search: one position a ply, and the plan that is looked at."""
 
-    rows: Row  # (MAX_DEPTH + 1, row)
+    rows: st.Row  # (MAX_DEPTH + 1, row)
     moves: npt.NDArray[np.int64]  # (MAX_DEPTH,) the plan
     cells: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) where it leads
     wood: FloatArray  # (MAX_DEPTH + 1,) what its bombs have earned so far
@@ -157,76 +151,86 @@ HOPELESS = 0.02  # the least part of it that the own survivability counts as
 IN_THE_WAY = 0.3  # what it costs that a plan leads over a cell on which somebody stands now
 
 
+class Room(NamedTuple):
+    """All room that it has."""
+
+    scenario: Scenario
+    desk: Desk
+    plans: Plans
+
+
 def empty_plans(config: Config) -> Plans:
     return Plans(
-        empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
-        np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MOVES), empty_risks(config),
-        np.zeros(MAX_AGENTS), np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(config.size, dtype=np.uint32),
+        st.empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64),
+        np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
+        np.zeros(MOVES), empty_risks(config), np.zeros(MAX_AGENTS), np.zeros(MAX_AGENTS, dtype=np.int64),
+        np.zeros(config.size, dtype=np.uint32),
     )  # fmt: skip
 
 
-def champion_move(b, s, d, p, me, enemies, mate, settings, engine, stream, deadline=None):
+def champion_move(b, s, d, p, me, enemies, mate, w, engine, stream, deadline=None):
     """One decision, at the latest at ``deadline``, a moment of ``time.monotonic``: if plans are not done by then, those
     of one action count.  ``enemies`` and ``mate`` have bit k for agent k.
     """
-    contact = prepare(b, s, d, p, me, enemies, settings, engine)
+    contact = prepare(b, s, d, p, me, enemies, w, engine)
     if deadline is None:
-        search(b, s, d, p, me, enemies, mate, 0, MOVES, MAX_DEPTH, settings, contact, engine)
+        search(b, s, d, p, me, enemies, mate, 0, MOVES, MAX_DEPTH, w, contact, engine)
     else:
-        search(b, s, d, p, me, enemies, mate, 0, MOVES, 1, settings, contact, engine)
+        search(b, s, d, p, me, enemies, mate, 0, MOVES, 1, w, contact, engine)
         short = p.best.copy()
         for move in range(MOVES):
             if monotonic() > deadline - RESERVE:
                 p.best[:] = short
                 break
-            search(b, s, d, p, me, enemies, mate, move, move + 1, MAX_DEPTH, settings, contact, engine)
-    return choose(b, s, d, p, me, settings, engine, stream)
+            search(b, s, d, p, me, enemies, mate, move, move + 1, MAX_DEPTH, w, contact, engine)
+    return choose(b, s, d, p, me, w, engine, stream)
 
 
 @kernel
-def prepare(b, s, d, p, me, enemies, settings, engine):
+def prepare(b, s, d, p, me, enemies, w, engine):
     """All that does not depend on plans; whether others matter."""
-    size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
-    remember_failure(d, b.guess[AGENTS + me * AGENT_FIELDS + CELL], b.guess[STEP])
-    contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
+    size, length = engine.settings[SIZE], np.int64(w[AT.length])
+    remember_failure(d, b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], b.guess[st.STEP])
+    contact = meets(b, s, d, me, enemies, length, w[AT.memory], engine)
     for move in range(MOVES):
-        d.own[move], p.risks.risk[move], p.risks.room[move] = NONE, 0.0, settings[ROOM]
+        d.own[move], p.risks.risk[move], p.risks.room[move] = NONE, 0.0, w[AT.room]
         if leads_on(b, d, me, move, engine):
             unroll(s, d.leaf, length, b, engine)
-            judge_self(b, s, d, me, enemies, move, length, 0, settings[MEMORY], False, engine)
+            judge_self(b, s, d, me, enemies, move, length, 0, w[AT.memory], False, engine)
         p.risks.alone[move] = d.own[move]
     if contact:
-        weigh_risks(b, s, d, p.risks, me, enemies, length, settings[MEMORY], settings[BLOCK_RISK:], engine)
+        costs = Costs(w[AT.block_risk], w[AT.bomb_risk], w[AT.mate_risk])
+        weigh_risks(b, s, d, p.risks, me, enemies, length, w[AT.memory], costs, engine)
     average_blocked(b, d, me, size)
-    look_at_others(b, s, d, p, me, enemies, length, settings, engine)
+    look_at_others(b, s, d, p, me, enemies, length, w, engine)
     unroll(s, b.guess, length, b, engine)
-    appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
+    appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
     copy(s.row, d.leaf)  # the position when all bombs have gone off
     return contact
 
 
 @kernel
-def choose(b, s, d, p, me, settings, engine, stream):
+def choose(b, s, d, p, me, w, engine, stream):
     """The action whose best plan is worth most, with its room and its risk; without any the one that risks least."""
-    found = best_of(d, p, settings, stream)
+    found = best_of(d, p, w, stream)
     if found == NEVER:
         for move in range(MOVES):
             p.best[move] = 0.0 if p.risks.alone[move] > 0.0 else -np.inf
-        found = best_of(d, p, settings, stream)
+        found = best_of(d, p, w, stream)
     if found == NEVER:
-        found = last_resort(b, s, d, me, np.int64(settings[LENGTH]), engine, stream)
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+        found = last_resort(b, s, d, me, np.int64(w[AT.length]), engine, stream)
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
     return found
 
 
 @inner_kernel
-def best_of(d, p, settings, stream):
+def best_of(d, p, w, stream):
     """The action of the best score, on a tie any; ``NEVER`` if there is none."""
     best, found = -np.inf, NEVER
     for move in range(MOVES):
-        room = min(1.0, (p.risks.room[move] + 0.1) / settings[ROOM])
-        score = p.best[move] + settings[ROOM_WEIGHT] * np.log(room) - p.risks.risk[move]
+        room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
+        score = p.best[move] + w[AT.room_weight] * np.log(room) - p.risks.risk[move]
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
@@ -236,68 +240,68 @@ def best_of(d, p, settings, stream):
 
 
 @inner_kernel
-def look_at_others(b, s, d, p, me, enemies, length, settings, engine):
+def look_at_others(b, s, d, p, me, enemies, length, w, engine):
     """Where they are, what they survive without the agent, and where they or unseen ones can be."""
     size = engine.settings[SIZE]
-    agent = AGENTS + me * AGENT_FIELDS
+    agent = st.AGENTS + me * st.AGENT_FIELDS
     copy(b.guess, d.leaf)
-    crowd_against(b, s, d, me, enemies, settings[MEMORY], size)
+    crowd_against(b, s, d, me, enemies, w[AT.memory], size)
     for r in range(size):
         p.crowd[r] = s.crowd[0, r]
-    d.leaf[agent + ALIVE] = 0
+    d.leaf[agent + st.ALIVE] = 0
     unroll(s, d.leaf, length, b, engine)
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
     spread_crowd(s, length, 0, size)
     for k in range(MAX_AGENTS):
-        other = AGENTS + k * AGENT_FIELDS
+        other = st.AGENTS + k * st.AGENT_FIELDS
         p.now[k], p.alone[k] = NOBODY, 0.0
-        if k != me and b.guess[other + ALIVE]:
-            p.now[k] = b.guess[other + CELL]
+        if k != me and b.guess[other + st.ALIVE]:
+            p.now[k] = b.guess[other + st.CELL]
             p.alone[k] = survivable(s, p.now[k], length, size)
 
 
 @kernel
-def search(b, s, d, p, me, enemies, mate, first, last, deepest, settings, contact, engine):
+def search(b, s, d, p, me, enemies, mate, first, last, deepest, w, contact, engine):
     """All plans that begin with an action from ``first`` to before ``last``, depth first, of ``deepest`` actions at
     most; the best score of each first action is kept.
     """
-    depth = min(np.int64(settings[DEPTH]), deepest)
+    depth = min(np.int64(w[AT.depth]), deepest)
     if not contact:
         depth = min(depth, 2)
     copy(b.guess, p.rows[0])
-    p.cells[0], p.wood[0], p.bombed[0] = b.guess[AGENTS + me * AGENT_FIELDS + CELL], 0.0, 0
+    p.cells[0], p.wood[0], p.bombed[0] = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], 0.0, 0
     see(s, p, 0, engine)
     for move in range(first, last):
         p.best[move] = -np.inf
-        if p.risks.alone[move] > 0.0 and advance(b, d, p, me, 0, move, settings, engine):
+        if p.risks.alone[move] > 0.0 and advance(b, d, p, me, 0, move, w, engine):
             see(s, p, 1, engine)
-            search_from(b, s, d, p, me, enemies, mate, move, depth, settings, contact, engine)
+            search_from(b, s, d, p, me, enemies, mate, move, depth, w, contact, engine)
 
 
 @inner_kernel
-def search_from(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
+def search_from(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
     """All plans that begin with one action, which is laid out."""
-    ply, left = 1, np.int64(settings[BUDGET])
-    p.moves[1] = STOP if depth > 1 else MOVES
+    ply, left = 1, np.int64(w[AT.budget])
+    p.moves[1] = st.STOP if depth > 1 else MOVES
     if depth == 1:
-        p.best[first] = judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine)
+        p.best[first] = judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine)
     while ply >= 1:
         if p.moves[ply] == MOVES or left == 0:
             ply -= 1
             p.moves[ply] += 1
-        elif not advance(b, d, p, me, ply, p.moves[ply], settings, engine):
+        elif not advance(b, d, p, me, ply, p.moves[ply], w, engine):
             p.moves[ply] += 1
         else:
             see(s, p, ply + 1, engine)
             if ply + 1 == depth:
-                score = judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine)
+                score = judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine)
                 p.best[first] = max(p.best[first], score)
                 left -= 1
                 p.moves[ply] += 1
             else:
                 ply += 1
-                p.moves[ply] = STOP
+                p.moves[ply] = st.STOP
 
 
 @linked_kernel
@@ -308,40 +312,40 @@ def see(s, p, ply, engine):
 
 
 @inner_kernel
-def advance(b, d, p, me, ply, move, settings, engine):
+def advance(b, d, p, me, ply, move, w, engine):
     """Play a plan's next action; whether it does something, and its agent lives."""
-    agent = AGENTS + me * AGENT_FIELDS
+    agent = st.AGENTS + me * st.AGENT_FIELDS
     before, after = p.rows[ply], p.rows[ply + 1]
-    if move == LAY and before[agent + AMMO] == 0:
+    if move == st.LAY and before[agent + st.AMMO] == 0:
         return False
     copy(before, after)
     for k in range(MAX_AGENTS):
-        d.moves[k] = STOP
+        d.moves[k] = st.STOP
     d.moves[me] = move
     play(after, d.moves, b, engine)
-    cell = after[agent + CELL]
+    cell = after[agent + st.CELL]
     p.cells[ply + 1], p.wood[ply + 1], p.bombed[ply + 1] = cell, p.wood[ply], p.bombed[ply]
-    if move == LAY:
-        if after[agent + AMMO] >= before[agent + AMMO]:
+    if move == st.LAY:
+        if after[agent + st.AMMO] >= before[agent + st.AMMO]:
             return False
-        walls = wood_in_reach(d.leaf, BOARD, engine.near, cell, before[agent + BLAST])
-        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, settings[WOOD_WORTH]))
+        walls = wood_in_reach(d.leaf, st.BOARD, engine.near, cell, before[agent + st.BLAST])
+        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, w[AT.wood]))
         p.bombed[ply + 1] = 1
-    elif move != STOP and cell == p.cells[ply]:
+    elif move != st.STOP and cell == p.cells[ply]:
         return False
-    return after[agent + ALIVE] != 0
+    return after[agent + st.ALIVE] != 0
 
 
 @inner_kernel
-def judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine):
+def judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
     """What a plan is worth: the logarithm of the ratio of products, and goals."""
     size = engine.settings[SIZE]
-    length = np.int64(settings[LENGTH])
+    length = np.int64(w[AT.length])
     for t in range(depth + 1, length + 1):
         play(s.row, b.idle, b, engine)
         draw(s, t, engine)
-    score, gain = squeeze(s, p, enemies, mate, depth, length, settings, size)
-    if p.bombed[depth] and gain < settings[BOMB_GAIN] and p.wood[depth] <= 0.0:
+    score, gain = squeeze(s, p, enemies, mate, depth, length, w, size)
+    if p.bombed[depth] and gain < w[AT.bomb_gain] and p.wood[depth] <= 0.0:
         return -np.inf
     if contact:
         lay_dangers(b, s, d.other, p.rows[depth], depth, length, enemies, False, d.moves, engine)
@@ -352,17 +356,17 @@ def judge(b, s, d, p, me, enemies, mate, first, depth, settings, contact, engine
     if own <= 0.0:
         return -np.inf
     if contact:
-        whole = settings[THRESHOLD] * length * (length + 1)
-        rest = settings[THRESHOLD] * (length * (length + 1) - depth * (depth + 1))
+        whole = w[AT.threshold] * length * (length + 1)
+        rest = w[AT.threshold] * (length * (length + 1) - depth * (depth + 1))
         score += np.log(max(min(1.0, own / rest, d.own[first] / whole), HOPELESS))
     for t in range(1, depth + 1):
         if contains(s.crowd[t], p.cells[t], size):
             score -= IN_THE_WAY
-    return score + settings[GOAL_WEIGHT] * reached(d, p, depth)
+    return score + w[AT.goal_weight] * reached(d, p, depth)
 
 
 @inner_kernel
-def squeeze(s, p, enemies, mate, depth, length, settings, size):
+def squeeze(s, p, enemies, mate, depth, length, w, size):
     """What a plan leaves the others, as a logarithm, and the most that it takes from an enemy's share."""
     score, gain = 0.0, 0.0
     stand_in_the_way(s, p, depth, length, size)
@@ -371,10 +375,10 @@ def squeeze(s, p, enemies, mate, depth, length, settings, size):
             continue
         left = min(1.0, survivable(s, p.now[k], length, size) / p.alone[k])
         if enemies >> k & 1:
-            score -= np.log(max(left, settings[FLOOR]))
+            score -= np.log(max(left, w[AT.floor]))
             gain = max(gain, 1.0 - left)
         elif mate >> k & 1:
-            score += np.log(max(left, 1e-3)) - (3.0 if left < settings[MATE_FLOOR] else 0.0)
+            score += np.log(max(left, 1e-3)) - (3.0 if left < w[AT.mate_floor] else 0.0)
     return score, gain
 
 

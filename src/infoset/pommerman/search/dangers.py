@@ -7,30 +7,11 @@ than can happen, as with crowds.
 from __future__ import annotations
 
 from infoset.jit import inline_kernel, inner_kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS
 from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS, bomb_on
 from infoset.pommerman.search.scenario import copy, draw, play
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CAN_KICK,
-    CELL,
-    DIRECTION,
-    LIFE,
-    NUM_BOMBS,
-    OWNER,
-    RIGHT,
-    STOP,
-    STRENGTH,
-    UP,
-)  # fmt: skip
 
 
 @inner_kernel
@@ -41,14 +22,14 @@ def lay_dangers(b, s, other, leaf, begin, length, enemies, bombs, moves, engine)
     if stop_bombs(leaf, other.row):
         lay_over(b, s, other, begin, length, engine)
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if enemies >> k & 1 and leaf[agent + ALIVE] and leaf[agent + CAN_KICK]:
-            for direction in range(UP, RIGHT + 1):
-                target = engine.near[leaf[agent + CELL] * WAYS + direction]
-                if target != leaf[agent + CELL] and bomb_on(leaf, target):
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if enemies >> k & 1 and leaf[agent + st.ALIVE] and leaf[agent + st.CAN_KICK]:
+            for direction in range(st.UP, st.RIGHT + 1):
+                target = engine.near[leaf[agent + st.CELL] * WAYS + direction]
+                if target != leaf[agent + st.CELL] and bomb_on(leaf, target):
                     copy(leaf, other.row)
                     for m in range(MAX_AGENTS):
-                        moves[m] = STOP
+                        moves[m] = st.STOP
                     moves[k] = direction
                     play(other.row, moves, b, engine)
                     lay_over_from(b, s, other, begin + 1, length, engine)
@@ -63,10 +44,10 @@ def stop_bombs(leaf, row):
     """The position in which no bomb rolls; whether any did."""
     copy(leaf, row)
     rolled = False
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        rolled |= row[bomb + DIRECTION] != STOP
-        row[bomb + DIRECTION] = STOP
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        rolled |= row[bomb + st.DIRECTION] != st.STOP
+        row[bomb + st.DIRECTION] = st.STOP
     return rolled
 
 
@@ -95,8 +76,8 @@ def lay_bombs(row, enemies, fuse):
     """Every enemy that can lays a bomb where it stands; whether there is any."""
     some = False
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if enemies >> k & 1 and row[agent + ALIVE] and row[agent + AMMO] > 0:
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if enemies >> k & 1 and row[agent + st.ALIVE] and row[agent + st.AMMO] > 0:
             some |= put_bomb(row, k, fuse)
     return some
 
@@ -104,11 +85,11 @@ def lay_bombs(row, enemies, fuse):
 @linked_kernel
 def put_bomb(row, k, fuse):
     """A new bomb of agent ``k`` where it is; whether there was room for it."""
-    agent = AGENTS + k * AGENT_FIELDS
-    if row[NUM_BOMBS] == MAX_BOMBS or bomb_on(row, row[agent + CELL]):
+    agent = st.AGENTS + k * st.AGENT_FIELDS
+    if row[st.NUM_BOMBS] == MAX_BOMBS or bomb_on(row, row[agent + st.CELL]):
         return False
-    bomb = BOMBS + row[NUM_BOMBS] * BOMB_FIELDS
-    row[bomb + BOMB_CELL], row[bomb + OWNER] = row[agent + CELL], k
-    row[bomb + LIFE], row[bomb + STRENGTH], row[bomb + DIRECTION] = fuse, row[agent + BLAST], STOP
-    row[NUM_BOMBS] += 1
+    bomb = st.BOMBS + row[st.NUM_BOMBS] * st.BOMB_FIELDS
+    row[bomb + st.BOMB_CELL], row[bomb + st.OWNER] = row[agent + st.CELL], k
+    row[bomb + st.LIFE], row[bomb + st.STRENGTH], row[bomb + st.DIRECTION] = fuse, row[agent + st.BLAST], st.STOP
+    row[st.NUM_BOMBS] += 1
     return True

@@ -9,28 +9,30 @@ the agent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Agent, FloatArray
+from infoset.base import FloatArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import SIZE
-from infoset.pommerman.search.belief import SEEN_STEP
+from infoset.pommerman.engine import SIZE, Engine
+from infoset.pommerman.search.belief import SEEN_STEP, Belief, Seat
 from infoset.pommerman.search.cellsets import add
 from infoset.pommerman.search.dangers import lay_dangers
 from infoset.pommerman.search.goals import (
     DISCOUNT,
-    GOAL_FIELDS,
-    WOOD_WORTH,
     Wishes,
     appraise,
+    goals_of,
+    places_of,
     wood_in_reach,
     wood_worth,
 )
+from infoset.pommerman.search.maker import Maker
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
     Scenario,
@@ -43,40 +45,23 @@ from infoset.pommerman.search.scenario import (
     survivable,
     unroll,
 )
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    CELL,
-    LAY,
-    STEP,
-    STOP,
-    Row,
-    empty_rows,
-)  # fmt: skip
-from infoset.randomness import next_word
+from infoset.randomness import Words, next_word
 
-MOVES = LAY + 1
+MOVES = st.LAY + 1
 NONE = -1.0
 
 LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
 STUBBORN = 0.3  # what a failed move is worth less the next time, for each time that it failed
 
-(LEVEL, LENGTH, THRESHOLD, FLOOR, MATE_FLOOR, BOMB_GAIN, MEMORY, GOAL_WEIGHT, BOMBED) = range(
-    GOAL_FIELDS, GOAL_FIELDS + 9
-)
-
 
 @dataclass(frozen=True)
-class Dypm(Wishes):
+class Dypm(Maker, Wishes):
     """Pommerman: its own actions on a pessimistic scenario.
 
     The parameters beside its wishes; distances and times are in steps.
     """
 
+    name: ClassVar = "dypm"
     level: int = 3
     """Steps in which the others spread (the paper's pessimism level)."""
     length: int = 11
@@ -96,23 +81,29 @@ class Dypm(Wishes):
     bombs: bool = False
     """Whether every enemy in view is reckoned to lay a bomb at once."""
 
-    def agent(self) -> Agent:
-        """The agent."""
-        from infoset.pommerman.search.players import DypmPlayer  # which brings compiled kernels
-
-        return DypmPlayer(self)
-
     def __post_init__(self) -> None:
         check_range("length", self.length, 2, MAX_LENGTH)
         check_range("level", self.level, 0, MAX_LENGTH)
         super().__post_init__()
+
+    def empty_room(self, config: Config) -> Room:
+        return Room(empty_scenario(config), empty_desk(config))
+
+    def move(
+        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+    ) -> int:
+        del deadline  # it takes too little time to look at it
+        return int(dypm_move(b, *room, *seat, w, engine, stream))
+
+
+AT = places_of(Dypm)
 
 
 class Desk(NamedTuple):
     """Room to decide in."""
 
     other: Scenario  # the futures that are laid over a scenario
-    leaf: Row
+    leaf: st.Row
     moves: npt.NDArray[np.int16]  # (agents,)
     own: FloatArray  # (moves,) survivability, NONE where an action is not to be had
     others: FloatArray  # (moves + 1, agents) theirs; the last row without the agent itself
@@ -122,10 +113,17 @@ class Desk(NamedTuple):
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) the step, cell and move of the last decision, and how often it failed
 
 
+class Room(NamedTuple):
+    """All room that it has."""
+
+    scenario: Scenario
+    desk: Desk
+
+
 def empty_desk(config: Config) -> Desk:
     return Desk(
         empty_scenario(config),
-        empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
+        st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
         np.zeros((MOVES + 1, MAX_AGENTS)), np.zeros(MOVES), np.zeros(config.size**2), np.zeros(MOVES, dtype=np.int16),
         np.zeros(LAST_FIELDS, dtype=np.int64),
     )  # fmt: skip
@@ -134,38 +132,38 @@ def empty_desk(config: Config) -> Desk:
 @linked_kernel
 def remember_failure(d, own, now):
     """A move that led nowhere, because another agent wanted the same cell, counts."""
-    failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and STOP < d.last[LAST_MOVE] < LAY
+    failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and st.STOP < d.last[LAST_MOVE] < st.LAY
     d.last[FAILURES] = d.last[FAILURES] + 1 if failed else 0
 
 
 @kernel
-def dypm_move(b, s, d, me, enemies, mate, settings, engine, stream):
+def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
     """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
     size = engine.settings[SIZE]
-    length, level = np.int64(settings[LENGTH]), np.int64(settings[LEVEL])
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    remember_failure(d, own, b.guess[STEP])
-    contact = meets(b, s, d, me, enemies, length, settings[MEMORY], engine)
+    length, level = np.int64(w[AT.length]), np.int64(w[AT.level])
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    remember_failure(d, own, b.guess[st.STEP])
+    contact = meets(b, s, d, me, enemies, length, w[AT.memory], engine)
     baseline(b, s, d, me, length, engine)
     for move in range(MOVES):
         d.own[move] = NONE
         if leads_on(b, d, me, move, engine):
             judge_action(
-                b, s, d, me, enemies, move, length, level, settings[MEMORY], settings[BOMBED] > 0.0, engine
+                b, s, d, me, enemies, move, length, level, w[AT.memory], w[AT.bombs] > 0.0, engine
             )  # fmt: skip
     average_blocked(b, d, me, size)
-    clip = settings[THRESHOLD] * length * (length + 1) if contact else 1.0
+    clip = w[AT.threshold] * length * (length + 1) if contact else 1.0
     safe = False
     for move in range(MOVES):
-        d.value[move] = value_of(d, move, enemies, mate, clip, settings)
+        d.value[move] = value_of(d, move, enemies, mate, clip, w)
         safe |= d.own[move] > 0.0
     if safe:
         unroll(s, b.guess, length, b, engine)
-        appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
-        found = choose(b, s, d, me, enemies, settings, engine, stream)
+        appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
+        found = choose(b, s, d, me, enemies, w, engine, stream)
     else:
         found = last_resort(b, s, d, me, length, engine, stream)
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
     return found
 
 
@@ -189,34 +187,34 @@ def act_on(b, d, me, move, engine):
     """The position after one action of ``me`` in which the others stop."""
     copy(b.guess, d.leaf)
     for k in range(MAX_AGENTS):
-        d.moves[k] = STOP
+        d.moves[k] = st.STOP
     d.moves[me] = move
     play(d.leaf, d.moves, b, engine)
-    d.cell[move] = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
+    d.cell[move] = d.leaf[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
 
 
 @inner_kernel
 def leads_on(b, d, me, move, engine):
     """Whether an action does something, and its agent lives after it; the position after it is on the desk."""
-    agent = AGENTS + me * AGENT_FIELDS
-    if move == LAY and b.guess[agent + AMMO] == 0:
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    if move == st.LAY and b.guess[agent + st.AMMO] == 0:
         return False
     act_on(b, d, me, move, engine)
-    if STOP < move < LAY and d.cell[move] == b.guess[agent + CELL]:
+    if st.STOP < move < st.LAY and d.cell[move] == b.guess[agent + st.CELL]:
         return False
-    if move == LAY and d.leaf[agent + AMMO] >= b.guess[agent + AMMO]:
+    if move == st.LAY and d.leaf[agent + st.AMMO] >= b.guess[agent + st.AMMO]:
         return False
-    return d.leaf[agent + ALIVE] != 0
+    return d.leaf[agent + st.ALIVE] != 0
 
 
 @linked_kernel
 def baseline(b, s, d, me, length, engine):
     """What the others survive if the agent were not there."""
-    agent = AGENTS + me * AGENT_FIELDS
-    alive = b.guess[agent + ALIVE]
-    b.guess[agent + ALIVE] = 0
-    act_on(b, d, me, STOP, engine)
-    b.guess[agent + ALIVE] = alive
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    alive = b.guess[agent + st.ALIVE]
+    b.guess[agent + st.ALIVE] = 0
+    act_on(b, d, me, st.STOP, engine)
+    b.guess[agent + st.ALIVE] = alive
     judge_others(b, s, d, me, MOVES, length, engine)
 
 
@@ -227,15 +225,15 @@ def judge_others(b, s, d, me, line, length, engine):
     unroll(s, d.leaf, length, b, engine)
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
-    agent = AGENTS + me * AGENT_FIELDS
-    if d.leaf[agent + ALIVE]:
-        add(s.crowd[0], d.leaf[agent + CELL], size)
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    if d.leaf[agent + st.ALIVE]:
+        add(s.crowd[0], d.leaf[agent + st.CELL], size)
     spread_crowd(s, length, 0, size)
     for k in range(MAX_AGENTS):
         d.others[line, k] = 0.0
-        other = AGENTS + k * AGENT_FIELDS
-        if k != me and d.leaf[other + ALIVE]:
-            d.others[line, k] = survivable(s, d.leaf[other + CELL], length, size)
+        other = st.AGENTS + k * st.AGENT_FIELDS
+        if k != me and d.leaf[other + st.ALIVE]:
+            d.others[line, k] = survivable(s, d.leaf[other + st.CELL], length, size)
 
 
 @linked_kernel
@@ -260,26 +258,26 @@ def crowd_against(b, s, d, me, enemies, memory, size):
     """Everyone else: where they are, or can be if they were in view not long ago."""
     gather_crowd(s, d.leaf, me, size)
     for k in range(MAX_AGENTS):
-        hidden = enemies >> k & 1 and not d.leaf[AGENTS + k * AGENT_FIELDS + ALIVE]
-        if hidden and b.guess[STEP] - b.notes[SEEN_STEP + k] <= memory:
+        hidden = enemies >> k & 1 and not d.leaf[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]
+        if hidden and b.guess[st.STEP] - b.notes[SEEN_STEP + k] <= memory:
             for r in range(size):
                 s.crowd[0, r] |= b.possible[k, r]
-    own = d.leaf[AGENTS + me * AGENT_FIELDS + CELL]
+    own = d.leaf[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
 
 
 @inner_kernel
 def average_blocked(b, d, me, size):
     """A move that a neighbour may block counts half as Stop."""
-    for move in range(STOP + 1, LAY):
+    for move in range(st.STOP + 1, st.LAY):
         if d.own[move] <= 0.0:
             continue
         for k in range(MAX_AGENTS):
-            agent = AGENTS + k * AGENT_FIELDS
-            cell = b.guess[agent + CELL]
+            agent = st.AGENTS + k * st.AGENT_FIELDS
+            cell = b.guess[agent + st.CELL]
             away = abs(cell // size - d.cell[move] // size) + abs(cell % size - d.cell[move] % size)
-            if k != me and b.guess[agent + ALIVE] and away == 1:
-                d.own[move] = (d.own[move] + max(d.own[STOP], 0.0)) / 2.0
+            if k != me and b.guess[agent + st.ALIVE] and away == 1:
+                d.own[move] = (d.own[move] + max(d.own[st.STOP], 0.0)) / 2.0
                 break
 
 
@@ -292,43 +290,43 @@ def share(d, move, k):
 
 
 @inner_kernel
-def value_of(d, move, enemies, mate, clip, settings):
+def value_of(d, move, enemies, mate, clip, w):
     """The ratio of products; 0 where the agent does not survive."""
     if d.own[move] <= 0.0:
         return 0.0
     value = min(1.0, d.own[move] / clip)
     for k in range(MAX_AGENTS):
         if enemies >> k & 1:
-            value /= max(share(d, move, k), settings[FLOOR])
+            value /= max(share(d, move, k), w[AT.floor])
         elif mate >> k & 1:
             left = share(d, move, k)
-            value *= left if left >= settings[MATE_FLOOR] else left * left * 0.01
+            value *= left if left >= w[AT.mate_floor] else left * left * 0.01
     return value
 
 
 @inner_kernel
-def choose(b, s, d, me, enemies, settings, engine, stream):
+def choose(b, s, d, me, enemies, w, engine, stream):
     """The best value, goals included; on a tie any."""
-    agent = AGENTS + me * AGENT_FIELDS
-    own = b.guess[agent + CELL]
-    best, found = -np.inf, STOP
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    own = b.guess[agent + st.CELL]
+    best, found = -np.inf, st.STOP
     for move in range(MOVES):
         if d.value[move] <= 0.0:
             continue
         score = np.log(d.value[move])
-        if move == LAY:
+        if move == st.LAY:
             gain = 0.0
             for k in range(MAX_AGENTS):
                 if enemies >> k & 1:
                     gain = max(gain, 1.0 - share(d, move, k))
-            walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
-            if gain < settings[BOMB_GAIN] and walls == 0:
+            walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
+            if gain < w[AT.bomb_gain] and walls == 0:
                 continue
-            score += settings[GOAL_WEIGHT] * max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
-        elif move == STOP:
-            score += settings[GOAL_WEIGHT] * DISCOUNT * d.worth[own]
+            score += w[AT.goal_weight] * max(wood_worth(walls, w[AT.wood]), DISCOUNT * d.worth[own])
+        elif move == st.STOP:
+            score += w[AT.goal_weight] * DISCOUNT * d.worth[own]
         else:
-            score += settings[GOAL_WEIGHT] * d.worth[d.cell[move]]
+            score += w[AT.goal_weight] * d.worth[d.cell[move]]
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
@@ -341,7 +339,7 @@ def choose(b, s, d, me, enemies, settings, engine, stream):
 def last_resort(b, s, d, me, length, engine, stream):
     """Nothing is survivable: less pessimism, and then the action after which some cell lasts longest."""
     size = engine.settings[SIZE]
-    best, found = -1.0, STOP
+    best, found = -1.0, st.STOP
     for move in range(MOVES):
         if not leads_on(b, d, me, move, engine):
             continue
@@ -352,7 +350,7 @@ def last_resort(b, s, d, me, length, engine, stream):
             spread_crowd(s, length, pessimism, size)
             pairs = survivable(s, d.cell[move], length, size)
             score += 100.0 * pairs + lasts(s, length, size)
-        if move == LAY:
+        if move == st.LAY:
             score *= 0.5  # one more bomb seldom helps
         score += (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:

@@ -10,82 +10,50 @@ dies, what burns and who takes items.  The depth grows until the budget of simul
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Agent, FloatArray, Game
+from infoset.base import FloatArray
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS, Config
 from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, SIZE, Engine
 from infoset.pommerman.rules import WAYS, bomb_on
-from infoset.pommerman.search.belief import Belief
+from infoset.pommerman.search.belief import Belief, Seat
 from infoset.pommerman.search.cellsets import add, clear
-from infoset.pommerman.search.goals import appraise, blocked, check_weights, some_possible
-from infoset.pommerman.search.players import Searcher
+from infoset.pommerman.search.goals import (
+    GoalWeights,
+    appraise,
+    blocked,
+    check_weights,
+    places_of,
+    settings_of,
+    some_possible,
+)
+from infoset.pommerman.search.maker import Maker
 from infoset.pommerman.search.scenario import ONE, copy, play
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CAN_KICK,
-    CELL,
-    DIRECTION,
-    EXTRA_BOMB,
-    FLAME_CELL,
-    FLAME_FIELDS,
-    FLAME_LIFE,
-    FLAMES,
-    INCR_RANGE,
-    KICK,
-    LAY,
-    LIFE,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    OWNER,
-    PASSAGE,
-    RIGID,
-    STEP,
-    STOP,
-    STRENGTH,
-    WOOD,
-    Row,
-    empty_rows,
-    flames_at,
-)  # fmt: skip
 from infoset.randomness import Words, next_word
-from infoset.warm_up import ready
 
-MOVES = LAY + 1
+MOVES = st.LAY + 1
 MAX_DEPTH = 12
 RECENT = 16  # decisions that are remembered
 CHUNK = 1000  # simulated steps between two looks at the clock, less than half a millisecond
 MARGIN = 1e-3  # seconds before the deadline in which no chunk begins: one may take .7 ms on a slow machine
 
-(
-    DISCOUNT, HORIZON, NEAR, CLOSE, DUEL_PLIES, OWN_DEATH, MATE_DEATH, ENEMY_DEATH, ALL_DEAD, WOOD_GAIN,
-    EXTRA_BOMB_GAIN, INCR_RANGE_GAIN, KICK_GAIN, MEAN, REPEAT, GOAL_WEIGHT, WISHES,
-) = range(17)  # fmt: skip
-
 
 @dataclass(frozen=True)
-class Eisenach:
+class Eisenach(Maker):
     """Pommerman: joint actions, depth first.
 
     The parameters; distances are Manhattan, times in steps, gains in points.
     """
 
+    name: ClassVar = "eisenach"
     discount: float = 0.98
     """Of a point, for each step until it is gained."""
     horizon: int = 10
@@ -133,10 +101,6 @@ class Eisenach:
     depth: int = 6
     """Own plies, less one for each other agent that branches."""
 
-    def agent(self) -> Agent:
-        """The agent."""
-        return EisenachPlayer(self)
-
     def __post_init__(self) -> None:
         check_range("budget", self.budget, 1, 10**9)
         check_range("depth", self.depth, 1, MAX_DEPTH)
@@ -145,7 +109,18 @@ class Eisenach:
 
     def settings(self) -> FloatArray:
         """As the kernels read them."""
-        return np.array(astuple(self)[:-2], dtype=np.float64)
+        return settings_of(self)
+
+    def empty_room(self, config: Config) -> Tree:
+        return empty_tree(config)
+
+    def move(
+        self, b: Belief, room: Tree, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+    ) -> int:
+        return eisenach_move(b, room, *seat, w, engine, stream, deadline)
+
+
+AT = places_of(Eisenach)
 
 
 LEVEL, PLIES, STEPS, ME, FIRST_ENEMY, LIVING, PLACE_FIELDS = range(7)
@@ -155,8 +130,8 @@ LOW, TOTAL, REPLIES, PAIR, BEST, SCORE, SUM_FIELDS = range(7)
 class Tree(NamedTuple):
     """The search as far as it has come: a stack of positions, and for each agent whose turn it is among its moves."""
 
-    rows: Row  # (MAX_DEPTH + 1, row) positions from the root on
-    run: Row  # (2, row) the run after a leaf, and the step before
+    rows: st.Row  # (MAX_DEPTH + 1, row) positions from the root on
+    run: st.Row  # (2, row) the run after a leaf, and the step before
     moves: npt.NDArray[np.int16]  # (MAX_DEPTH, agents, MOVES) what each may do
     choices: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) how many moves that are
     turn: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) which of them is tried
@@ -177,7 +152,7 @@ def empty_tree(config: Config) -> Tree:
     """Room to search in."""
     room = (MAX_DEPTH, MAX_AGENTS)
     return Tree(
-        empty_rows(MAX_DEPTH + 1, config), empty_rows(2, config), np.zeros((*room, MOVES), dtype=np.int16),
+        st.empty_rows(MAX_DEPTH + 1, config), st.empty_rows(2, config), np.zeros((*room, MOVES), dtype=np.int16),
         np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros((MAX_DEPTH + 1, SUM_FIELDS)),
         np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(MAX_AGENTS, dtype=np.int64),
@@ -187,23 +162,23 @@ def empty_tree(config: Config) -> Tree:
 
 
 def eisenach_move(
-    b: Belief, tree: Tree, me: int, enemies: int, mate: int, parameters: Eisenach, settings: FloatArray,
-    engine: Engine, stream: Words, deadline: float | None,
+    b: Belief, tree: Tree, me: int, enemies: int, mate: int, w: FloatArray, engine: Engine, stream: Words,
+    deadline: float | None,
 ) -> int:  # fmt: skip
     """One decision, a move from 0 to 5; ``enemies`` and ``mate`` have bit k for agent k.
 
-    ``settings`` are those of ``parameters``; ``deadline`` is a time of ``time.monotonic`` and None means none.
+    ``deadline`` is a time of ``time.monotonic`` and None means none.
     The tree is searched for one own ply in which nobody else moves, then for one ply, two, and so on.  The search that
     is cut off counts for the moves that it has judged, if the one that was best before is among them; the others keep
     what they were worth, but not from the first search, which knows no danger.
     """
-    branching = prepare(tree, b, me, enemies, mate, settings, engine)
-    best, left = np.full(MOVES, np.nan), parameters.budget
-    for depth in range(max(1, parameters.depth - branching) + 1):
+    branching = prepare(tree, b, me, enemies, mate, w, engine)
+    best, left = np.full(MOVES, np.nan), int(w[AT.budget])
+    for depth in range(max(1, int(w[AT.depth]) - branching) + 1):
         open_tree(tree, b, depth, best, engine)
         done = False
         while not done and left > 0 and not (deadline is not None and monotonic() + MARGIN > deadline):
-            done = grow(tree, b, settings, engine, min(left, CHUNK))
+            done = grow(tree, b, w, engine, min(left, CHUNK))
             left -= int(tree.place[STEPS])
         if not np.isnan(tree.value[tree.moves[0, me, 0]]):  # what was best before is known again
             best = np.where(np.isnan(tree.value), best, tree.value) if depth > 1 else tree.value.copy()
@@ -215,18 +190,18 @@ def eisenach_move(
 @kernel
 def decide(tree, best, stream):
     """The move of the best value, on a tie any; it is remembered."""
-    found, top = STOP, -np.inf
+    found, top = st.STOP, -np.inf
     for move in range(MOVES):
         value = best[move] + 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if value > top:
             found, top = move, value
-    cell = tree.rows[0, AGENTS + tree.place[ME] * AGENT_FIELDS + CELL]
-    tree.recent[tree.rows[0, STEP] % RECENT] = cell * MOVES + found
+    cell = tree.rows[0, st.AGENTS + tree.place[ME] * st.AGENT_FIELDS + st.CELL]
+    tree.recent[tree.rows[0, st.STEP] % RECENT] = cell * MOVES + found
     return found
 
 
 @kernel
-def prepare(tree, b, me, enemies, mate, settings, engine):
+def prepare(tree, b, me, enemies, mate, w, engine):
     """Who branches for how long, what goals are worth, what was done before; how many others branch."""
     size, guess = engine.settings[SIZE], b.guess
     place = tree.place
@@ -243,37 +218,40 @@ def prepare(tree, b, me, enemies, mate, settings, engine):
         elif k != me:
             tree.order[at] = k
             at += 1
-        if not guess[AGENTS + k * AGENT_FIELDS + ALIVE] and k != me and some_possible(b, k, size):
+        if not guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] and k != me and some_possible(b, k, size):
             place[LIVING] |= 1 << k  # out of view
-    branching = set_branches(tree, guess, me, enemies, settings, size)
+    branching = set_branches(tree, guess, me, enemies, w, size)
     copy(guess, tree.rows[1])
     pass_time(tree.rows[1], b, 10, engine)
-    appraise(tree.worth, b, tree.rows[1], me, enemies, settings[WISHES:], engine.near, size)
-    own = guess[AGENTS + me * AGENT_FIELDS + CELL]
+    goals = GoalWeights(
+        w[AT.item_goal], w[AT.wood_goal], w[AT.chase_goal], w[AT.look_goal], w[AT.look_age], w[AT.chase_age]
+    )  # fmt: skip
+    appraise(tree.worth, b, tree.rows[1], me, enemies, goals, engine.near, size)
+    own = guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     for move in range(MOVES):
         tree.penalty[move] = 0.0
         for k in range(RECENT):
             if tree.recent[k] == own * MOVES + move:
-                tree.penalty[move] += settings[REPEAT]
+                tree.penalty[move] += w[AT.repeat]
     return branching
 
 
 @inner_kernel
-def set_branches(tree, guess, me, enemies, settings, size):
+def set_branches(tree, guess, me, enemies, w, size):
     """The others' plies by their distance; how many have any."""
-    own, seen, branching = guess[AGENTS + me * AGENT_FIELDS + CELL], 0, 0
+    own, seen, branching = guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], 0, 0
     for k in range(MAX_AGENTS):
-        seen += k != me and guess[AGENTS + k * AGENT_FIELDS + ALIVE] != 0
+        seen += k != me and guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0
     for k in range(MAX_AGENTS):
         tree.branch[k] = 0
-        agent = AGENTS + k * AGENT_FIELDS
-        if k != me and guess[agent + ALIVE]:
-            cell = guess[agent + CELL]
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if k != me and guess[agent + st.ALIVE]:
+            cell = guess[agent + st.CELL]
             away = abs(cell // size - own // size) + abs(cell % size - own % size)
-            if away < settings[NEAR]:
-                tree.branch[k] = 2 if away < settings[CLOSE] else 1
+            if away < w[AT.near]:
+                tree.branch[k] = 2 if away < w[AT.close] else 1
                 if seen == 1 and enemies >> k & 1:
-                    tree.branch[k] = np.int64(settings[DUEL_PLIES])
+                    tree.branch[k] = np.int64(w[AT.duel_plies])
                 branching += 1
     tree.branch[me] = MAX_DEPTH
     return branching
@@ -289,7 +267,7 @@ def open_tree(tree, b, depth, best, engine):
     enter(tree, 0, engine)
     if depth == 0:
         for k in range(1, MAX_AGENTS):
-            tree.moves[0, tree.order[k], 0] = STOP
+            tree.moves[0, tree.order[k], 0] = st.STOP
             tree.choices[0, tree.order[k]] = 1
     for k in range(1, tree.choices[0, me]):  # the best of the search before comes first
         move = tree.moves[0, me, k]
@@ -308,9 +286,9 @@ def enter(tree, level, engine):
     row, size = tree.rows[level], engine.settings[SIZE]
     for k in range(MAX_AGENTS):
         tree.turn[level, k] = 0
-        tree.moves[level, k, 0] = STOP
+        tree.moves[level, k, 0] = st.STOP
         tree.choices[level, k] = 1
-        if level < tree.branch[k] and row[AGENTS + k * AGENT_FIELDS + ALIVE]:
+        if level < tree.branch[k] and row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]:
             tree.choices[level, k] = options(row, k, tree.moves[level, k], engine.near, size)
     sums = tree.sums[level]
     sums[LOW], sums[TOTAL], sums[REPLIES], sums[PAIR], sums[BEST] = np.inf, 0.0, 0.0, -np.inf, -np.inf
@@ -319,18 +297,18 @@ def enter(tree, level, engine):
 @inner_kernel
 def options(row, k, found, near, size):
     """What is worth trying for an agent: how many moves that are.  ``found`` takes them; the first is Stop."""
-    agent, count = AGENTS + k * AGENT_FIELDS, 1
-    cell = row[agent + CELL]
-    for move in range(STOP + 1, LAY):
+    agent, count = st.AGENTS + k * st.AGENT_FIELDS, 1
+    cell = row[agent + st.CELL]
+    for move in range(st.STOP + 1, st.LAY):
         target = near[cell * WAYS + move]
-        value = row[BOARD + target]
-        free = (target != cell) & (value != RIGID) & (value != WOOD)
-        free &= value != FLAMES or burnt_out(row, target, size)
-        if free and (row[agent + CAN_KICK] or not bomb_on(row, target)):
+        value = row[st.BOARD + target]
+        free = (target != cell) & (value != st.RIGID) & (value != st.WOOD)
+        free &= value != st.FLAMES or burnt_out(row, target, size)
+        if free and (row[agent + st.CAN_KICK] or not bomb_on(row, target)):
             found[count] = move
             count += 1
-    if row[agent + AMMO] > 0 and row[NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
-        found[count] = LAY
+    if row[agent + st.AMMO] > 0 and row[st.NUM_BOMBS] < MAX_BOMBS and not bomb_on(row, cell):
+        found[count] = st.LAY
         count += 1
     return count
 
@@ -339,17 +317,17 @@ def options(row, k, found, near, size):
 def burnt_out(row, cell, size):
     """Whether the flames on a cell leave in the next step."""
     out = True
-    start = flames_at(size)
-    for flame in range(start, start + row[NUM_FLAMES] * FLAME_FIELDS, FLAME_FIELDS):
-        out &= row[flame + FLAME_CELL] != cell or row[flame + FLAME_LIFE] == 0
+    start = st.flames_at(size)
+    for flame in range(start, start + row[st.NUM_FLAMES] * st.FLAME_FIELDS, st.FLAME_FIELDS):
+        out &= row[flame + st.FLAME_CELL] != cell or row[flame + st.FLAME_LIFE] == 0
     return out
 
 
 @kernel
-def grow(tree, b, settings, engine, steps):
+def grow(tree, b, w, engine, steps):
     """Go on for about so many simulated steps (``place[STEPS]`` says how many); whether the search is at its end."""
     rows, sums, moves, turn, joint = tree.rows, tree.sums, tree.moves, tree.turn, tree.joint
-    place, side, discount = tree.place, tree.side, settings[DISCOUNT]
+    place, side, discount = tree.place, tree.side, w[AT.discount]
     place[STEPS] = 0
     while place[LEVEL] >= 0 and place[STEPS] < steps:
         level = place[LEVEL]
@@ -360,7 +338,7 @@ def grow(tree, b, settings, engine, steps):
         play(after, joint, b, engine)
         place[STEPS] += 1
         score = sums[level, SCORE]
-        score += discount ** (level + 1) * points(before, after, side, place, settings, engine.settings)
+        score += discount ** (level + 1) * points(before, after, side, place, w, engine.settings)
         if level == 0:
             score -= tree.penalty[joint[place[ME]]]
         sums[level + 1, SCORE] = score
@@ -368,14 +346,14 @@ def grow(tree, b, settings, engine, steps):
             place[LEVEL] = level + 1
             enter(tree, level + 1, engine)
         else:
-            hand_back(tree, level, run_on(tree, b, level + 1, settings, engine), settings)
+            hand_back(tree, level, run_on(tree, b, level + 1, w, engine), w)
     return place[LEVEL] < 0
 
 
 @inline_kernel
 def over(row, side, place):
     """Whether the agent itself is dead or no enemy lives."""
-    return not row[AGENTS + place[ME] * AGENT_FIELDS + ALIVE] or left_of(row, side, place, -1) == 0
+    return not row[st.AGENTS + place[ME] * st.AGENT_FIELDS + st.ALIVE] or left_of(row, side, place, -1) == 0
 
 
 @inline_kernel
@@ -383,15 +361,15 @@ def left_of(row, side, place, which):
     """How many of a side live, those out of view included."""
     left, hidden = 0, place[LIVING]
     for k in range(MAX_AGENTS):
-        lives = (row[AGENTS + k * AGENT_FIELDS + ALIVE] != 0) | (hidden >> k & 1 != 0)
+        lives = (row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0) | (hidden >> k & 1 != 0)
         left += (side[k] == which) & lives
     return left
 
 
 @linked_kernel
-def hand_back(tree, level, value, settings):
+def hand_back(tree, level, value, w):
     """Take in the value of a node's child; nodes that are done with it hand theirs back in turn."""
-    while take_in(tree, level, value, settings):
+    while take_in(tree, level, value, w):
         value = tree.sums[level, BEST]
         level -= 1
         if level < 0:
@@ -400,12 +378,12 @@ def hand_back(tree, level, value, settings):
 
 
 @inner_kernel
-def take_in(tree, level, value, settings):
+def take_in(tree, level, value, w):
     """A reply's value: the worst and the mean of the replies to a pair of own moves, the best of the teammate's, the
     best of the own.  Whether all has been tried.
     """
     sums, first, order = tree.sums[level], tree.place[FIRST_ENEMY], tree.order
-    turn, choices, weight = tree.turn[level], tree.choices[level], settings[MEAN]
+    turn, choices, weight = tree.turn[level], tree.choices[level], w[AT.mean]
     sums[LOW] = min(sums[LOW], value)
     sums[TOTAL] += value
     sums[REPLIES] += 1.0
@@ -414,7 +392,7 @@ def take_in(tree, level, value, settings):
         for k in range(first, MAX_AGENTS):
             replies *= choices[order[k]]
         bound = sums[PAIR] if level == 0 else max(sums[PAIR], sums[BEST])
-        if most_of(sums, replies, settings) > bound:
+        if most_of(sums, replies, w) > bound:
             return False
     for k in range(first, MAX_AGENTS):
         turn[order[k]] = 0
@@ -445,33 +423,33 @@ def next_turn(turn, choices, order, first, last):
 
 
 @inline_kernel
-def most_of(sums, replies, settings):
+def most_of(sums, replies, w):
     """What a pair of moves is worth at most, whatever the replies that were not tried are worth."""
-    most = sums[SCORE] + 2.0 * settings[ALL_DEAD]
+    most = sums[SCORE] + 2.0 * w[AT.all_dead]
     mean = (sums[TOTAL] + most * (replies - sums[REPLIES])) / replies
-    return (sums[LOW] + settings[MEAN] * mean) / (1.0 + settings[MEAN])
+    return (sums[LOW] + w[AT.mean] * mean) / (1.0 + w[AT.mean])
 
 
 @inner_kernel
-def run_on(tree, b, level, settings, engine):
+def run_on(tree, b, level, w, engine):
     """The value of a leaf: its score, and what comes of it if nobody moves, and the agent itself dodges.
 
     The others stay on the board; the agent itself becomes the set of cells on which it can be, and is dead once that
     is empty.
     """
     row, before, side, place, reach = tree.run[0], tree.run[1], tree.side, tree.place, tree.reach
-    game, own, discount = engine.settings, AGENTS + tree.place[ME] * AGENT_FIELDS, settings[DISCOUNT]
+    game, own, discount = engine.settings, st.AGENTS + tree.place[ME] * st.AGENT_FIELDS, w[AT.discount]
     copy(tree.rows[level], row)
     value = tree.sums[level, SCORE]
-    left = np.int64(settings[HORIZON])
+    left = np.int64(w[AT.horizon])
     weight = discount**level
     clear(reach, game[SIZE])
-    if row[own + ALIVE]:
-        value += weight * settings[GOAL_WEIGHT] * tree.worth[row[own + CELL]]
-        row[BOARD + row[own + CELL]] = BOMB if bomb_on(row, row[own + CELL]) else PASSAGE
-        add(reach, row[own + CELL], game[SIZE])
+    if row[own + st.ALIVE]:
+        value += weight * w[AT.goal_weight] * tree.worth[row[own + st.CELL]]
+        row[st.BOARD + row[own + st.CELL]] = st.BOMB if bomb_on(row, row[own + st.CELL]) else st.PASSAGE
+        add(reach, row[own + st.CELL], game[SIZE])
     while left > 0 and left_of(row, side, place, -1) > 0 and left_of(row, side, place, 1) > 0:
-        passed = skip(row, 1 if row[NUM_FLAMES] else left, engine.collapses, game[SIZE])
+        passed = skip(row, 1 if row[st.NUM_FLAMES] else left, engine.collapses, game[SIZE])
         left -= passed
         weight *= discount**passed
         if passed:
@@ -479,13 +457,13 @@ def run_on(tree, b, level, settings, engine):
                 dodge(reach, row, row, passed, game[SIZE])
             continue
         copy(row, before)
-        row[own + ALIVE] = 0
+        row[own + st.ALIVE] = 0
         play(row, b.idle, b, engine)
-        row[own + ALIVE] = dodge(reach, before, row, 1, game[SIZE])
+        row[own + st.ALIVE] = dodge(reach, before, row, 1, game[SIZE])
         place[STEPS] += 1
         left -= 1
         weight *= discount
-        value += weight * points(before, row, side, place, settings, game)
+        value += weight * points(before, row, side, place, w, game)
     return value
 
 
@@ -507,9 +485,9 @@ def dodge(reach, before, after, steps, size):
             left, kept = word & board, np.uint32(0)
             while left:
                 c = lowest_one(left)
-                bit, cell = ONE << c, BOARD + r * size + c
+                bit, cell = ONE << c, st.BOARD + r * size + c
                 left ^= bit
-                burns = (after[cell] == FLAMES) | (after[cell] == RIGID)
+                burns = (after[cell] == st.FLAMES) | (after[cell] == st.RIGID)
                 if not burns and (here & bit or not blocked(before[cell])):
                     kept |= bit
             reach[r] = kept
@@ -535,124 +513,103 @@ def skip(row, most, collapses, size):
     """Pass up to so many steps in which nobody moves and nothing happens but that time passes; how many it were."""
     passed = most
     for ring in range(len(collapses)):
-        if collapses[ring] >= row[STEP]:
-            passed = min(passed, collapses[ring] - row[STEP])
-    for k in range(row[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        passed = 0 if row[bomb + DIRECTION] != STOP else min(passed, row[bomb + LIFE] - 1)
+        if collapses[ring] >= row[st.STEP]:
+            passed = min(passed, collapses[ring] - row[st.STEP])
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        passed = 0 if row[bomb + st.DIRECTION] != st.STOP else min(passed, row[bomb + st.LIFE] - 1)
     if passed <= 0:
         return 0
-    for k in range(row[NUM_BOMBS]):
-        row[BOMBS + k * BOMB_FIELDS + LIFE] -= passed
+    for k in range(row[st.NUM_BOMBS]):
+        row[st.BOMBS + k * st.BOMB_FIELDS + st.LIFE] -= passed
     cool(row, passed, size)
-    row[STEP] += passed
+    row[st.STEP] += passed
     return passed
 
 
 @inline_kernel
 def cool(row, passed, size):
     """What so many steps do to flames."""
-    hidden = BOARD + size * size
-    start = left = flames_at(size)
-    end = start + row[NUM_FLAMES] * FLAME_FIELDS
-    for flame in range(start, end, FLAME_FIELDS):
-        cell, life = row[flame + FLAME_CELL], row[flame + FLAME_LIFE] - passed
+    hidden = st.BOARD + size * size
+    start = left = st.flames_at(size)
+    end = start + row[st.NUM_FLAMES] * st.FLAME_FIELDS
+    for flame in range(start, end, st.FLAME_FIELDS):
+        cell, life = row[flame + st.FLAME_CELL], row[flame + st.FLAME_LIFE] - passed
         if life < 0:
-            row[BOARD + cell] = row[hidden + cell]
-            row[hidden + cell] = PASSAGE
+            row[st.BOARD + cell] = row[hidden + cell]
+            row[hidden + cell] = st.PASSAGE
         else:
-            row[left + FLAME_CELL], row[left + FLAME_LIFE] = cell, life
-            left += FLAME_FIELDS
-    for flame in range(start, left, FLAME_FIELDS):
-        row[BOARD + row[flame + FLAME_CELL]] = FLAMES
+            row[left + st.FLAME_CELL], row[left + st.FLAME_LIFE] = cell, life
+            left += st.FLAME_FIELDS
+    for flame in range(start, left, st.FLAME_FIELDS):
+        row[st.BOARD + row[flame + st.FLAME_CELL]] = st.FLAMES
     for k in range(left, end):
         row[k] = 0
-    row[NUM_FLAMES] = (left - start) // FLAME_FIELDS
+    row[st.NUM_FLAMES] = (left - start) // st.FLAME_FIELDS
 
 
 @inner_kernel
-def points(before, after, side, place, settings, game):
+def points(before, after, side, place, w, game):
     """What one step is worth: deaths, items taken and wood burnt."""
     total, deaths, kills = 0.0, 0, 0
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if not before[agent + ALIVE]:
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if not before[agent + st.ALIVE]:
             continue
-        if not after[agent + ALIVE]:
+        if not after[agent + st.ALIVE]:
             if side[k] < 0:
                 kills += 1
-                total += settings[ENEMY_DEATH]
+                total += w[AT.enemy_death]
             else:
                 deaths += 1
-                total -= settings[OWN_DEATH] if k == place[ME] else settings[MATE_DEATH]
-        elif after[agent + CELL] != before[agent + CELL]:
-            total += side[k] * item_points(before, agent, before[BOARD + after[agent + CELL]], settings, game)
+                total -= w[AT.own_death] if k == place[ME] else w[AT.mate_death]
+        elif after[agent + st.CELL] != before[agent + st.CELL]:
+            total += side[k] * item_points(before, agent, before[st.BOARD + after[agent + st.CELL]], w, game)
     if deaths and left_of(after, side, place, 1) == 0:
-        total = -settings[ALL_DEAD]
+        total = -w[AT.all_dead]
         if kills and left_of(after, side, place, -1) == 0:
-            total = -settings[OWN_DEATH]  # a draw
+            total = -w[AT.own_death]  # a draw
     elif kills and left_of(after, side, place, -1) == 0:
-        total += settings[ALL_DEAD] - kills * settings[ENEMY_DEATH]
-    return total + wood_points(before, after, side, settings, game)
+        total += w[AT.all_dead] - kills * w[AT.enemy_death]
+    return total + wood_points(before, after, side, w, game)
 
 
 @inline_kernel
-def item_points(before, agent, item, settings, game):
+def item_points(before, agent, item, w, game):
     """What an agent has of an item; little of one that it can't use."""
     gain = 0.0
-    if item == EXTRA_BOMB:
-        gain = settings[EXTRA_BOMB_GAIN]
-    elif item == INCR_RANGE:
-        gain = settings[INCR_RANGE_GAIN] * (1.0 if before[agent + BLAST] < game[BLAST_CAP] else 0.2)
-    elif item == KICK:
-        gain = settings[KICK_GAIN] * (0.2 if before[agent + CAN_KICK] else 1.0)
+    if item == st.EXTRA_BOMB:
+        gain = w[AT.extra_bomb]
+    elif item == st.INCR_RANGE:
+        gain = w[AT.incr_range] * (1.0 if before[agent + st.BLAST] < game[BLAST_CAP] else 0.2)
+    elif item == st.KICK:
+        gain = w[AT.kick] * (0.2 if before[agent + st.CAN_KICK] else 1.0)
     return gain
 
 
 @inline_kernel
-def wood_points(before, after, side, settings, game):
+def wood_points(before, after, side, w, game):
     """Wood under new flames belongs to the owner of a bomb in line with it."""
     size, burnt = game[SIZE], 0
-    flame = flames_at(size) + (after[NUM_FLAMES] - 1) * FLAME_FIELDS  # new ones are last
-    for _ in range(after[NUM_FLAMES]):
-        if after[flame + FLAME_LIFE] != game[FLAME_LIFE_AT_START]:
+    flame = st.flames_at(size) + (after[st.NUM_FLAMES] - 1) * st.FLAME_FIELDS  # new ones are last
+    for _ in range(after[st.NUM_FLAMES]):
+        if after[flame + st.FLAME_LIFE] != game[FLAME_LIFE_AT_START]:
             break
-        cell = after[flame + FLAME_CELL]
-        if before[BOARD + cell] == WOOD:
+        cell = after[flame + st.FLAME_CELL]
+        if before[st.BOARD + cell] == st.WOOD:
             burnt += whose_wood(before, cell, side, size)
-        flame -= FLAME_FIELDS
-    return settings[WOOD_GAIN] * burnt
+        flame -= st.FLAME_FIELDS
+    return w[AT.wood] * burnt
 
 
 @inline_kernel
 def whose_wood(before, cell, side, size):
     """1 if the first bomb that may have burnt it is of its own side, -1 if an enemy's, 0 if nobody's."""
     found = 0
-    for k in range(before[NUM_BOMBS]):
-        bomb = BOMBS + k * BOMB_FIELDS
-        at, owner = before[bomb + BOMB_CELL], before[bomb + OWNER]
+    for k in range(before[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        at, owner = before[bomb + st.BOMB_CELL], before[bomb + st.OWNER]
         down, right = abs(at // size - cell // size), abs(at % size - cell % size)
-        if found == 0 and min(down, right) == 0 and max(down, right) < before[bomb + STRENGTH] and owner >= 0:
+        if found == 0 and min(down, right) == 0 and max(down, right) < before[bomb + st.STRENGTH] and owner >= 0:
             found = side[owner]
     return found
-
-
-class EisenachPlayer(Searcher):
-    """``eisenach`` with its parameters."""
-
-    name = "eisenach"
-
-    def __init__(self, parameters: Eisenach | None = None) -> None:
-        ready("eisenach")
-        self.parameters = parameters or Eisenach()
-        self.settings = self.parameters.settings()
-
-    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        super().begin(game, player, rng, deadline)
-        self.tree = empty_tree(self.config)
-
-    def decide(self, deadline: float | None) -> int:
-        return eisenach_move(
-            self.belief, self.tree, self.player, self.enemies, self.mate, self.parameters, self.settings, self.engine,
-            self.stream, deadline,
-        )  # fmt: skip

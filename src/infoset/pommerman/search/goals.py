@@ -5,40 +5,24 @@ Every goal is worth something at its cell; a cell is worth the best of all goals
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from collections import namedtuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, inner_kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    AMMO,
-    BLAST,
-    BOARD,
-    BOMB,
-    CAN_KICK,
-    EXTRA_BOMB,
-    KICK,
-    RIGHT,
-    RIGID,
-    STEP,
-    UP,
-    WOOD,
-)  # fmt: skip
 
 DISCOUNT = 0.9
 SWEEPS = 6
 HIGHEST = 1e9
 POSITIVE = ("threshold", "floor", "look_age")  # what is divided by, or of which a logarithm is taken
-
-(ITEM_WORTH, WOOD_WORTH, CHASE_WORTH, LOOK_WORTH, LOOK_AGE, CHASE_AGE, GOAL_FIELDS) = range(7)
 
 
 @dataclass(frozen=True)
@@ -62,8 +46,33 @@ class Wishes:
         check_weights(self)
 
     def settings(self) -> FloatArray:
-        """As the kernels read them, in the order of the fields."""
-        return np.array(astuple(self), dtype=np.float64)
+        """As the kernels read them."""
+        return settings_of(self)
+
+
+class GoalWeights(NamedTuple):
+    """The same as kernels read it."""
+
+    item: float
+    wood: float
+    chase: float
+    look: float
+    look_age: float
+    chase_age: float
+
+
+def places_of(parameters: type[Any]) -> Any:
+    """Where in the array of ``settings`` each parameter stands, by its name."""
+    names = [field.name for field in fields(parameters)]
+    return namedtuple(f"{parameters.__name__}Places", names)(*range(len(names)))
+
+
+def settings_of(parameters: Any) -> FloatArray:
+    """An agent's parameters as one array."""
+    return np.array(list(vars(parameters).values()), dtype=np.float64)
+
+
+AT = places_of(Wishes)
 
 
 def check_weights(parameters: Any) -> None:
@@ -78,21 +87,21 @@ def check_weights(parameters: Any) -> None:
 @inline_kernel
 def blocked(value):
     """Whether nobody walks onto a cell that shows this."""
-    return (value == RIGID) | (value == WOOD) | (value == BOMB)
+    return (value == st.RIGID) | (value == st.WOOD) | (value == st.BOMB)
 
 
 @inner_kernel
 def wood_in_reach(board, first, near, cell, strength):
     """How many walls of wood a bomb at a cell burns; ``board`` from ``first`` on."""
     total = 0
-    for direction in range(UP, RIGHT + 1):
+    for direction in range(st.UP, st.RIGHT + 1):
         at = cell
         for _ in range(strength - 1):
             target = near[at * WAYS + direction]
-            if target == at or board[first + target] == RIGID:
+            if target == at or board[first + target] == st.RIGID:
                 break
             at = target
-            if board[first + at] == WOOD:
+            if board[first + at] == st.WOOD:
                 total += 1
                 break
     return total
@@ -104,32 +113,38 @@ def wood_worth(count, weight):
     return weight * (1.0 - 0.5**count)
 
 
+@inline_kernel
+def goals_of(w):
+    """What goals are worth to an agent whose parameters begin with its wishes."""
+    return GoalWeights(w[AT.item], w[AT.wood], w[AT.chase], w[AT.look], w[AT.look_age], w[AT.chase_age])
+
+
 @inner_kernel
-def appraise(worth, b, later, me, enemies, wishes, near, size):
+def appraise(worth, b, later, me, enemies, goals, near, size):
     """Into ``worth`` (cells,): what each cell is worth.  ``later`` is the position when all bombs have gone off,
-    ``wishes`` begins with what goals are worth (GOAL_FIELDS), bit k of ``enemies`` says that agent k is one.
+    bit k of ``enemies`` says that agent k is one.
     """
-    cells, guess, now = size * size, b.guess, b.guess[STEP]
-    own = AGENTS + me * AGENT_FIELDS
+    cells, guess, now = size * size, b.guess, b.guess[st.STEP]
+    own = st.AGENTS + me * st.AGENT_FIELDS
     for cell in range(cells):
         worth[cell] = 0.0
-        value = guess[BOARD + cell]
+        value = guess[st.BOARD + cell]
         if blocked(value):
             continue
-        if (value >= EXTRA_BOMB) & (value <= KICK):
-            useless = (value == KICK) & (guess[own + CAN_KICK] != 0)
-            worth[cell] = wishes[ITEM_WORTH] * (0.3 if useless else 1.0)
-        if guess[own + AMMO] > 0:
-            found = wood_in_reach(later, BOARD, near, cell, guess[own + BLAST])
-            worth[cell] = max(worth[cell], wood_worth(found, wishes[WOOD_WORTH]))
+        if (value >= st.EXTRA_BOMB) & (value <= st.KICK):
+            useless = (value == st.KICK) & (guess[own + st.CAN_KICK] != 0)
+            worth[cell] = goals.item * (0.3 if useless else 1.0)
+        if guess[own + st.AMMO] > 0:
+            found = wood_in_reach(later, st.BOARD, near, cell, guess[own + st.BLAST])
+            worth[cell] = max(worth[cell], wood_worth(found, goals.wood))
         age = now - b.notes[LOOKED + cell] if b.notes[LOOKED + cell] != NEVER else now + 20
-        worth[cell] = max(worth[cell], wishes[LOOK_WORTH] * min(1.0, age / wishes[LOOK_AGE]))
+        worth[cell] = max(worth[cell], goals.look * min(1.0, age / goals.look_age))
     for k in range(MAX_AGENTS):
         if enemies >> k & 1 and b.notes[SEEN_STEP + k] != NEVER and some_possible(b, k, size):
             age = now - b.notes[SEEN_STEP + k]
-            if age <= wishes[CHASE_AGE]:
+            if age <= goals.chase_age:
                 cell = b.notes[SEEN_CELL + k]
-                worth[cell] = max(worth[cell], wishes[CHASE_WORTH] * (1.0 - age / (wishes[CHASE_AGE] + 1.0)))
+                worth[cell] = max(worth[cell], goals.chase * (1.0 - age / (goals.chase_age + 1.0)))
     relax(worth, guess, near, cells)
 
 
@@ -149,12 +164,12 @@ def relax(worth, guess, near, cells):
         changed = False
         for i in range(cells):
             cell = i if sweep % 2 == 0 else cells - 1 - i
-            if blocked(guess[BOARD + cell]):
+            if blocked(guess[st.BOARD + cell]):
                 continue
             best = worth[cell]
-            for direction in range(UP, RIGHT + 1):
+            for direction in range(st.UP, st.RIGHT + 1):
                 target = near[cell * WAYS + direction]
-                if not blocked(guess[BOARD + target]):
+                if not blocked(guess[st.BOARD + target]):
                     best = max(best, DISCOUNT * worth[target])
             if best > worth[cell] + 1e-12:
                 worth[cell] = best

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Agent, FloatArray, Game
+from infoset.base import FloatArray
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import SIZE
-from infoset.pommerman.search.belief import SEEN_STEP
+from infoset.pommerman.engine import SIZE, Engine
+from infoset.pommerman.search.belief import SEEN_STEP, Belief, Seat
 from infoset.pommerman.search.dypm import (
     FAILURES,
     LAST_CELL,
@@ -34,16 +35,17 @@ from infoset.pommerman.search.dypm import (
 )
 from infoset.pommerman.search.goals import (
     DISCOUNT,
-    GOAL_FIELDS,
-    WOOD_WORTH,
     Wishes,
     appraise,
+    goals_of,
+    places_of,
     wood_in_reach,
     wood_worth,
 )
-from infoset.pommerman.search.players import Searcher
+from infoset.pommerman.search.maker import Maker
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
+    Scenario,
     copy,
     empty_scenario,
     gather_crowd,
@@ -52,37 +54,24 @@ from infoset.pommerman.search.scenario import (
     survivability,
     unroll,
 )
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    BLAST,
-    BOARD,
-    CELL,
-    LAY,
-    STEP,
-    STOP,
-    Row,
-    empty_rows,
-)  # fmt: skip
-from infoset.randomness import next_word
-from infoset.warm_up import ready
+from infoset.randomness import Words, next_word
 
 MAX_REPLIES = MOVES ** (MAX_AGENTS - 1)
 CHUNK = 2  # replies between two looks at the clock: a fraction of a millisecond
 RESERVE = 0.0003  # seconds to choose in
 HOPELESS = 1e-3  # what no survivability counts as
 
-(BUDGET, LENGTH, THRESHOLD, FLOOR, BOMB_COST, MEMORY, GOAL_WEIGHT) = range(GOAL_FIELDS, GOAL_FIELDS + 7)
-
 
 @dataclass(frozen=True)
-class Hakozaki(Wishes):
+class Hakozaki(Maker, Wishes):
     """Pommerman: joint actions on pessimistic scenarios.
 
-    The parameters beside its wishes; distances and times are in steps, survivabilities in cells.
+    Distances and times are in steps, survivabilities in cells.
+
+    The same budget gives the same answer where no deadline cuts it short.
     """
 
+    name: ClassVar = "hakozaki"
     budget: int = 300
     """How many joint actions are judged at most; all own actions meet the same replies of the others, at least one."""
     length: int = 11
@@ -98,20 +87,27 @@ class Hakozaki(Wishes):
     goal_weight: float = 0.5
     """What goals count beside logarithms of survivabilities."""
 
-    def agent(self) -> Agent:
-        """The agent."""
-        return HakozakiPlayer(self)
-
     def __post_init__(self) -> None:
         check_range("budget", self.budget, 1, 10**9)
         check_range("length", self.length, 2, MAX_LENGTH)
         super().__post_init__()
 
+    def empty_room(self, config: Config) -> Room:
+        return Room(empty_scenario(config), empty_desk(config))
+
+    def move(
+        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+    ) -> int:
+        return int(hakozaki_move(b, *room, *seat, w, engine, stream, deadline))
+
+
+AT = places_of(Hakozaki)
+
 
 class Desk(NamedTuple):
     """Room to decide in; survivabilities of an action are over the replies judged so far."""
 
-    leaf: Row
+    leaf: st.Row
     moves: npt.NDArray[np.int16]  # (agents,) a joint action
     cell: npt.NDArray[np.int16]  # (moves,) where each own action leads
     options: npt.NDArray[np.int16]  # (agents, moves) what each can do
@@ -128,9 +124,16 @@ class Desk(NamedTuple):
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) as ``remember_failure`` keeps them
 
 
+class Room(NamedTuple):
+    """All room that it has."""
+
+    scenario: Scenario
+    desk: Desk
+
+
 def empty_desk(config: Config) -> Desk:
     return Desk(
-        empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
+        st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
         np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros((MAX_REPLIES, MAX_AGENTS), dtype=np.int16), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
         np.zeros((MOVES, MOVES)), np.zeros((MOVES, MAX_AGENTS)), np.zeros(1, dtype=np.int64), np.zeros(MOVES),
@@ -144,7 +147,7 @@ def prepare(b, d, me, engine):
     d.met[0] = 0
     for k in range(MAX_AGENTS):
         d.choices[k] = 0
-        if b.guess[AGENTS + k * AGENT_FIELDS + ALIVE]:
+        if b.guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]:
             list_options(b, d, k, engine)
     for move in range(MOVES):
         d.own[move], d.mean[move], d.lasted[move] = NONE, 0.0, 0.0
@@ -166,7 +169,7 @@ def list_options(b, d, k, engine):
             d.options[k, d.choices[k]] = move
             d.choices[k] += 1
     if d.choices[k] == 0:
-        d.options[k, 0], d.choices[k] = STOP, 1
+        d.options[k, 0], d.choices[k] = st.STOP, 1
 
 
 @inner_kernel
@@ -202,12 +205,12 @@ def list_replies(b, d, me, size):
 
 @inline_kernel
 def distance(row, one, other, size):
-    here, there = row[AGENTS + one * AGENT_FIELDS + CELL], row[AGENTS + other * AGENT_FIELDS + CELL]
+    here, there = row[st.AGENTS + one * st.AGENT_FIELDS + st.CELL], row[st.AGENTS + other * st.AGENT_FIELDS + st.CELL]
     return abs(here // size - there // size) + abs(here % size - there % size)
 
 
 @kernel
-def search(b, s, d, me, enemies, mate, first, last, settings, engine):
+def search(b, s, d, me, enemies, mate, first, last, w, engine):
     """Judge the own actions against the replies from ``first`` to before ``last``."""
     for reply in range(first, last):
         for at in range(d.choices[me]):
@@ -217,23 +220,23 @@ def search(b, s, d, me, enemies, mate, first, last, settings, engine):
                 d.moves[k] = d.replies[reply, k]
             d.moves[me] = move
             play(d.leaf, d.moves, b, engine)
-            judge(b, s, d, me, enemies, mate, move, settings, engine)
+            judge(b, s, d, me, enemies, mate, move, w, engine)
 
 
 @inner_kernel
-def judge(b, s, d, me, enemies, mate, move, settings, engine):
+def judge(b, s, d, me, enemies, mate, move, w, engine):
     """Enter the survivabilities of all in the position on the desk, which a joint action led to."""
-    size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
+    size, length = engine.settings[SIZE], np.int64(w[AT.length])
     unroll(s, d.leaf, length, b, engine)
     for k in range(MAX_AGENTS):
         if d.choices[k] == 0:
             continue
         found, alone, lasted = 0.0, 0, 0
-        agent = AGENTS + k * AGENT_FIELDS
-        if d.leaf[agent + ALIVE]:
-            crowd_against(b, s, d, k, 0 if enemies >> k & 1 else enemies, settings[MEMORY], size)
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if d.leaf[agent + st.ALIVE]:
+            crowd_against(b, s, d, k, 0 if enemies >> k & 1 else enemies, w[AT.memory], size)
             spread_crowd(s, length, length, size)
-            found, alone, lasted = survivability(s, d.leaf[agent + CELL], length, size)
+            found, alone, lasted = survivability(s, d.leaf[agent + st.CELL], length, size)
         if k == me:
             d.met[0] |= found < alone
             d.own[move] = min(d.own[move], found)
@@ -250,48 +253,48 @@ def crowd_against(b, s, d, k, enemies, memory, size):
     """Everyone else, and where enemies who were in view not long ago may be."""
     gather_crowd(s, d.leaf, k, size)
     for other in range(MAX_AGENTS):
-        if enemies >> other & 1 and not d.choices[other] and b.guess[STEP] - b.notes[SEEN_STEP + other] <= memory:
+        if enemies >> other & 1 and not d.choices[other] and b.guess[st.STEP] - b.notes[SEEN_STEP + other] <= memory:
             for r in range(size):
                 s.crowd[0, r] |= b.possible[other, r]
-    own = d.leaf[AGENTS + k * AGENT_FIELDS + CELL]
+    own = d.leaf[st.AGENTS + k * st.AGENT_FIELDS + st.CELL]
     s.crowd[0, own // size] &= ~(np.uint32(1) << np.uint32(own % size))
 
 
 @kernel
-def choose(b, s, d, me, enemies, mate, replies, settings, engine, stream):
+def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
     """The best action after so many replies to each."""
-    size, length = engine.settings[SIZE], np.int64(settings[LENGTH])
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    remember_failure(d, own, b.guess[STEP])
+    size, length = engine.settings[SIZE], np.int64(w[AT.length])
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    remember_failure(d, own, b.guess[st.STEP])
     unroll(s, b.guess, length, b, engine)
-    appraise(d.worth, b, s.row, me, enemies, settings, engine.near, size)
+    appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
     safe = False
     for move in range(MOVES):
         safe |= d.own[move] > 0.0
-    best, found = -np.inf, STOP
+    best, found = -np.inf, st.STOP
     for move in range(MOVES):
         if d.own[move] == NONE or (safe and d.own[move] <= 0.0):
             continue
-        score = contest(d, move, enemies, mate, replies, settings)
+        score = contest(d, move, enemies, mate, replies, w)
         if safe:
-            score += own_value(d, move, settings) + aim(b, s, d, me, move, settings, engine)
+            score += own_value(d, move, w) + aim(b, s, d, me, move, w, engine)
         else:
             score += np.log(d.mean[move] / replies + HOPELESS) + d.lasted[move] / replies
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move
-    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[STEP], own, found
+    d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
     return found
 
 
 @linked_kernel
-def own_value(d, move, settings):
+def own_value(d, move, w):
     """The logarithm of the least own survivability, which does not count where nobody is near."""
-    return np.log(min(1.0, d.own[move] / settings[THRESHOLD])) if d.met[0] else 0.0
+    return np.log(min(1.0, d.own[move] / w[AT.threshold])) if d.met[0] else 0.0
 
 
 @inner_kernel
-def contest(d, move, enemies, mate, replies, settings):
+def contest(d, move, enemies, mate, replies, w):
     """The logarithm of the teammate's survivability over the enemies', with an action.
 
     The teammate takes its own best action against the worst of the others'.
@@ -305,61 +308,39 @@ def contest(d, move, enemies, mate, replies, settings):
             for other in range(MOVES):
                 if d.mate[move, other] != np.inf:
                     left = max(left, d.mate[move, other])
-            score += np.log(max(min(1.0, left / settings[THRESHOLD]), HOPELESS))
+            score += np.log(max(min(1.0, left / w[AT.threshold]), HOPELESS))
         elif enemies >> k & 1:
-            score -= np.log(max(d.foes[move, k] / replies, settings[FLOOR]))
+            score -= np.log(max(d.foes[move, k] / replies, w[AT.floor]))
     return score
 
 
 @inner_kernel
-def aim(b, s, d, me, move, settings, engine):
+def aim(b, s, d, me, move, w, engine):
     """What an action is worth for goals; ``s.row`` is the position when all bombs have gone off."""
-    agent = AGENTS + me * AGENT_FIELDS
-    own = b.guess[agent + CELL]
+    agent = st.AGENTS + me * st.AGENT_FIELDS
+    own = b.guess[agent + st.CELL]
     worth, cost = d.worth[d.cell[move]], 0.0
-    if move == LAY:
-        walls = wood_in_reach(s.row, BOARD, engine.near, own, b.guess[agent + BLAST])
-        worth = max(wood_worth(walls, settings[WOOD_WORTH]), DISCOUNT * d.worth[own])
-        cost = settings[BOMB_COST] if walls == 0 else 0.0
-    elif move == STOP:
+    if move == st.LAY:
+        walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
+        worth = max(wood_worth(walls, w[AT.wood]), DISCOUNT * d.worth[own])
+        cost = w[AT.bomb_cost] if walls == 0 else 0.0
+    elif move == st.STOP:
         worth = DISCOUNT * d.worth[own]
     if move == d.last[LAST_MOVE]:
         cost += STUBBORN * d.last[FAILURES]
-    return settings[GOAL_WEIGHT] * worth - cost
+    return w[AT.goal_weight] * worth - cost
 
 
-class HakozakiPlayer(Searcher):
-    """``hakozaki`` with its parameters; the same budget gives the same answer where no deadline cuts it short."""
-
-    name = "hakozaki"
-
-    def __init__(self, parameters: Hakozaki | None = None) -> None:
-        ready("hakozaki")
-        self.settings = (parameters or Hakozaki()).settings()
-
-    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        super().begin(game, player, rng, deadline)
-        self.scenario, self.desk = empty_scenario(self.config), empty_desk(self.config)
-
-    def decide(self, deadline: float | None) -> int:
-        return int(
-            hakozaki_move(
-                self.belief, self.scenario, self.desk, self.player, self.enemies, self.mate, self.settings,
-                self.engine, self.stream, deadline,
-            )
-        )  # fmt: skip
-
-
-def hakozaki_move(b, s, d, me, enemies, mate, settings, engine, stream, deadline=None):
+def hakozaki_move(b, s, d, me, enemies, mate, w, engine, stream, deadline=None):
     """One decision, at the latest at ``deadline``, a moment of ``time.monotonic``.
 
     ``enemies`` and ``mate`` have bit k for agent k.
     """
     replies = prepare(b, d, me, engine)
-    allowed = min(replies, max(1, int(settings[BUDGET]) // int(d.choices[me])))
+    allowed = min(replies, max(1, int(w[AT.budget]) // int(d.choices[me])))
     done, step = 0, allowed if deadline is None else CHUNK
     while done < allowed and (done == 0 or deadline is None or monotonic() < deadline - RESERVE):
         last = min(done + step, allowed)
-        search(b, s, d, me, enemies, mate, done, last, settings, engine)
+        search(b, s, d, me, enemies, mate, done, last, w, engine)
         done = last
-    return choose(b, s, d, me, enemies, mate, done, settings, engine, stream)
+    return choose(b, s, d, me, enemies, mate, done, w, engine, stream)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 
 from infoset.base import Action, Game, Observation
@@ -18,18 +20,27 @@ from infoset.pommerman.search.belief import (
     OWN_CELL,
     OWN_KICK,
     SELF_FIELDS,
+    Seat,
     empty_belief,
     revise,
 )
-from infoset.pommerman.search.champion import Champion, champion_move, empty_plans
-from infoset.pommerman.search.dypm import Dypm, dypm_move, empty_desk
-from infoset.pommerman.search.scenario import empty_scenario
+from infoset.pommerman.search.champion import Champion
+from infoset.pommerman.search.dypm import Dypm
+from infoset.pommerman.search.eisenach import Eisenach
+from infoset.pommerman.search.hakozaki import Hakozaki
 from infoset.pommerman.state import AGENT
 from infoset.warm_up import ready
 
+Parameters: TypeAlias = Champion | Dypm | Eisenach | Hakozaki
+"""Of one agent: they say what room it needs and how it moves."""
 
-class Searcher(PommermanPlayer):
-    """What they share: a belief that takes in every observation."""
+
+class SearchPlayer(PommermanPlayer):
+    """An agent that searches: its belief takes in every observation, its parameters decide."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        ready(parameters.name)
+        self.name, self.parameters, self.settings = parameters.name, parameters, parameters.settings()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         super().begin(game, player, rng, deadline)
@@ -39,8 +50,9 @@ class Searcher(PommermanPlayer):
         self.belief = empty_belief(rules)
         self.own = np.zeros(SELF_FIELDS, dtype=np.int64)
         self.stream = rng.integers(2**64, size=1, dtype=np.uint64)
-        self.mate = 1 << (player + 2) % MAX_AGENTS if rules.teams else 0
-        self.enemies = ((1 << rules.num_agents) - 1) & ~(1 << player) & ~self.mate
+        mate = 1 << (player + 2) % MAX_AGENTS if rules.teams else 0
+        self.seat = Seat(player, ((1 << rules.num_agents) - 1) & ~(1 << player) & ~mate, mate)
+        self.room: Any = self.parameters.empty_room(rules)
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         super().observe(own_move, observation)
@@ -58,52 +70,8 @@ class Searcher(PommermanPlayer):
         revise(self.belief, self.player, planes.astype(np.int16), own, self.engine, self.view)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(int(self.decide(deadline)), self.config)
+        return read_move(self.decide(deadline), self.config)
 
     def decide(self, deadline: float | None) -> int:
-        raise NotImplementedError
-
-
-class DypmPlayer(Searcher):
-    """``dypm`` with its parameters."""
-
-    name = "dypm"
-
-    def __init__(self, parameters: Dypm | None = None) -> None:
-        ready("dypm")
-        self.settings = (parameters or Dypm()).settings()
-
-    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        super().begin(game, player, rng, deadline)
-        self.scenario, self.desk = empty_scenario(self.config), empty_desk(self.config)
-
-    def decide(self, deadline: float | None) -> int:
-        return int(
-            dypm_move(
-                self.belief, self.scenario, self.desk, self.player, self.enemies, self.mate, self.settings,
-                self.engine, self.stream,
-            )
-        )  # fmt: skip
-
-
-class ChampionPlayer(Searcher):
-    """``champion`` with its parameters."""
-
-    name = "champion"
-
-    def __init__(self, parameters: Champion | None = None) -> None:
-        ready("champion")
-        self.settings = (parameters or Champion()).settings()
-
-    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        super().begin(game, player, rng, deadline)
-        self.scenario, self.desk = empty_scenario(self.config), empty_desk(self.config)
-        self.plans = empty_plans(self.config)
-
-    def decide(self, deadline: float | None) -> int:
-        return int(
-            champion_move(
-                self.belief, self.scenario, self.desk, self.plans, self.player, self.enemies, self.mate,
-                self.settings, self.engine, self.stream, deadline,
-            )
-        )  # fmt: skip
+        parts = self.belief, self.room, self.seat, self.settings, self.engine, self.stream
+        return self.parameters.move(*parts, deadline)

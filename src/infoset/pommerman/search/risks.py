@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from infoset.base import FloatArray
 from infoset.jit import inline_kernel, inner_kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS, bomb_on
@@ -30,12 +31,17 @@ from infoset.pommerman.search.scenario import (
     unroll,
 )
 from infoset.pommerman.search.traps import Traps, empty_traps, lay_traps
-from infoset.pommerman.state import AGENT_FIELDS, AGENTS, ALIVE, AMMO, CAN_KICK, CELL, RIGHT, STOP, UP
 
 LENGTH = 13  # steps: a bomb laid in the next step has burnt out by then
 NEAR = 6  # how far off, as the crow walks, an enemy may be that is reckoned to lay a bomb
 
-BY_BLOCK, BY_BOMB, BY_MATE = range(3)
+
+class Costs(NamedTuple):
+    """Of being trapped by an agent in the way, by a bomb or kick first, and by the teammate."""
+
+    block: float
+    bomb: float
+    mate: float
 
 
 class Risks(NamedTuple):
@@ -59,24 +65,21 @@ def empty_risks(config: Config) -> Risks:
 
 @inner_kernel
 def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
-    """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has.
-
-    ``costs`` (3,): of being trapped by an agent in the way, by a bomb or kick first, and by the teammate.
-    """
+    """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has."""
     size = engine.settings[SIZE]
     for move in range(MOVES):
         x.alone[move], x.room[move], x.risk[move] = NONE, 0.0, 0.0
         if d.own[move] > NONE:
             look_ahead(b, s, d, x, me, enemies, move, length, memory, engine)
             x.risk[move] = blocked(b, s, d, x, me, enemies, move, costs, engine)
-            if x.risk[move] < costs[BY_BOMB] and bombed(b, s, d, x, me, enemies, move, engine):
-                x.risk[move] = costs[BY_BOMB]
-    own = b.guess[AGENTS + me * AGENT_FIELDS + CELL]
-    for move in range(UP, RIGHT + 1):
+            if x.risk[move] < costs.bomb and bombed(b, s, d, x, me, enemies, move, engine):
+                x.risk[move] = costs.bomb
+    own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
+    for move in range(st.UP, st.RIGHT + 1):
         target = engine.near[own * WAYS + move]
         kicks = d.own[move] > NONE and target != own and bomb_on(b.guess, target)
         if kicks and wanted(b, me, engine.near[target * WAYS + move], size):  # then it may fail
-            x.risk[move] = max(x.risk[move], x.risk[STOP] if d.own[STOP] > NONE else costs[BY_BLOCK])
+            x.risk[move] = max(x.risk[move], x.risk[st.STOP] if d.own[st.STOP] > NONE else costs.block)
 
 
 @inner_kernel
@@ -99,8 +102,8 @@ def wanted(b, me, cell, size):
     """Whether another agent can be at a cell in the next step."""
     found = False
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        found |= k != me and b.guess[agent + ALIVE] and apart(b.guess[agent + CELL], cell, size) <= 1
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        found |= k != me and b.guess[agent + st.ALIVE] and apart(b.guess[agent + st.CELL], cell, size) <= 1
     return found
 
 
@@ -114,7 +117,7 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
     """What it costs that others can stand in the agent's way after an action."""
     size = engine.settings[SIZE]
     act_on(b, d, me, move, engine)
-    here, before = d.cell[move], b.guess[AGENTS + me * AGENT_FIELDS + CELL]
+    here, before = d.cell[move], b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     unroll(s, d.leaf, LENGTH, b, engine)
     lay_dangers(b, s, d.other, d.leaf, 0, LENGTH, enemies, False, d.moves, engine)
     list_ways(b, s, x, me, here, engine)
@@ -123,15 +126,15 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
     safe = x.traps.safe[layer]
     worst = 0.0
     for k in range(MAX_AGENTS):
-        cost = costs[BY_BLOCK if enemies >> k & 1 else BY_MATE]
+        cost = costs.block if enemies >> k & 1 else costs.mate
         for at in range(x.found[k]):
             if not contains(safe[x.ways[k, at], 1:], here, size):
                 worst = max(worst, cost)
-        cell = b.guess[AGENTS + k * AGENT_FIELDS + CELL]
+        cell = b.guess[st.AGENTS + k * st.AGENT_FIELDS + st.CELL]
         if x.found[k] and meet_at(here, before, cell, size) and not contains(safe[cell, 1:], before, size):
             worst = max(worst, cost)
         for j in range(k):
-            cost = costs[BY_BLOCK if enemies >> k & enemies >> j & 1 else BY_MATE]
+            cost = costs.block if enemies >> k & enemies >> j & 1 else costs.mate
             if worst < cost and caught_between(s, x, 1 - layer, here, k, j, engine):
                 worst = cost
     return worst
@@ -151,13 +154,13 @@ def list_ways(b, s, x, me, here, engine):
     for r in range(size):
         x.doors[r] = s.open[0, r] & ~s.fire[0, r]
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
+        agent = st.AGENTS + k * st.AGENT_FIELDS
         x.found[k] = 0
-        if k != me and b.guess[agent + ALIVE]:
-            cell = np.int64(b.guess[agent + CELL])
+        if k != me and b.guess[agent + st.ALIVE]:
+            cell = np.int64(b.guess[agent + st.CELL])
             if not contains(s.fire[0], cell, size):
                 enter_way(s, x, k, cell, size)
-            for direction in range(UP, RIGHT + 1):
+            for direction in range(st.UP, st.RIGHT + 1):
                 to = np.int64(near[cell * WAYS + direction])
                 if to not in (cell, here) and contains(x.doors, to, size):
                     enter_way(s, x, k, to, size)
@@ -184,12 +187,12 @@ def caught_between(s, x, later, here, k, j, engine):
 def escapes(s, x, later, here, one, two, engine):
     """Whether the agent has a step that others at two cells can't spoil together at once, and none of them later."""
     size, after, near = engine.settings[SIZE], x.traps.safe[later], engine.near
-    for move in range(STOP, RIGHT + 1):
-        to = near[here * WAYS + move] if move != STOP else np.int16(here)
-        if move != STOP and (to == here or not contains(s.open[0], to, size)):
+    for move in range(st.STOP, st.RIGHT + 1):
+        to = near[here * WAYS + move] if move != st.STOP else np.int16(here)
+        if move != st.STOP and (to == here or not contains(s.open[0], to, size)):
             continue
         good = contains(s.fire[1], to, size) == 0
-        if good and move != STOP and (may_enter(s, one, to, engine) or may_enter(s, two, to, engine)):
+        if good and move != st.STOP and (may_enter(s, one, to, engine) or may_enter(s, two, to, engine)):
             good = contains(after[one, 1:], here, size) != 0 and contains(after[two, 1:], here, size) != 0
             good &= contains(s.fire[1], here, size) == 0
         if good and lasts_against(s, after, to, one, engine) and lasts_against(s, after, to, two, engine):
@@ -209,9 +212,9 @@ def may_enter(s, other, cell, engine):
 def lasts_against(s, after, to, other, engine):
     """Whether the agent at ``to`` is safe in the next moment wherever an agent at ``other`` goes."""
     size, good = engine.settings[SIZE], True
-    for way in range(STOP, RIGHT + 1):
-        at = engine.near[other * WAYS + way] if way != STOP else np.int16(other)
-        goes = way == STOP or (at != other and contains(s.open[0], at, size))
+    for way in range(st.STOP, st.RIGHT + 1):
+        at = engine.near[other * WAYS + way] if way != st.STOP else np.int16(other)
+        goes = way == st.STOP or (at != other and contains(s.open[0], at, size))
         if goes and at != to and not contains(s.fire[1], at, size):
             good &= contains(after[at, 1:], to, size) != 0
     return good
@@ -224,23 +227,23 @@ def bombed(b, s, d, x, me, enemies, move, engine):
     """
     size, near, here = engine.settings[SIZE], engine.near, d.cell[move]
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if not (enemies >> k & 1 and b.guess[agent + ALIVE]):
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if not (enemies >> k & 1 and b.guess[agent + st.ALIVE]):
             continue
-        cell, kicks = b.guess[agent + CELL], b.guess[agent + CAN_KICK]
-        for direction in range(UP, RIGHT + 1):
+        cell, kicks = b.guess[agent + st.CELL], b.guess[agent + st.CAN_KICK]
+        for direction in range(st.UP, st.RIGHT + 1):
             to = near[cell * WAYS + direction]
             if to != cell and bomb_on(b.guess, to):
-                b.guess[agent + CAN_KICK] = 1
+                b.guess[agent + st.CAN_KICK] = 1
                 act_both(b, d, me, move, k, direction, engine)
-                b.guess[agent + CAN_KICK] = kicks
+                b.guess[agent + st.CAN_KICK] = kicks
                 if may_trap(b, s, d, x, me, k, engine):
                     return True
-        if b.guess[agent + AMMO] > 0 and apart(cell, here, size) <= NEAR:
+        if b.guess[agent + st.AMMO] > 0 and apart(cell, here, size) <= NEAR:
             for at in range(x.found[k]):
                 act_on(b, d, me, move, engine)
-                if d.leaf[agent + ALIVE]:
-                    d.leaf[agent + CELL] = x.ways[k, at]
+                if d.leaf[agent + st.ALIVE]:
+                    d.leaf[agent + st.CELL] = x.ways[k, at]
                     put_bomb(d.leaf, k, engine.settings[FUSE])
                     if may_trap(b, s, d, x, me, k, engine):
                         return True
@@ -252,7 +255,7 @@ def act_both(b, d, me, move, other, action, engine):
     """The position after an action of the agent and one of another, onto the desk."""
     copy(b.guess, d.leaf)
     for k in range(MAX_AGENTS):
-        d.moves[k] = STOP
+        d.moves[k] = st.STOP
     d.moves[me], d.moves[other] = move, action
     play(d.leaf, d.moves, b, engine)
 
@@ -260,10 +263,10 @@ def act_both(b, d, me, move, other, action, engine):
 @inner_kernel
 def may_trap(b, s, d, x, me, k, engine):
     """Whether agent ``k`` can trap the agent from the position on the desk."""
-    size, own, other = engine.settings[SIZE], AGENTS + me * AGENT_FIELDS, AGENTS + k * AGENT_FIELDS
-    if not d.leaf[own + ALIVE] or not d.leaf[other + ALIVE]:
-        return not d.leaf[own + ALIVE]
-    here, at = d.leaf[own + CELL], d.leaf[other + CELL]
+    size, own, other = engine.settings[SIZE], st.AGENTS + me * st.AGENT_FIELDS, st.AGENTS + k * st.AGENT_FIELDS
+    if not d.leaf[own + st.ALIVE] or not d.leaf[other + st.ALIVE]:
+        return not d.leaf[own + st.ALIVE]
+    here, at = d.leaf[own + st.CELL], d.leaf[other + st.CELL]
     unroll(s, d.leaf, LENGTH, b, engine)
     clear(s.crowd[0], size)
     add(s.crowd[0], at, size)

@@ -14,27 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.jit import count_ones, inline_kernel, inner_kernel, linked_kernel
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import BLAST_CAP, FLAME_LIFE_AT_START, FUSE, SIZE, close_in
+from infoset.pommerman.engine import SIZE, close_in, limits_of
 from infoset.pommerman.rules import step
 from infoset.pommerman.search.cellsets import add, clear, contains, count, remove, row_of_neighbours
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    ALIVE,
-    BOARD,
-    BOMB,
-    BOMB_CELL,
-    BOMB_FIELDS,
-    BOMBS,
-    CELL,
-    FLAMES,
-    NUM_BOMBS,
-    RIGID,
-    WOOD,
-    Row,
-    empty_rows,
-)  # fmt: skip
 
 MAX_LENGTH = 20
 Cells = npt.NDArray[np.uint32]
@@ -44,7 +28,7 @@ ONE = np.uint32(1)
 class Scenario(NamedTuple):
     """Room for one: sets of cells for each moment, 0 to the scenario's length."""
 
-    row: Row  # (row,) the position as time goes on
+    row: st.Row  # (row,) the position as time goes on
     open: Cells  # (moments, size) cells that may be entered in the step from this moment
     fire: Cells  # (moments, size) cells that burn, or are walls: nobody lives there
     crowd: Cells  # (moments, size) cells taken by others
@@ -54,7 +38,7 @@ class Scenario(NamedTuple):
 def empty_scenario(config: Config) -> Scenario:
     """Room for scenarios of a game, of at most ``MAX_LENGTH`` steps; whoever takes a length from outside checks it."""
     sets = np.zeros((4, MAX_LENGTH + 1, config.size), dtype=np.uint32)
-    return Scenario(empty_rows(1, config)[0], *sets)
+    return Scenario(st.empty_rows(1, config)[0], *sets)
 
 
 @linked_kernel
@@ -63,10 +47,7 @@ def play(row, moves, b, engine):
     settings = engine.settings
     if len(engine.collapses):
         close_in(row, settings, engine.collapses)
-    step(
-        row, b.work, engine.near, settings[SIZE], moves, b.silence, settings[FUSE], settings[FLAME_LIFE_AT_START],
-        settings[BLAST_CAP],
-    )  # fmt: skip
+    step(row, b.work, engine.near, settings[SIZE], moves, b.silence, limits_of(settings))
 
 
 @inline_kernel
@@ -91,7 +72,7 @@ def draw(s, t, engine):
     """What the board shows at a moment, as sets: with the walls that close in before anyone moves, and the bombs that
     agents stand on.
     """
-    size, cell = engine.settings[SIZE], BOARD
+    size, cell = engine.settings[SIZE], st.BOARD
     if len(engine.collapses):
         close_in(s.row, engine.settings, engine.collapses)
     for r in range(size):
@@ -99,14 +80,14 @@ def draw(s, t, engine):
         for c in range(size):
             value = s.row[cell]
             bit = ONE << np.uint32(c)
-            if (value == FLAMES) | (value == RIGID):
+            if (value == st.FLAMES) | (value == st.RIGID):
                 fire |= bit
-            if (value != RIGID) & (value != WOOD) & (value != BOMB):
+            if (value != st.RIGID) & (value != st.WOOD) & (value != st.BOMB):
                 free |= bit
             cell += 1
         s.open[t, r], s.fire[t, r] = free, fire
-    for k in range(s.row[NUM_BOMBS]):
-        remove(s.open[t], s.row[BOMBS + k * BOMB_FIELDS + BOMB_CELL], size)
+    for k in range(s.row[st.NUM_BOMBS]):
+        remove(s.open[t], s.row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL], size)
 
 
 @linked_kernel
@@ -233,6 +214,6 @@ def gather_crowd(s, row, without, size):
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
     for k in range(MAX_AGENTS):
-        agent = AGENTS + k * AGENT_FIELDS
-        if row[agent + ALIVE] and k != without:
-            add(s.crowd[0], row[agent + CELL], size)
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if row[agent + st.ALIVE] and k != without:
+            add(s.crowd[0], row[agent + st.CELL], size)

@@ -10,8 +10,8 @@ from functools import cache
 from math import cos, pi, sin
 from typing import NamedTuple, TypeAlias
 
+from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
-from infoset.pommerman.state import DOWN, EXTRA_BOMB, INCR_RANGE, KICK, LEFT, RIGHT, RIGID, UP, WOOD
 from infoset.view.pommerman.palette import PARTS
 
 Point: TypeAlias = tuple[float, float]
@@ -277,12 +277,12 @@ SPRITES: dict[str, Sprite] = {
     **{f"stone{k}": stone for k, stone in enumerate(_STONES)},
     **{f"agent{k}": _figure(k) for k in range(MAX_AGENTS)},
 }  # fmt: skip
-STANDING = {WOOD: "wood", EXTRA_BOMB: "extra_bomb", INCR_RANGE: "incr_range", KICK: "kick"}
+STANDING = {st.WOOD: "wood", st.EXTRA_BOMB: "extra_bomb", st.INCR_RANGE: "incr_range", st.KICK: "kick"}
 
 
 def built(cell: int, value: int) -> str:
     """What stands in a cell of a board: one of several stones, wood, or an item."""
-    return f"stone{cell * 31 % 7 % len(_STONES)}" if value == RIGID else STANDING[value]
+    return f"stone{cell * 31 % 7 % len(_STONES)}" if value == st.RIGID else STANDING[value]
 
 
 def growth(cell: int) -> str:
@@ -302,8 +302,8 @@ WAVES = (1.0, 1.13, 1.16, 1.04, 0.90, 0.86, 0.95, 1.08, 1.10)
 """How wide an arm is from the middle of its cell to the edge, of which the next cell's arm is the mirror image."""
 TONGUE = (1.0, 1.14, 1.16, 1.02, 0.86, 0.74, 0.58, 0.33, 0.0)
 """The same for the last cell that burns, away from the fire: a tongue."""
-TURNS = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
-BACK = {UP: DOWN, DOWN: UP, LEFT: RIGHT, RIGHT: LEFT}
+TURNS = {st.UP: (0, -1), st.DOWN: (0, 1), st.LEFT: (-1, 0), st.RIGHT: (1, 0)}
+BACK = {st.UP: st.DOWN, st.DOWN: st.UP, st.LEFT: st.RIGHT, st.RIGHT: st.LEFT}
 
 
 @cache
@@ -347,7 +347,7 @@ def bomb(owner: int | None, life: int, fuse: int) -> Sprite:
     )
 
 
-GLANCE = {UP: None, DOWN: (0.0, 0.0), LEFT: (-0.075, 0.0), RIGHT: (0.075, 0.0)}
+GLANCE = {st.UP: None, st.DOWN: (0.0, 0.0), st.LEFT: (-0.075, 0.0), st.RIGHT: (0.075, 0.0)}
 """How far an agent's face is turned to where it walks; from behind it has none."""
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from infoset.errors import ParameterError
+from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
-from infoset.pommerman.state import DOWN, EXTRA_BOMB, INCR_RANGE, KICK
 
-ITEMS = {EXTRA_BOMB: "another bomb", INCR_RANGE: "a longer blast", KICK: "a boot to kick with"}
+ITEMS = {st.EXTRA_BOMB: "another bomb", st.INCR_RANGE: "a longer blast", st.KICK: "a boot to kick with"}
 FAULTS = {"illegal": "an illegal move", "late": "a late move", "error": "an error"}
 
 Kind = Literal["death", "item", "kick", "walls", "fault"]
@@ -22,7 +22,7 @@ class Agent(NamedTuple):
     ammo: int
     blast: int
     kick: bool
-    facing: int = DOWN
+    facing: int = st.DOWN
 
 
 class Bomb(NamedTuple):

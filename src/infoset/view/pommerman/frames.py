@@ -14,42 +14,14 @@ from infoset.base import JointMove
 from infoset.catalog import POMMERMAN, load_named
 from infoset.errors import UnsupportedGameError, shorten
 from infoset.match.replay import Match, replay_states
+from infoset.pommerman import state as st
 from infoset.pommerman.config import Config, GameType
 from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.pommerman.state import (
-    AGENT_FIELDS,
-    AGENTS,
-    BOARD,
-    BOMB_FIELDS,
-    BOMBS,
-    DOWN,
-    EXTRA_BOMB,
-    FLAME_FIELDS,
-    INCR_RANGE,
-    KICK,
-    LEFT,
-    LIFE,
-    MESSAGES,
-    NUM_BOMBS,
-    NUM_FLAMES,
-    PASSAGE,
-    RESULT,
-    RIGHT,
-    RIGID,
-    STEP,
-    STOP,
-    UP,
-    WIN,
-    WOOD,
-    WORDS,
-    Row,
-    flames_at,
-)
 from infoset.view.pommerman.film import ITEMS, Agent, Blast, Bomb, Event, Film, Flame, Frame
 
-GROUND = (RIGID, WOOD, EXTRA_BOMB, INCR_RANGE, KICK)
-OPPOSITE = {UP: DOWN, DOWN: UP, LEFT: RIGHT, RIGHT: LEFT}
-STEPS = {STOP: (0, 0), UP: (-1, 0), DOWN: (1, 0), LEFT: (0, -1), RIGHT: (0, 1)}
+GROUND = (st.RIGID, st.WOOD, st.EXTRA_BOMB, st.INCR_RANGE, st.KICK)
+OPPOSITE = {st.UP: st.DOWN, st.DOWN: st.UP, st.LEFT: st.RIGHT, st.RIGHT: st.LEFT}
+STEPS = {st.STOP: (0, 0), st.UP: (-1, 0), st.DOWN: (1, 0), st.LEFT: (0, -1), st.RIGHT: (0, 1)}
 """Rows down and columns to the right that a move leads."""
 LONGEST_NAME = 60
 SAFE_LIFE = 2  # a bomb with so long a fuse does not go off in the next step
@@ -75,7 +47,7 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
         shots[number] = shots[number]._replace(events=(*shots[number].events, event))
     last = dealt[-1]
     agents = tuple(map(_clean, match.agents))
-    won = bool(last.row[RESULT] == WIN)
+    won = bool(last.row[st.RESULT] == st.WIN)
     return Film(_clean(match.game), last.game.config, match.players, agents, tuple(shots), last.returns(), won)
 
 
@@ -107,13 +79,13 @@ class _Reel:
     def owner(self, number: int) -> int | None:
         return number if 0 <= number < self.config.num_agents else None
 
-    def frame(self, row: Row, **parts: Any) -> Frame:
+    def frame(self, row: st.Row, **parts: Any) -> Frame:
         """The position in a row; ``parts`` are what is not to be read from it."""
         words: tuple[tuple[int, ...], ...] = ()
         if self.config.game_type == GameType.TEAM_RADIO:
-            words = tuple(map(tuple, _table(row, MESSAGES, self.config.num_agents, WORDS)))
+            words = tuple(map(tuple, _table(row, st.MESSAGES, self.config.num_agents, st.WORDS)))
         board, hidden = _planes(row, self.config.size)
-        return Frame(int(row[STEP]), _ground(board), tuple(hidden.tolist()), words=words, **parts)
+        return Frame(int(row[st.STEP]), _ground(board), tuple(hidden.tolist()), words=words, **parts)
 
     def add(self, state: PommermanState, said: JointMove) -> None:
         """The next position and the joint move that led to it."""
@@ -139,9 +111,9 @@ class _Reel:
         parts = {"agents": agents, "bombs": bombs, "flames": fire.flames(), "moves": moves}
         self.frames.append(self.frame(state.row, **parts, blasts=blasts, events=events))
 
-    def agents(self, row: Row, moves: tuple[int | None, ...], before: Frame | None = None) -> Iterator[Agent]:
-        for k, (alive, cell, ammo, blast, kick) in enumerate(_table(row, AGENTS, len(moves), AGENT_FIELDS)):
-            move, facing = moves[k], before.agents[k].facing if before else DOWN
+    def agents(self, row: st.Row, moves: tuple[int | None, ...], before: Frame | None = None) -> Iterator[Agent]:
+        for k, (alive, cell, ammo, blast, kick) in enumerate(_table(row, st.AGENTS, len(moves), st.AGENT_FIELDS)):
+            move, facing = moves[k], before.agents[k].facing if before else st.DOWN
             yield Agent(bool(alive), cell, ammo, blast, bool(kick), move if move in OPPOSITE else facing)
 
     def walled(self, frame: Frame) -> Frame:
@@ -149,32 +121,32 @@ class _Reel:
         row = self.state.walled()
         board, hidden = _planes(row, self.config.size)
         ground = _ground(board)
-        alive = [bool(fields[0]) for fields in _table(row, AGENTS, len(frame.agents), AGENT_FIELDS)]
+        alive = [bool(fields[0]) for fields in _table(row, st.AGENTS, len(frame.agents), st.AGENT_FIELDS)]
         return frame._replace(
             ground=ground,
             hidden=tuple(hidden.tolist()),
             agents=tuple(agent._replace(alive=lives) for agent, lives in zip(frame.agents, alive, strict=True)),
-            bombs=tuple(bomb for bomb in frame.bombs if ground[bomb.cell] != RIGID),
-            flames=tuple(flame for flame in frame.flames if ground[flame.cell] != RIGID),
+            bombs=tuple(bomb for bomb in frame.bombs if ground[bomb.cell] != st.RIGID),
+            flames=tuple(flame for flame in frame.flames if ground[flame.cell] != st.RIGID),
         )
 
-    def calm(self) -> Row:
+    def calm(self) -> st.Row:
         """The walled position without fire, what was under flames that end now laid open, and with long fuses."""
         row = self.state.walled()
         board, hidden = _planes(row, self.config.size)
         for cell, life in _flames(row, self.config.size):
             if life == 0:
-                board[cell], hidden[cell] = hidden[cell], PASSAGE
+                board[cell], hidden[cell] = hidden[cell], st.PASSAGE
         for cell, life in _flames(row, self.config.size):
             if life > 0:
-                board[cell] = PASSAGE
-        row[flames_at(self.config.size) :] = 0
-        row[NUM_FLAMES] = 0
-        for k in range(row[NUM_BOMBS]):
-            row[BOMBS + k * BOMB_FIELDS + LIFE] = SAFE_LIFE
+                board[cell] = st.PASSAGE
+        row[st.flames_at(self.config.size) :] = 0
+        row[st.NUM_FLAMES] = 0
+        for k in range(row[st.NUM_BOMBS]):
+            row[st.BOMBS + k * st.BOMB_FIELDS + st.LIFE] = SAFE_LIFE
         return row
 
-    def lying(self, still: Row, before: Frame) -> list[Bomb]:
+    def lying(self, still: st.Row, before: Frame) -> list[Bomb]:
         """All bombs where they would go off, the new ones last, with their fuses as they are now."""
         bombs = [bomb._replace(life=bomb.life - 1) for bomb in before.bombs]
         for k, (cell, owner, life, strength, direction) in enumerate(_bombs(still)):
@@ -220,12 +192,12 @@ class _Fire:
             cell = bomb.cell
             for _ in range(bomb.strength - 1):
                 beyond = _beyond(cell, direction, self.size)
-                if beyond is None or self.board[beyond] == RIGID:
+                if beyond is None or self.board[beyond] == st.RIGID:
                     break
                 self.burn(cell, bomb.owner, 1 << direction)
                 self.burn(beyond, bomb.owner, 1 << back)
                 cell = beyond
-                if self.board[cell] == WOOD:
+                if self.board[cell] == st.WOOD:
                     break
 
     def burn(self, cell: int, owner: int | None, links: int = 0) -> None:
@@ -244,7 +216,7 @@ def _kicks(
     """A bomb that rolls and did not roll that way before was kicked by whoever walked up to it."""
     rolled = {bomb.number: bomb.direction for bomb in before.bombs}
     for bomb in lying:
-        if bomb.direction not in (STOP, rolled.get(bomb.number)):
+        if bomb.direction not in (st.STOP, rolled.get(bomb.number)):
             for k, agent in enumerate(met):
                 behind = _beyond(agent.cell, bomb.direction, size) == bomb.cell
                 if agent.alive and behind and moves[k] == bomb.direction:
@@ -279,26 +251,26 @@ def _beyond(cell: int, direction: int, size: int) -> int | None:
     return r * size + c if 0 <= r < size and 0 <= c < size else None
 
 
-def _table(row: Row, start: int, count: int, fields: int) -> list[list[int]]:
+def _table(row: st.Row, start: int, count: int, fields: int) -> list[list[int]]:
     rows: list[list[int]] = row[start : start + count * fields].reshape(count, fields).tolist()
     return rows
 
 
-def _bombs(row: Row) -> list[list[int]]:
+def _bombs(row: st.Row) -> list[list[int]]:
     """The cell, owner, life, strength and direction of each."""
-    return _table(row, BOMBS, int(row[NUM_BOMBS]), BOMB_FIELDS)
+    return _table(row, st.BOMBS, int(row[st.NUM_BOMBS]), st.BOMB_FIELDS)
 
 
-def _flames(row: Row, size: int) -> list[list[int]]:
+def _flames(row: st.Row, size: int) -> list[list[int]]:
     """The cell and life of each."""
-    return _table(row, flames_at(size), int(row[NUM_FLAMES]), FLAME_FIELDS)
+    return _table(row, st.flames_at(size), int(row[st.NUM_FLAMES]), st.FLAME_FIELDS)
 
 
-def _planes(row: Row, size: int) -> tuple[Row, Row]:
+def _planes(row: st.Row, size: int) -> tuple[st.Row, st.Row]:
     """The board and what it hides, as they stand in the row."""
     cells = size * size
-    return row[BOARD : BOARD + cells], row[BOARD + cells : BOARD + 2 * cells]
+    return row[st.BOARD : st.BOARD + cells], row[st.BOARD + cells : st.BOARD + 2 * cells]
 
 
-def _ground(board: Row) -> tuple[int, ...]:
-    return tuple(value if value in GROUND else PASSAGE for value in board.tolist())
+def _ground(board: st.Row) -> tuple[int, ...]:
+    return tuple(value if value in GROUND else st.PASSAGE for value in board.tolist())

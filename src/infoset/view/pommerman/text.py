@@ -9,18 +9,18 @@ from rich.live import Live
 from rich.text import Text
 
 from infoset.match.replay import Match
+from infoset.pommerman import state as st
 from infoset.pommerman.game import Pommerman
-from infoset.pommerman.state import DOWN, EXTRA_BOMB, INCR_RANGE, KICK, LAY, LEFT, PASSAGE, RIGHT, RIGID, STOP, UP, WOOD
 from infoset.view.pommerman.film import Agent, Film, Frame
 from infoset.view.pommerman.frames import film as film_of
 from infoset.view.pommerman.palette import DAY
 from infoset.view.pommerman.speed import SPEED, check_speed
 
 GROUND = {
-    PASSAGE: ("  ", "meadow"), RIGID: ("██", "stone"), WOOD: ("▒▒", "wood"),
-    EXTRA_BOMB: ("+b", "more"), INCR_RANGE: ("+r", "far"), KICK: ("+k", "boot"),
+    st.PASSAGE: ("  ", "meadow"), st.RIGID: ("██", "stone"), st.WOOD: ("▒▒", "wood"),
+    st.EXTRA_BOMB: ("+b", "more"), st.INCR_RANGE: ("+r", "far"), st.KICK: ("+k", "boot"),
 }  # fmt: skip
-MOVES = {STOP: "·", UP: "↑", DOWN: "↓", LEFT: "←", RIGHT: "→", LAY: "●", None: " "}
+MOVES = {st.STOP: "·", st.UP: "↑", st.DOWN: "↓", st.LEFT: "←", st.RIGHT: "→", st.LAY: "●", None: " "}
 LAST_EVENTS = 3
 
 
