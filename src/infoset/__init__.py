@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from infoset import errors, testing
+    from infoset.arena.tournament import tournament
     from infoset.base import (
         Action,
         Agent,
@@ -132,6 +133,7 @@ _HOME = {
     "sfrd_continuous": "solvers.tabular.replicator",
     "solve": "solving",
     "team_optimum": "solvers.teams.optimum",
+    "tournament": "arena.tournament",
 }
 
 __all__ = [
@@ -199,6 +201,7 @@ __all__ = [
     "solve",
     "team_optimum",
     "testing",
+    "tournament",
 ]
 
 

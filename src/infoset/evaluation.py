@@ -183,7 +183,13 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
     if isinstance(policy, TabularPolicy):
         return policy
     made_by = what.made_by if isinstance(what, SavedPolicy) else {"method": what if isinstance(what, str) else "given"}
-    return TabularPolicy.from_plan(compiled.form, plan_of(policy, compiled, compiled.form), dict(made_by))
+    tree = compiled.tree
+    tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
+    for infoset, player in enumerate(tree.infoset_player.tolist()):
+        words = move_words(tree.menu(infoset))
+        if len(words) > 1:
+            tables[player][tree.key(infoset)] = dict(zip(words, _row(policy, tree, infoset), strict=True))
+    return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, dict(made_by))
 
 
 def _tree_first(policy: Policy, compiled: Compiled) -> bool:

@@ -17,7 +17,20 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from infoset.arena.worker import NOBODY, STOP, CallClock, Message, PlayedGame, Ready, Refused, Setup, Task
+from infoset.arena.worker import (
+    NOBODY,
+    STOP,
+    CallClock,
+    Message,
+    NoClock,
+    PlayedGame,
+    Player,
+    Ready,
+    Refused,
+    Setup,
+    Task,
+)
+from infoset.base import Game
 from infoset.errors import UnsupportedGameError
 from infoset.processes import end_group, own_group
 
@@ -96,6 +109,27 @@ class Worker:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         self.kill()
+
+
+class LocalCrew:
+    """Plays in this process, for agents that stand only here: one that hangs or ends it is not survived."""
+
+    def __init__(self, setup: Setup, game: Game) -> None:
+        self.player = Player(setup, NoClock(), game)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def play(self, tasks: Iterator[Task]) -> Iterator[PlayedGame | Forfeit]:
+        """Play all games in order.  Raises ``UnsupportedGameError`` where the agents cannot play the game."""
+        for task in tasks:
+            outcome = self.player.play(task)
+            if isinstance(outcome, Refused):
+                raise UnsupportedGameError(outcome.text)
+            yield outcome
 
 
 class Crew:

@@ -19,11 +19,13 @@ from itertools import combinations, product
 from math import ceil, inf
 from typing import NamedTuple
 
+from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import check_agent, load_agents
+from infoset.match.agents import GIVEN, check_agent, load_agents
 from infoset.match.series import game_seed, sides_of
 from infoset.names import parse_name
+from infoset.registry import PYTHON
 
 PLUS = "+"
 FOREIGN = "playground"
@@ -63,13 +65,15 @@ class Schedule:
     seatings: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, game: str, teams: Sequence[str], seed: int, self_matches: bool) -> Schedule:
-        """Look everything up by name; the code of foreign agents is run by workers alone.
+    def of(
+        cls, game: str, teams: Sequence[str], seed: int, self_matches: bool, rules: Game | None = None
+    ) -> Schedule:  # fmt: skip
+        """Look everything up by name, the game unless its ``rules`` are given; code of others is run by workers alone.
 
         Raises what ``load`` and ``load_agent`` raise, ``ParameterError`` where the teams do not fit the game,
         ``UnsupportedGameError`` for a game without an opponent.
         """
-        sides = sides_of(load_game(game))
+        sides = sides_of(load_game(game) if rules is None else rules)
         if len(sides) < 2:
             raise UnsupportedGameError(f"{game} has one side only; a tournament needs a game with opponents")
         if not 2 - self_matches <= len(teams) <= MAX_TEAMS:
@@ -163,7 +167,7 @@ def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
 
 def is_foreign(agent: str) -> bool:
     """Whether an agent is somebody's own program, which may do anything."""
-    return parse_name(agent).word == FOREIGN
+    return agent in GIVEN or agent.startswith(PYTHON) or parse_name(agent).word == FOREIGN
 
 
 def _members(text: str, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:

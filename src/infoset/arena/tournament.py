@@ -12,16 +12,20 @@ from time import perf_counter
 
 import numpy as np
 
-from infoset.arena.crew import Crew, Forfeit
+from infoset.arena.crew import Crew, Forfeit, LocalCrew
 from infoset.arena.ratings import Rating, bradley_terry
 from infoset.arena.schedule import Fixture, Schedule
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
 from infoset.arena.worker import PlayedGame, Setup, Task
-from infoset.errors import ParameterError
+from infoset.base import Agent, Game
+from infoset.catalog import load
+from infoset.errors import InfosetError, ParameterError
+from infoset.match.agents import given
 from infoset.match.match import MAX_SEED
 from infoset.match.series import MAX_GAMES, PROGRESS_SECONDS
 from infoset.names import check_range
 from infoset.processes import check_shared_files, usable_cores
+from infoset.registry import own_name
 
 MOVE_LIMIT = 10.0
 SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
@@ -83,8 +87,8 @@ class Standings:
 
 
 def tournament(
-    game: str,
-    teams: Sequence[str],
+    game: str | Game,
+    teams: Sequence[str | Agent],
     *,
     games: int = 100,
     seed: int = 0,
@@ -98,8 +102,9 @@ def tournament(
     """Let ``teams`` meet in ``game``: round robin, ``games`` games for every pair, in every seating equally often.
 
     A team is one agent for all its seats or ``"a+b"``, its members in the order of the seats; agents are named as for
-    ``load_agent``, because every worker makes its own.  Which games there are, and on which seeds, says ``Schedule``;
-    their results do not depend on the number of ``workers`` (default: one for each core), as far as the agents keep to
+    ``load_agent``, because every worker makes its own; objects of your own are made anew by the name of their class,
+    or, where that has none, copied and played in this process.  Which games there are, and on which seeds, says
+    ``Schedule``; their results do not depend on the number of ``workers`` (default: one for each core), as far as the agents keep to
     what ``Agent`` asks of them.  An odd number of games leaves the last seed without some of its seatings.
 
     ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
@@ -128,12 +133,36 @@ def tournament(
     for name, seconds in (("slow", slow), ("move_limit", move_limit)):
         if not 0 < seconds < inf:
             raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
-    schedule = Schedule.of(game, teams, seed, self_matches)
-    config = TournamentConfig(game, tuple(teams), seed, self_matches, float(slow), float(move_limit))
-    with Store.open(None if db is None else Path(db), config) as store:
+    rules = load(game) if isinstance(game, str) else game
+    name = game if isinstance(game, str) else own_name(game) or game.name
+    with given(teams) as (names, anywhere):
+        schedule = Schedule.of(name, names, seed, self_matches, rules)
+        config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit))
+        setup = Setup(name, schedule.copies(), slow)
+        apart = anywhere and (isinstance(game, str) or _is_known(name))
+        many = min(workers, schedule.total(games))
+        crew = Crew(setup, many, move_limit) if apart else LocalCrew(setup, rules)
+        return _play(schedule, games, config, crew, None if db is None else Path(db), progress)
+
+
+def _is_known(name: str) -> bool:
+    """Whether a game can be loaded by its name."""
+    try:
+        load(name)
+    except InfosetError:
+        return False
+    return True
+
+
+def _play(
+    schedule: Schedule, games: int, config: TournamentConfig, crew: Crew | LocalCrew, db: Path | None,
+    progress: Callable[[Standings], object] | None,
+) -> Standings:  # fmt: skip
+    """All games that are not in the store."""
+    with Store.open(db, config) as store:
         run = _Run(schedule, games, store, progress)
         try:
-            with Crew(Setup(game, schedule.copies(), slow), min(workers, schedule.total(games)), move_limit) as crew:
+            with crew:
                 for outcome in crew.play(run.tasks()):
                     run.note(outcome)
         except KeyboardInterrupt:

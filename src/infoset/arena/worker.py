@@ -23,7 +23,7 @@ import msgspec
 import numpy as np
 
 from infoset.arena.schedule import is_foreign
-from infoset.base import Action, Agent, Game, Observation
+from infoset.base import Action, Agent, Game, Observation, Rehearsed
 from infoset.catalog import load as load_game
 from infoset.errors import InfosetError
 from infoset.match.agents import load_agent
@@ -107,10 +107,17 @@ class CallClock:
         return int(self.numbers[0]), monotonic() - self.numbers[1]
 
 
+class NoClock:
+    """Where nobody looks at one."""
+
+    def note(self, seat: int) -> None:
+        pass
+
+
 class Noted:
     """An agent whose calls are noted on the clock."""
 
-    def __init__(self, name: str, clock: CallClock) -> None:
+    def __init__(self, name: str, clock: CallClock | NoClock) -> None:
         self.name, self.clock, self.agent = name, clock, load_agent(name)
         self.seat = NOBODY
 
@@ -140,9 +147,9 @@ class Noted:
 class Player:
     """Who plays the games: the rules and the agents, made once."""
 
-    def __init__(self, setup: Setup, clock: CallClock) -> None:
+    def __init__(self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None) -> None:
         self.name, self.slow, self.clock = setup.game, setup.slow, clock
-        self.game = load_game(setup.game)
+        self.game = load_game(setup.game) if game is None else game
         self.agents = {name: [Noted(name, clock) for _ in range(count)] for name, count in setup.agents.items()}
         self._rehearse()
         clock.note(NOBODY)
@@ -153,7 +160,7 @@ class Player:
         A foreign agent is on its own time from its first call; the game's ``rehearsal`` takes its place.
         """
         own = [name for name in self.agents if not is_foreign(name)]
-        stand_in = getattr(self.game, "rehearsal", "random") if len(own) < len(self.agents) else "random"
+        stand_in = self.game.rehearsal if isinstance(self.game, Rehearsed) and len(own) < len(self.agents) else "random"
         for name in dict.fromkeys([*own, stand_in, "random"]):
             agents = [load_agent(name if seat == 0 else "random") for seat in range(len(self.game.players))]
             game = self._table(agents, (name,) * len(agents)).open(0)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +17,7 @@ from infoset.errors import FormatError, GameRuleError, ParameterError, PolicyErr
 from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
-from infoset.registry import PYTHON, Registry, check_python
+from infoset.registry import PYTHON, Registry, check_python, own_name
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -236,6 +239,9 @@ AGENTS: Registry[Agent | Maker] = Registry(
 )
 """What makes an agent, by name; the parameters are the maker's."""
 
+GIVEN: dict[str, Agent] = {}
+"""Objects that stand in this process alone, by the names that they have for now."""
+
 TRAINED = "trained:"
 NET = "net.safetensors"
 
@@ -254,6 +260,8 @@ def load_agent(name: str) -> Agent:
     Traceback (most recent call last):
     infoset.errors.UnknownNameError: unknown agent 'randon'; did you mean 'random'?
     """
+    if name in GIVEN:
+        return copy.deepcopy(GIVEN[name])
     made = AGENTS.build(_parsed(name))
     agent = made.agent() if hasattr(made, "agent") and not isinstance(made, Agent) else made
     if isinstance(agent, type) or not isinstance(agent, Agent):
@@ -278,6 +286,8 @@ def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
 
 def check_agent(name: str) -> None:
     """Raise what ``load_agent`` would for a wrong name or parameter; no file is read and nothing compiled."""
+    if name in GIVEN:
+        return
     parsed = _parsed(name)
     if parsed.word.startswith(PYTHON):  # whose code is run where it plays
         check_python(parsed.word)
@@ -293,7 +303,7 @@ def _compiles(parsed: Name) -> bool:
 
 
 def _may_compile(agent: Agent | str) -> bool:
-    return isinstance(agent, str) and _compiles(_parsed(agent))
+    return isinstance(agent, str) and agent not in GIVEN and _compiles(_parsed(agent))
 
 
 def _parsed(name: str) -> Name:
@@ -305,6 +315,29 @@ def _parsed(name: str) -> Name:
     if name.endswith(SUFFIXES) or (Path(name) / POLICY).is_file():
         return Name("policy", (("path", name),))
     return parse_name(name)
+
+
+@contextmanager
+def given(agents: Sequence[str | Agent]) -> Iterator[tuple[list[str], bool]]:
+    """Names for agents, some of them objects; and whether other processes, too, can make all of them.
+
+    An object of a class that has a name (``registry.own_name``) is made anew by that; others are copied, here.
+    """
+    names: list[str] = []
+    mine: dict[str, Agent] = {}
+    for agent in agents:
+        name = agent if isinstance(agent, str) else own_name(agent)
+        if not name and not isinstance(agent, str):
+            plain = agent_name(agent)
+            name = next(n for k in count(1) if (n := plain if k == 1 else f"{plain}-{k}") not in names)
+            mine[name] = agent
+        names.append(name)
+    GIVEN.update(mine)
+    try:
+        yield names, not mine
+    finally:
+        for name in mine:
+            del GIVEN[name]
 
 
 def agent_name(agent: Agent) -> str:

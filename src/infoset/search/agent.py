@@ -51,7 +51,7 @@ MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 SECONDS_AN_EDGE = 1e-5  # to value all positions
 SECONDS_A_SET = 8e-6  # to make a policy of what was sampled
 SLICE = 1.0  # seconds of sampling between two looks at how many sets there are
-CLOSE = 1e-4  # of the payoffs' range: an exploitability that is good enough to stop
+CLOSE = 2e-5  # of the payoffs' range: an exploitability that is good enough to stop
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,384 @@
+"""Every method on every kind of game solves or is refused in one line; every verb takes what every other makes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import infoset
+from infoset import SequenceForm, TabularPolicy, evaluate, load, solve
+from infoset.cli.app import app
+from infoset.errors import InfosetError, ParameterError, UnsupportedGameError
+from infoset.evaluation import tabulated
+from infoset.match.agents import AGENTS
+from infoset.policies.saved import load_policy
+from infoset.solvers.method import METHODS, OPTIONS, Options, check_options, parse_method
+
+ROOT = Path(__file__).resolve().parents[1]
+OWN = '''
+"""A game and an agent of one's own."""
+
+from dataclasses import dataclass
+
+from infoset import Ended, NativeState, Observed
+
+
+@dataclass(frozen=True)
+class Guess(NativeState):
+    """The first player hides a coin in one of ``boxes``, the second one guesses."""
+
+    boxes: int
+    hidden: int | None = None
+
+    mover = property(lambda self: 0 if self.hidden is None else 1)
+
+    def legal(self, player):
+        return tuple(range(self.boxes)) if player == self.mover else ()
+
+    def returns(self):
+        return (0.0, 0.0)
+
+    def play_unchecked(self, moves, nature=None):
+        if self.hidden is None:
+            return Observed(Guess(self.boxes, moves[0]), ("hid", "hidden"))
+        won = float(moves[1] == self.hidden)
+        return Observed(Ended((-won, won)), ("over", "over"))
+
+
+@dataclass(frozen=True)
+class Hiding:
+    boxes: int = 2
+    players = ("hider", "seeker")
+
+    @property
+    def name(self):
+        return f"hiding{self.boxes}"
+
+    def start(self):
+        return Observed(Guess(self.boxes), (None, None))
+
+
+@dataclass
+class First:
+    """Plays the move of its number."""
+
+    number: int = 0
+
+    def begin(self, game, player, rng, deadline): ...
+    def observe(self, own_move, observation): ...
+    def act(self, legal, deadline): return legal[self.number]
+    def end(self, returns): ...
+    def chances(self, legal): return [float(k == self.number) for k in range(len(legal))]
+'''
+KINDS = {
+    "native, two players, zero-sum": "kuhn_poker",
+    "native, three players": "kuhn_poker(players=3)",
+    "native, general sum": "efg:general",
+    "native, one team": "tiny_hanabi(game=F)",
+    "Gambit file": "efg:zero",
+    "GDL": "gdl:scissors_double",
+    "OpenSpiel": "openspiel:kuhn_poker",
+    "own class": "python:own.py:Hiding(boxes=3)",
+    "imperfect recall": "efg:forgetful",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With a game of one's own and Gambit files."""
+    (tmp_path / "own.py").write_text(OWN)
+    for name, payoffs in (("zero", ("1 -1", "-1 1")), ("general", ("2 1", "1 2"))):
+        (tmp_path / f"{name}.efg").write_text(
+            f'EFG 2 R "{name}" {{ "A" "B" }}\np "" 1 1 "" {{ "l" "r" }} 0\n'
+            + "".join(
+                f'p "" 2 1 "" {{ "l" "r" }} 0\n'
+                f't "" {1 + 2 * k} "" {{ {payoffs[k]} }}\nt "" {2 + 2 * k} "" {{ {payoffs[1 - k]} }}\n'
+                for k in range(2)
+            )
+        )
+    (tmp_path / "forgetful.efg").write_text(
+        'EFG 2 R "forgetful" { "A" }\nc "" 1 "" { "h" 1/2 "t" 1/2 } 0\n'
+        + "".join(
+            f'p "" 1 {k + 1} "" {{ "look" "away" }} 0\n'
+            + "".join(
+                f'p "" 1 3 "" {{ "h" "t" }} 0\nt "" {4 * k + 2 * j + 1} "" {{ {1 - k} }}\nt "" {4 * k + 2 * j + 2} "" {{ {k} }}\n'
+                for j in range(2)
+            )
+            for k in range(2)
+        )
+    )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def named(kind: str) -> str:
+    name = KINDS[kind]
+    if name.startswith("openspiel:"):
+        pytest.importorskip("pyspiel")
+    return f"{name[4:]}.efg" if name.startswith("efg:") else name
+
+
+def limited(method: str) -> dict[str, int]:
+    """Little work, by an option that the method has."""
+    takes = parse_method(method).takes
+    return {"iterations": 20} if "iterations" in takes and method != "auto" else {}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_solves_or_refuses_every_kind_of_game(method: str, kind: str, folder: Path) -> None:
+    """What is solved is kept, evaluated to the same figures, tabulated, played and gone on with."""
+    game = named(kind)
+    try:
+        found = solve(game, method, **limited(method), seed=1, out=folder / "run")
+    except InfosetError as refusal:
+        assert "\n" not in str(refusal)
+        assert not (folder / "run" / "policy.npz").exists()
+        return
+    saved = load_policy(folder / "run")
+    again = evaluate(game, str(folder / "run"))
+    assert again.values == pytest.approx(found.values, abs=1e-9)
+    if found.nash_conv is not None:
+        assert again.nash_conv == pytest.approx(found.nash_conv, abs=1e-9)
+    table = tabulated(game, saved)
+    table.save(folder / "table.json")
+    same = evaluate(game, "table.json")
+    assert same.values == pytest.approx(found.values, abs=1e-9)
+    players = len(load(game).players)
+    series = infoset.play_series(game, [str(folder / "run"), *["random"] * (players - 1)], games=3, seed=1)
+    assert series.games == 3
+    assert not any(series.agents[0].faults.values())
+    resumed = solve(game, out=folder / "run", resume=True)
+    assert (resumed.method, resumed.values) == (found.method, pytest.approx(found.values, abs=1e-9))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_option_is_used_or_refused(method: str) -> None:
+    values = {"iterations": 3, "target": 0.5, "seconds": 1.0, "start": "random", "runs": 2}
+    assert set(values) == set(OPTIONS)
+    chosen = parse_method(method)
+    for name, value in values.items():
+        options = Options(**{name: value})
+        if name in chosen.takes:
+            check_options(chosen, options)
+        else:
+            with pytest.raises(ParameterError, match=rf"{name} is no option of {re.escape(method)}; it takes: .*seed"):
+                check_options(chosen, options)
+
+
+OPTION_SHOWS = {
+    # an option, a method, and what must be different for it
+    "iterations": ("cfr", {"iterations": 7}, lambda s: s.iterations == 7),
+    "target": ("cfr", {"target": 0.1}, lambda s: s.stopped == "target" and s.exploitability <= 0.1),
+    "seconds": ("cfr", {"seconds": 0.0}, lambda s: s.stopped == "seconds"),
+    "start": ("cfr", {"start": "random", "iterations": 0}, lambda s: abs(s.nash_conv - 11 / 12) > 1e-3),
+    "target, sampled": ("mccfr", {"target": 0.05, "seconds": 60.0}, lambda s: s.exploitability <= 0.05),
+    "runs, sampled": ("mccfr", {"runs": 3, "iterations": 30}, lambda s: s.iterations == 30),
+    "iterations, sampled": ("mccfr", {"iterations": 30}, lambda s: s.iterations == 30),
+    "seconds, sampled": ("mccfr", {"seconds": 0.2}, lambda s: s.stopped == "seconds"),
+}
+
+
+@pytest.mark.parametrize("option", OPTION_SHOWS)
+def test_options_do_what_they_say(option: str) -> None:
+    method, options, shown = OPTION_SHOWS[option]
+    assert shown(solve("kuhn_poker", method, **options))
+
+
+@pytest.mark.parametrize("method", ["annealing", "progressive-hiding", "information-relaxation"])
+def test_options_of_runs(method: str) -> None:
+    found = solve("tiny_hanabi(game=F)", method, runs=3, iterations=5, seed=2)
+    assert len(found.runs) == 3
+    assert found.values[0] == pytest.approx(max(found.runs))
+    cut = solve("tiny_hanabi(game=F)", method, runs=10**6, seconds=0.3)
+    assert cut.stopped == "seconds"
+    assert cut.values is not None
+
+
+def test_uniform_play_of_kuhn() -> None:
+    """11/24, by whatever names it."""
+    uniform = TabularPolicy.uniform(SequenceForm.of(load("kuhn_poker")))
+    for what in ("random", lambda key, moves: dict.fromkeys(moves, 0.5), uniform):
+        found = evaluate("kuhn_poker", what)
+        assert (found.exploitability, found.nash_conv) == (pytest.approx(11 / 24), pytest.approx(11 / 12))
+
+
+GOOFSPIEL = "goofspiel(num_cards=4,imp_info=true,points_order=descending)"
+
+
+@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", GOOFSPIEL])
+def test_the_tree_search_is_nearly_an_equilibrium(game: str) -> None:
+    assert evaluate(game, "search(method=tree)").exploitability < 1e-3
+
+
+def test_a_sampled_policy_is_worth_what_openspiel_says() -> None:
+    exploitability = pytest.importorskip("open_spiel.python.algorithms.exploitability")
+    found = solve("leduc_poker", "mccfr", iterations=3000, seed=1)
+    table = tabulated("leduc_poker", found.policy)
+    import pyspiel
+
+    game = pyspiel.load_game("leduc_poker")
+    theirs = exploitability.nash_conv(game, infoset.export_policy(table, game))
+    assert evaluate("leduc_poker", found.policy).nash_conv == pytest.approx(theirs, abs=1e-9)
+
+
+def test_the_best_response_is_saved_and_worth_what_it_says(folder: Path) -> None:
+    app(["evaluate", "kuhn_poker", "random", "--best-response", "reply.npz"], standalone_mode=False)
+    reply, form = load_policy("reply.npz"), SequenceForm.of(load("kuhn_poker"))
+    uniform = TabularPolicy.uniform(form)
+    for player, best in enumerate((0.5, 5 / 12)):
+        tables = tuple((reply if p == player else uniform).tables[p] for p in range(2))
+        mixed = TabularPolicy("kuhn_poker", ("P1", "P2"), tables)
+        assert evaluate("kuhn_poker", mixed).values[player] == pytest.approx(best)
+
+
+class Silent:
+    """Plays at random and tells nobody how."""
+
+    def begin(self, game, player, rng, deadline) -> None:
+        self.rng = rng
+
+    def observe(self, own_move, observation) -> None: ...
+
+    def act(self, legal, deadline):
+        return legal[int(self.rng.integers(len(legal)))]
+
+    def end(self, returns) -> None: ...
+
+
+def test_what_cannot_be_exact_is_a_lower_bound_with_its_interval() -> None:
+    """Random play that does not tell its chances: 11/12 is what best responses gain."""
+    found = evaluate("kuhn_poker", Silent(), seconds=4.0, seed=1)
+    assert not found.exact
+    assert "does not tell its chances" in found.reason
+    assert 0.3 < found.nash_conv < 11 / 12 + 2 * found.margin
+    assert found.margin > 0
+
+
+def test_a_player_that_forgets_has_values_only(folder: Path) -> None:
+    found = evaluate("forgetful.efg", "random")
+    assert found.values == (pytest.approx(0.5),)
+    assert np.isnan(found.nash_conv)
+    assert "values alone" in found.reason
+
+
+def test_own_games_and_agents_everywhere(folder: Path) -> None:
+    game, agent = "python:own.py:Hiding(boxes=3)", "python:own.py:First(number=1)"
+    assert solve(game, "lp").values == pytest.approx((-1 / 3, 1 / 3))
+    assert evaluate(game, agent).best_response_values == (0.0, 1.0)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "infoset", *arguments], capture_output=True, text=True, check=False
+        )
+
+    done = run("match", game, agent, "random", "--games", "3", "--replay", "games")
+    assert done.returncode == 0, done.stderr
+    replay = json.loads((folder / "games" / "match-00001.json").read_text())
+    assert replay["game"].startswith("python:")
+    assert replay["game"].endswith("own.py:Hiding(boxes=3)")
+    done = run("tournament", game, agent, "random", "--games", "4", "--workers", "2", "--db", "t.db", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["games"] == 4
+    for wrong, words in (
+        (["solve", "python:own.py:Hidden"], "did you mean 'Hiding'?"),
+        (["solve", "python:none.py:Hiding"], "none.py: no such file"),
+        (["solve", "python:own.py:Hiding(box=2)"], "unknown parameter"),
+        (["solve", "python:own.py:First"], "no game; it needs name, players and start"),
+        (["match", game, "python:own.py:Hiding", "random"], "no agent; it needs begin, observe, act and end"),
+    ):
+        refused = run(*wrong)
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1), refused.stderr
+        assert words in refused.stderr
+
+
+def test_an_object_of_ones_own_has_a_name(folder: Path) -> None:
+    """A replay says by which name its game is loaded; its code is run only where the user names it."""
+    game = load("python:own.py:Hiding(boxes=2)")
+    match = infoset.play_match(game, ["random", "random"], seed=1)
+    assert match.game == f"python:{folder / 'own.py'}:Hiding(boxes=2)"
+    assert infoset.replay_states(match, game)[-1].terminal
+    with pytest.raises(UnsupportedGameError, match=r"names Python code, .*; it is run only where you name it yourself"):
+        infoset.replay_states(match)
+    solve(game, "cfr", iterations=3, out="run")
+    with pytest.raises(UnsupportedGameError, match="names Python code"):
+        solve(out="run", resume=True)
+    assert solve(game, out="run", resume=True, iterations=5).iterations == 5
+
+
+def test_objects_meet_in_a_tournament(folder: Path) -> None:
+    """By the names of their classes where those have one; else here."""
+    game, first = load("python:own.py:Hiding(boxes=2)"), infoset.load_agent("python:own.py:First(number=1)")
+
+    class Nameless(Silent):
+        """Stands in no module."""
+
+    named_too = infoset.tournament(game, [first, "random"], games=6, seed=1, workers=1)
+    here = infoset.tournament(game, [first, Nameless()], games=6, seed=1)
+    assert (named_too.games, here.games) == (6, 6)
+    assert here.teams == (f"python:{folder / 'own.py'}:First(number=1)", "Nameless")
+    with_names = infoset.tournament("kuhn_poker", ["random", Nameless()], games=4, seed=1)
+    assert with_names.stopped == "games"
+
+
+def test_a_policy_for_another_game_is_refused_before_a_match_begins(folder: Path) -> None:
+    path = solve("leduc_poker", "cfr", iterations=1).policy.save("leduc.npz")
+    with pytest.raises(UnsupportedGameError, match="the policy was made for leduc_poker, this is kuhn_poker"):
+        infoset.play_series("kuhn_poker", [str(path), "random"], games=3)
+    with pytest.raises(UnsupportedGameError, match="is for 2 players"):
+        infoset.play_series("kuhn_poker(players=3)", [str(path), "random", "random"], games=3)
+
+
+@dataclass
+class Case:
+    game: str
+    method: str
+    why: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("kuhn_poker", "lp", "two players, a constant sum"),
+        Case("kuhn_poker(players=3)", "pcfr+", "after 100 iterations"),
+        Case("gdl:meier", "public", "common knowledge"),
+        Case("tiny_bridge", "team-exact", "always paid the same"),
+        Case("forgetful.efg", "progressive-hiding", "forgets"),
+    ],
+    ids=lambda case: case.game,
+)
+def test_auto_looks_at_the_game(case: Case, folder: Path) -> None:
+    from infoset.compiled import Compiled
+    from infoset.solvers.auto import choose
+
+    found = choose(Compiled.of(case.game), Options())
+    assert case.why in found.why
+    assert found.method.name == case.method or case.game == "kuhn_poker(players=3)"
+
+
+def test_auto_takes_the_better_of_two() -> None:
+    """DCFR on Leduc poker, PCFR+ on goofspiel, as the table of the guide says."""
+    assert solve("leduc_poker", iterations=1).method == "dcfr"
+    assert solve(GOOFSPIEL, iterations=1).method == "pcfr+"
+
+
+def test_auto_solves_meier_exactly() -> None:
+    assert solve("gdl:meier").values[0] == pytest.approx(64.793900916, abs=1e-8)
+
+
+def test_lists_come_from_the_registries(capsys: pytest.CaptureFixture[str]) -> None:
+    for verb, registry in (("methods", METHODS), ("agents", AGENTS)):
+        app([verb, "--json"], standalone_mode=False)
+        entries = json.loads(capsys.readouterr().out)[verb]
+        assert [entry["name"] for entry in entries] == sorted(registry)
+        assert all(entry["about"] for entry in entries)
+        app([verb], standalone_mode=False)
+        listed = capsys.readouterr().out
+        assert all(f"\n{name}" in f"\n{listed}" for name in registry)
