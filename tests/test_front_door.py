@@ -225,7 +225,7 @@ def test_a_sampled_policy_is_worth_what_openspiel_says() -> None:
     import pyspiel
 
     game = pyspiel.load_game("leduc_poker")
-    theirs = exploitability.nash_conv(game, infoset.export_policy(table, game))
+    theirs = exploitability.nash_conv(game, infoset.export_policy(table, load("leduc_poker"), game))
     assert evaluate("leduc_poker", found.policy).nash_conv == pytest.approx(theirs, abs=1e-9)
 
 

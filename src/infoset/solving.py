@@ -204,6 +204,18 @@ def _resumed(
 ) -> _Plan:  # fmt: skip
     """Goes on with what a folder holds, which the user may name again, but not change."""
     folder, config, saved = RunFolder.open(out)
+    try:
+        return _gone_on_with(folder, config, saved, game, method, asked, seed)
+    except BaseException:
+        folder.close()
+        raise
+
+
+def _gone_on_with(
+    folder: RunFolder, config: RunConfig, saved: dict[str, Any] | None, game: AnyGame | None,
+    method: str | AnyMethod | None, asked: Options, seed: int | None,
+) -> _Plan:  # fmt: skip
+    out = folder.path
     name = method if method is None or isinstance(method, str) else method.name
     given = (
         ("game", None if game is None else _name(game), config.game), ("method", name, config.method),

@@ -154,7 +154,7 @@ def _public(compiled: Compiled, options: Options) -> Choice | str:
     """Positions that are common knowledge cut the game into pieces."""
     if not _takes("public", options):
         return f"public takes no {_given(options)}"
-    if len(compiled.players) > 2 or not compiled.constant_sum:
+    if len(compiled.players) > 2 or not compiled.constant_sum or compiled.graph.map_name:
         return ""
     count = len(public_positions(compiled.graph))
     if count < 2:

@@ -281,7 +281,7 @@ class Limits:
 
     def reached(self, work: Work, seconds: float, last: Point | None) -> str:
         """Which of them, or ""."""
-        found = None if last is None else last.exploitability
+        found = None if self.target is None or last is None else last.exploitability
         if self.target is not None and found is not None and found <= self.target:
             return "target"
         if work.total is not None and work.iteration >= work.total:

@@ -194,6 +194,8 @@ class PublicMethod(Checked):
 
     def work(self, compiled: Compiled, options: Options) -> PublicSubgames:
         """Raises ``UnsupportedGameError`` where nothing but the start is common knowledge."""
+        if compiled.graph.map_name:
+            raise UnsupportedGameError(f"{compiled.name}: public subgames need players who know what they saw")
         work = PublicSubgames(compiled.graph, None, compiled.max_histories)
         if work.total < 2:
             raise UnsupportedGameError(f"{compiled.name}: no position is common knowledge but the start")
