@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.product_form import product_form_of
     from infoset.tree.sequence_form import SequenceForm
+    from infoset.verbs import check, convert, list_agents, list_games, list_methods, show, train, watch
 
 __version__ = "0.1.0"
 
@@ -104,7 +105,9 @@ _HOME = {
     "best_response": "solvers.metrics",
     "cfr": "solvers.tabular.cfr",
     "cfr_plus": "solvers.tabular.cfr",
+    "check": "verbs",
     "compare": "policies.tabular",
+    "convert": "verbs",
     "dcfr": "solvers.tabular.cfr",
     "evaluate": "evaluation",
     "expected_values": "solvers.metrics",
@@ -116,6 +119,9 @@ _HOME = {
     "information_relaxation": "solvers.teams.information_relaxation",
     "linear_cfr": "solvers.tabular.cfr",
     "linear_program": "solvers.tabular.linear_program",
+    "list_agents": "verbs",
+    "list_games": "verbs",
+    "list_methods": "verbs",
     "load": "catalog",
     "load_agent": "match.agents",
     "lp": "solvers.tabular.linear_program",
@@ -131,9 +137,12 @@ _HOME = {
     "replay_states": "match.replay",
     "sfrd": "solvers.tabular.replicator",
     "sfrd_continuous": "solvers.tabular.replicator",
+    "show": "verbs",
     "solve": "solving",
     "team_optimum": "solvers.teams.optimum",
     "tournament": "arena.tournament",
+    "train": "verbs",
+    "watch": "verbs",
 }
 
 __all__ = [
@@ -170,7 +179,9 @@ __all__ = [
     "best_response",
     "cfr",
     "cfr_plus",
+    "check",
     "compare",
+    "convert",
     "dcfr",
     "errors",
     "evaluate",
@@ -183,6 +194,9 @@ __all__ = [
     "information_relaxation",
     "linear_cfr",
     "linear_program",
+    "list_agents",
+    "list_games",
+    "list_methods",
     "load",
     "load_agent",
     "lp",
@@ -198,10 +212,13 @@ __all__ = [
     "replay_states",
     "sfrd",
     "sfrd_continuous",
+    "show",
     "solve",
     "team_optimum",
     "testing",
     "tournament",
+    "train",
+    "watch",
 ]
 
 

@@ -105,7 +105,8 @@ def tournament(
     ``load_agent``, because every worker makes its own; objects of your own are made anew by the name of their class,
     or, where that has none, copied and played in this process.  Which games there are, and on which seeds, says
     ``Schedule``; their results do not depend on the number of ``workers`` (default: one for each core), as far as the
-    agents keep to what ``Agent`` asks of them.  An odd number of games leaves the last seed without some of its seatings.
+    agents keep to what ``Agent`` asks of them.  An odd number of games leaves the last seed without some of its
+    seatings.
 
     ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
     over ``slow`` seconds are counted, and stand.  An agent that needs more than ``move_limit`` seconds for one call, or

@@ -37,7 +37,6 @@ AGENT_HELP = (
 WHAT_HELP = (
     "A policy's file (.npz, .json), a run's folder, or an agent: random, 'search(method=tree)', python:FILE.py:Class."
 )
-RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
@@ -65,38 +64,33 @@ def _any_verb(
 @app.command()
 def games(json_: AsJson = False) -> None:
     """List the games that are known by name, with their parameters."""
-    from infoset.catalog import OPENSPIEL, game_entries
+    from infoset.catalog import OPENSPIEL
     from infoset.registry import PYTHON
+    from infoset.verbs import list_games
 
     more = (
         f"Also: a path to an .efg or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop'), or "
         f"your own, {PYTHON}FILE.py:Class(…)."
     )
-    _list("games", game_entries(), more, json_)
+    _list("games", list_games(), more, json_)
 
 
 @app.command()
 def methods(json_: AsJson = False) -> None:
     """List the methods of 'solve', with their parameters and the options that each takes."""
-    from infoset.registry import Entry
-    from infoset.solvers.method import METHODS, OPTIONS, parse_method
+    from infoset.verbs import list_methods
 
-    entries = []
-    for entry in METHODS.entries():
-        takes = [option for option in OPTIONS if option in parse_method(entry.name).takes]
-        options = "".join(f" --{option}" for option in takes) or " none"
-        entries.append(Entry(entry.name, entry.parameters, f"{entry.about}\n    options:{options}"))
-    _list("methods", entries, "", json_)
+    _list("methods", list_methods(), "", json_)
 
 
 @app.command()
 def agents(json_: AsJson = False) -> None:
     """List the agents that are known by name, with their parameters."""
-    from infoset.match.agents import AGENTS
     from infoset.registry import PYTHON
+    from infoset.verbs import list_agents
 
     more = f"Also: a policy's file (.npz, .json), a run's folder, 'trained:DIR', or your own, {PYTHON}FILE.py:Class(…)."
-    _list("agents", AGENTS.entries(), more, json_)
+    _list("agents", list_agents(), more, json_)
 
 
 def _list(what: str, entries: list[Entry], more: str, json_: bool) -> None:
@@ -179,44 +173,34 @@ def train(
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
-    from infoset.errors import CheckpointError, ParameterError
+    from infoset.solvers.work import Watcher
+    from infoset.verbs import train as learn
 
-    if resume and out is None:
-        raise CheckpointError("--resume needs --out DIR, the folder of the training to go on with")
-    if not resume and game is None:
-        raise ParameterError("no GAME given; 'infoset games' lists the names")
     asked = {
         "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
         "nature": nature, "hidden": hidden, "rate": rate,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    if resume and given:
-        raise CheckpointError(f"--{next(iter(given))} belongs to the beginning of a training; not to --resume")
-    from infoset.cli import learning  # brings torch
-
     name = None if game is None else _absolute(game)
     with LearningProgress(seconds) as progress:
-        if resume:
-            assert out is not None
-            folder, config = learning.resume(out, name, seconds, epochs, workers, progress)
-        else:
-            assert name is not None
-            folder, config = learning.begin(learning.config_of(name, given), out, seconds, epochs, workers, progress)
-    points = folder.points()
+        watcher = Watcher(building=progress.exploring, point=progress.advance)
+        training = learn(
+            name, seconds=seconds, epochs=epochs, out=out, resume=resume, workers=workers, watcher=watcher, **given
+        )
+    last = training.last
     if json_:
-        _print_json({"folder": str(folder.path), "last": asdict(points[-1]) if points else None})
+        _print_json({"folder": str(training.folder), "last": asdict(last) if last else None})
         return
-    if points:
-        last = points[-1]
+    if last:
         worth = ", ".join(f"{value:.4g}" for value in last.start_values)
         policies = "" if last.policy_loss is None else f", {last.policy_loss:.3e} on policies"
         print(
-            f"{config.game} by {config.method}\n"
+            f"{training.game} by {training.method}\n"
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
             f"lost             {last.value_loss:.3e} on values{policies}\n"
             f"start            {worth}"
         )
-    print(f"run folder       {folder.path}")
+    print(f"run folder       {training.folder}")
 
 
 @app.command()
@@ -412,13 +396,14 @@ def watch(
 ) -> None:
     """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
     from infoset.files import check_file, replace_file
+    from infoset.verbs import read_match
     from infoset.view.pommerman.speed import check_speed
 
     check_speed(speed)
     for file in (out, svg, gif):
         if file is not None:
             check_file(file)
-    played = _read_match(str(replay))
+    played = read_match(str(replay))
     if text:
         from rich.console import Console
 
@@ -457,54 +442,18 @@ def show(
     max_histories: MaxHistories = None,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
-    from infoset.files import check_file, replace_file
+    from infoset.errors import ParameterError
+    from infoset.files import check_file
+    from infoset.verbs import show as text_of
+    from infoset.verbs import show_propnet
 
-    for file in (svg, pdf, propnet):
-        if file is not None:
-            check_file(file)
-    if propnet is not None:
-        _show_propnet(game, propnet, alone=what is None and svg is None and pdf is None)
+    if propnet is None:
+        print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return
-    from infoset.compiled import Compiled
-    from infoset.evaluation import check_what, tabulated
-    from infoset.view.text import policy_text, summary_text, tree_text
-
-    if what is not None:
-        check_what(what)
-    compiled = Compiled.of(game, max_histories)
-    policy = None if what is None else tabulated(compiled, what)
-    tree = compiled.tree
-    text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
-    if svg is not None or pdf is not None:
-        from infoset.view.tree_picture import tree_picture
-
-        picture = tree_picture(tree, policy)
-        if svg is not None:
-            replace_file(svg, lambda file: file.write(picture.svg().encode()))
-        if pdf is not None:
-            picture.save_pdf(pdf)
-    print(f"{summary_text(tree)}\n\n{text}")
-
-
-def _show_propnet(name: str, file: Path, alone: bool) -> None:
-    """Draws the rules of a game; its tree is not needed."""
-    from infoset.catalog import load
-    from infoset.errors import ParameterError, UnsupportedGameError
-    from infoset.files import replace_file
-    from infoset.gdl.game import GdlGame
-    from infoset.view.propnet_svg import propnet_summary, propnet_svg
-
-    if not alone:
-        raise ParameterError("--propnet draws the rules of a game; it goes without POLICY, --svg and --pdf")
-    game = load(name)
-    if not isinstance(game, GdlGame):
-        raise UnsupportedGameError(f"{game.name} is not described in GDL; --propnet needs a .gdl file or gdl:NAME")
-    net = game.rules.propnet
-    if net is None:
-        raise UnsupportedGameError(f"the rules of {game.name} are too large to ground, so it has no network to draw")
-    picture = propnet_svg(net, game.name)
-    replace_file(file, lambda out: out.write(picture.encode()))
-    print(f"{game.name}: {propnet_summary(net)}")
+    check_file(propnet)
+    if not (what is None and svg is None and pdf is None):
+        raise ParameterError("--propnet draws the rules of a game; it goes without WHAT, --svg and --pdf")
+    print(show_propnet(game, propnet))
 
 
 @app.command()
@@ -580,75 +529,10 @@ def convert(
     What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
     a policy.
     """
-    from infoset.errors import FormatError
-    from infoset.files import SUFFIXES, check_file, replace_file
-    from infoset.policies.saved import policy_file
+    from infoset.verbs import convert as convert_to
 
-    check_file(target)
-    keys = _json_keys(source) & {*RECORDS, "steps"}
-    if keys and target.suffix == ".json":
-        from infoset.match.playground_json import write_game
-
-        match = _read_match(source)
-        if "steps" in keys:
-            write_game(match, target)
-        else:
-            match.save(target)
-    elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
-        _convert_policy(source, target, max_histories)
-    elif target.suffix == ".efg" and not keys:
-        from infoset.catalog import load
-        from infoset.formats.efg import game_to_efg, write_efg
-
-        text = write_efg(game_to_efg(load(source), max_histories))
-        replace_file(target, lambda file: file.write(text.encode()))
-    else:
-        raise FormatError(
-            f"cannot be converted to {target.name!r}; a game goes to .efg, a policy to .npz or .json, a replay to the "
-            "reference's game_state.json and back",
-            source,
-        )
+    convert_to(source, target, max_histories=max_histories)
     print(f"{source} -> {target}", file=sys.stderr)
-
-
-def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
-    """Any saved policy; what has no readable keys gets them from the game that it was made for."""
-    from infoset.catalog import load_named
-    from infoset.evaluation import tabulated
-    from infoset.policies.saved import load_policy
-    from infoset.policies.tabular import TabularPolicy
-
-    policy = load_policy(source)
-    if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
-        policy = tabulated(load_named(policy.game, source), policy, max_histories)
-    policy.save(target)
-
-
-def _read_match(path: str) -> Match:
-    """A replay, or one of the reference's recordings."""
-    from infoset.match.replay import Match
-
-    if not _json_keys(path) & RECORDS:
-        return Match.load(path)
-    from infoset.match.playground_json import read_game
-
-    return read_game(path)
-
-
-def _json_keys(path: str) -> set[str]:
-    """The keys of the object in a .json file that is no larger than a replay may be; none of anything else."""
-    import msgspec
-
-    from infoset.errors import FormatError, shorten
-    from infoset.files import MAX_TEXT_BYTES
-
-    file = Path(path)
-    if file.suffix != ".json" or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
-        return set()
-    try:
-        return set(msgspec.json.decode(file.read_bytes(), type=dict[str, msgspec.Raw]))
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
 
 
 def _absolute(game: str) -> str:

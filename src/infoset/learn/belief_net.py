@@ -35,7 +35,7 @@ class PublicEncoding:
     """
 
     def __init__(
-        self, encoding: Encoding, states: PublicStates, progress: Callable[[int], None] | None = None
+        self, encoding: Encoding, states: PublicStates, progress: Callable[[int], object] | None = None
     ) -> None:  # fmt: skip
         states.explore(progress)
         if len(states.states) < 2:

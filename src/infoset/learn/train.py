@@ -46,11 +46,11 @@ class TrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="self-
     def method(self) -> str:
         return "self-play"
 
-    def encoding(self, game: Game, progress: Callable[[int], None] | None = None) -> Encoding:
+    def encoding(self, game: Game, progress: Callable[[int], object] | None = None) -> Encoding:
         """Raises ``BudgetError`` for a game that does not fit."""
         return encoding_of(game, progress)
 
-    def learner(self, progress: Callable[[int], None] | None = None) -> SelfPlay:
+    def learner(self, progress: Callable[[int], object] | None = None) -> SelfPlay:
         """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
         game = load(self.game)  # first: its name may be wrong
         SelfPlay(encoding_of(load("gdl:scissors_double")), Training(games=2)).step()
@@ -68,12 +68,12 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
     def method(self) -> str:
         return "resolving"
 
-    def encoding(self, game: Game, progress: Callable[[int], None] | None = None) -> PublicEncoding:
+    def encoding(self, game: Game, progress: Callable[[int], object] | None = None) -> PublicEncoding:
         """Raises ``BudgetError`` for a game that does not fit."""
         states = encoding_of(game, progress)
         return PublicEncoding(states, PublicStates(states.graph, self.training.horizon), progress)
 
-    def learner(self, progress: Callable[[int], None] | None = None) -> PublicPlay:
+    def learner(self, progress: Callable[[int], object] | None = None) -> PublicPlay:
         """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
         game = load(self.game)  # first: its name may be wrong
         small = PublicTraining(horizon=Horizon(1), games=1, iterations=2)
@@ -103,7 +103,7 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
         return path
 
 
-def encoding_of(game: Game, progress: Callable[[int], None] | None = None) -> Encoding:
+def encoding_of(game: Game, progress: Callable[[int], object] | None = None) -> Encoding:
     """Its states as networks see them.  Raises ``BudgetError`` for a game whose positions do not fit.
 
     >>> from infoset.learn.train import encoding_of
@@ -115,7 +115,7 @@ def encoding_of(game: Game, progress: Callable[[int], None] | None = None) -> En
 
 def train(
     folder: TrainingFolder, work: L, saved: dict[str, Any] | None = None, seconds: float = 600.0,
-    epochs: int | None = None, progress: Callable[[Epoch], None] | None = None,
+    epochs: int | None = None, progress: Callable[[Epoch], object] | None = None,
 ) -> L:  # fmt: skip
     """Play and learn for so many seconds in all, those before a resumption too, or epochs.
 

@@ -145,7 +145,7 @@ class PublicStates:
             self._ahead[number] = found
         return self._ahead[number]
 
-    def explore(self, progress: Callable[[int], None] | None = None) -> None:
+    def explore(self, progress: Callable[[int], object] | None = None) -> None:
         """Look ahead from every public state.  Raises ``BudgetError`` where there are more than ``MAX_STATES``."""
         number = 0
         while number < len(self.states):

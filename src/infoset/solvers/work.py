@@ -308,7 +308,7 @@ class Watcher:
 
     building: Callable[[int], object] = lambda count: None
     begin: Callable[[Work, Limits], object] = lambda work, limits: None
-    point: Callable[[Point], object] = lambda point: None
+    point: Callable[[Any], object] = lambda point: None
     advance: Callable[[Work, float], object] = lambda work, seconds: None
     done: Callable[[Work, float], object] = lambda work, seconds: None
     solved: Callable[[Any], object] = lambda solution: None

@@ -60,7 +60,7 @@ class GameTree:
 
     @classmethod
     def of(
-        cls, game: Game, max_histories: int | None = None, progress: Callable[[int], None] | None = None
+        cls, game: Game, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> GameTree:
         """Enumerate ``game``.  Raises ``BudgetError`` before memory is taken, ``GameRuleError`` for broken rules."""
         limit = max_histories if max_histories is not None else default_max_histories()
@@ -68,7 +68,7 @@ class GameTree:
 
     @classmethod
     def unroll(
-        cls, graph: GameGraph, max_histories: int | None = None, progress: Callable[[int], None] | None = None
+        cls, graph: GameGraph, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> GameTree:
         """From the distinct positions; ``progress`` is called with the number of histories now and then.
 
@@ -146,7 +146,7 @@ class GameTree:
 class _LookAhead:
     """Passes progress on.  Raises ``BudgetError`` where random probes find the tree of a growing graph hopeless."""
 
-    def __init__(self, game: Game, limit: int, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, game: Game, limit: int, progress: Callable[[int], object] | None) -> None:
         self.game, self.limit, self.progress, self.looked = game, limit, progress, False
 
     def __call__(self, positions: int) -> None:
@@ -249,7 +249,7 @@ class InformationStates:
 class _Unroller:
     """Unrolls a graph level by level: wide levels by NumPy, narrow ones, which may be many, node by node."""
 
-    def __init__(self, graph: GameGraph, histories: int, progress: Callable[[int], None] | None) -> None:
+    def __init__(self, graph: GameGraph, histories: int, progress: Callable[[int], object] | None) -> None:
         self.graph, self.progress = graph, progress
         self.n = len(graph.players)
         self.states = InformationStates(graph)

@@ -212,7 +212,7 @@ def default_max_histories() -> int:
 
 
 def explore(
-    game: Game, max_edges: int | None = None, progress: Callable[[int], None] | None = None, facts: bool = False
+    game: Game, max_edges: int | None = None, progress: Callable[[int], object] | None = None, facts: bool = False
 ) -> GameGraph:
     """Expand every distinct state of ``game`` once; by the game's own compiled code where it has such and is not small.
 
@@ -237,7 +237,7 @@ def explore(
         ) from error
 
 
-def _explore(game: Game, max_edges: int | None, progress: Callable[[int], None] | None, facts: bool) -> GameGraph:
+def _explore(game: Game, max_edges: int | None, progress: Callable[[int], object] | None, facts: bool) -> GameGraph:
     plain = _Explorer(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress))
     positions = getattr(game, "positions", None)
     if positions and not plain.run(SMALL):
@@ -264,7 +264,7 @@ def _graph(game: Game, found: Positions) -> GameGraph:
 class _Watch:
     """Told how many positions and edges there are, it reports them.  Raises ``BudgetError`` where they are too many."""
 
-    def __init__(self, game: Game, max_edges: int | None, bytes_each: int, progress: Callable[[int], None] | None):
+    def __init__(self, game: Game, max_edges: int | None, bytes_each: int, progress: Callable[[int], object] | None):
         self.game, self.progress = game, progress
         fitting = min(free_memory() // 2 // bytes_each, MAX_HISTORIES)
         self.limit = fitting if max_edges is None else min(max_edges, fitting)

@@ -68,7 +68,7 @@ class SequenceForm:
 
     @classmethod
     def of(
-        cls, game: Game | GameTree, max_histories: int | None = None, progress: Callable[[int], None] | None = None
+        cls, game: Game | GameTree, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> SequenceForm:
         """Compile a game or its tree.  Raises ``ImperfectRecallError`` where a player forgets."""
         tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories, progress)
@@ -154,7 +154,7 @@ def first_sequences(tree: GameTree, form: SequenceForm) -> IntArray:
     return first
 
 
-def _compile(tree: GameTree, progress: Callable[[int], None] | None) -> SequenceForm:
+def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> SequenceForm:
     graph = tree.graph
     n = len(tree.players)
     sizes = graph.num_edges[tree.position[tree.infoset_node]]
@@ -218,7 +218,7 @@ def _check_keys(tree: GameTree) -> None:
 
 
 def _walk(
-    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], None] | None
+    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], object] | None
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """The parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their payoffs times
     the probability of chance (T, n).
@@ -239,7 +239,7 @@ def _walk(
 
 
 def _carry(
-    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], None] | None
+    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], object] | None
 ) -> tuple[IntArray, FloatArray]:
     """Every player's sequence (N, n) and chance's probability (N,), carried down the levels."""
     n, report = len(tree.players), 0

@@ -1,4 +1,4 @@
-"""What the verb ``train`` does."""
+"""A training from its name to its folder, as the verb ``train`` asks for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from infoset.cli.progress import LearningProgress
 from infoset.errors import CheckpointError, ParameterError
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
@@ -15,6 +14,7 @@ from infoset.learn.workers import shared
 from infoset.names import check_choice
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
+from infoset.solvers.work import Watcher
 
 METHODS = ("self-play", "resolving")
 
@@ -34,19 +34,19 @@ def config_of(game: str, given: dict[str, Any]) -> AnyConfig:
 
 
 def begin(
-    config: AnyConfig, out: Path | None, seconds: float, epochs: int | None, workers: int, progress: LearningProgress
+    config: AnyConfig, out: Path | None, seconds: float, epochs: int | None, workers: int, watcher: Watcher
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training from its beginning; the folder is made when the game is known to fit."""
     TrainingFolder.check_free(out)
-    work = config.learner(progress.exploring)
+    work = config.learner(watcher.building)
     folder = TrainingFolder.create(out, config)
     with shared(work, config, workers):
-        train(folder, work, None, seconds, epochs, progress.advance)
+        train(folder, work, None, seconds, epochs, watcher.point)
     return folder, config
 
 
 def resume(
-    out: Path, game: str | None, seconds: float, epochs: int | None, workers: int, progress: LearningProgress
+    out: Path, game: str | None, seconds: float, epochs: int | None, workers: int, watcher: Watcher
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training that goes on."""
     folder, config, saved = TrainingFolder.open(out)
@@ -54,7 +54,7 @@ def resume(
         raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
     if game is None:
         check_trusted(config.game, f"the training in {out}")
-    work = config.learner(progress.exploring)
+    work = config.learner(watcher.building)
     with shared(work, config, workers):
-        train(folder, work, saved, seconds, epochs, progress.advance)
+        train(folder, work, saved, seconds, epochs, watcher.point)
     return folder, config

@@ -1,0 +1,280 @@
+"""What the command line does in one line, in Python in one line; ``solve``, ``evaluate`` and the like stand elsewhere.
+
+Each verb is a function that returns what the command prints or writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from infoset.compiled import AnyGame, Compiled
+from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
+from infoset.evaluation import What, check_what, tabulated
+from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
+from infoset.policies.saved import load_policy, policy_file
+from infoset.policies.tabular import TabularPolicy
+from infoset.registry import Entry
+from infoset.solvers.work import Watcher
+
+if TYPE_CHECKING:
+    from infoset.gdl.checks import Defect
+    from infoset.match.replay import Match
+
+RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
+
+
+def list_games() -> list[Entry]:
+    """The games that are known by name, with their parameters and a line about each.
+
+    >>> [entry.name for entry in infoset.list_games()][:2]
+    ['cooperative_matching_pennies', 'goofspiel']
+    """
+    from infoset.catalog import game_entries
+
+    return game_entries()
+
+
+def list_methods() -> list[Entry]:
+    """The methods of ``solve``, with their parameters and a line about each; it ends with the options that each takes.
+
+    >>> next(entry.parameters for entry in infoset.list_methods() if entry.name == "team-exact")
+    {'by': 'auto'}
+    """
+    from infoset.solvers.method import METHODS, OPTIONS, parse_method
+
+    entries = []
+    for entry in METHODS.entries():
+        takes = ", ".join(option for option in OPTIONS if option in parse_method(entry.name).takes)
+        entries.append(entry._replace(about=f"{entry.about}\n    options: {takes or 'none'}"))
+    return entries
+
+
+def list_agents() -> list[Entry]:
+    """The agents that are known by name, with their parameters and a line about each.
+
+    >>> [entry.name for entry in infoset.list_agents() if entry.about.startswith("Any game")]
+    ['adaptive', 'search']
+    """
+    from infoset.match.agents import AGENTS
+
+    return AGENTS.entries()
+
+
+def show(
+    game: AnyGame,
+    what: What | None = None,
+    *,
+    svg: str | Path | None = None,
+    pdf: str | Path | None = None,
+    max_histories: int | None = None,
+) -> str:
+    """A game's tree, or a strategy (whatever ``evaluate`` takes), as text; small trees also as pictures in files.
+
+    Raises ``BudgetError`` for a game whose tree does not fit, and what ``evaluate`` raises.
+
+    >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
+    kuhn_poker
+    """
+    from infoset.view.text import policy_text, summary_text, tree_text
+
+    for file in (svg, pdf):
+        if file is not None:
+            check_file(Path(file))
+    if isinstance(what, str):
+        check_what(what)
+    compiled = Compiled.of(game, max_histories)
+    policy = None if what is None else tabulated(compiled, what)
+    tree = compiled.tree
+    text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
+    if svg is not None or pdf is not None:
+        from infoset.view.tree_picture import tree_picture
+
+        picture = tree_picture(tree, policy)
+        if svg is not None:
+            replace_file(Path(svg), lambda file: file.write(picture.svg().encode()))
+        if pdf is not None:
+            picture.save_pdf(Path(pdf))
+    return f"{summary_text(tree)}\n\n{text}"
+
+
+def show_propnet(name: str, file: str | Path) -> str:
+    """Draw the rules of a game in GDL as a propositional network; returns its size in a line.
+
+    Raises ``UnsupportedGameError`` for other games, and for rules that are too large to ground.
+
+    >>> infoset.verbs.show_propnet("gdl:monty_hall", "monty_hall.svg")
+    'gdl:monty_hall: 13 propositions, 12 moves, 23 gates (play 4, goals 4, next 12, sees 3), 0 loops'
+    """
+    from infoset.catalog import load
+    from infoset.gdl.game import GdlGame
+    from infoset.view.propnet_svg import propnet_summary, propnet_svg
+
+    game = load(name)
+    if not isinstance(game, GdlGame):
+        raise UnsupportedGameError(f"{game.name} is not described in GDL; --propnet needs a .gdl file or gdl:NAME")
+    net = game.rules.propnet
+    if net is None:
+        raise UnsupportedGameError(f"the rules of {game.name} are too large to ground, so it has no network to draw")
+    picture = propnet_svg(net, game.name)
+    replace_file(Path(file), lambda out: out.write(picture.encode()))
+    return f"{game.name}: {propnet_summary(net)}"
+
+
+def check(file: str) -> list[Defect]:
+    """The defects of a game description: a file, or ``gdl:NAME``.  Raises ``FormatError``.
+
+    >>> infoset.check("gdl:meier")
+    []
+    """
+    from infoset.catalog import GDL
+    from infoset.gdl.checks import check as find_defects
+    from infoset.gdl.library import description
+    from infoset.gdl.syntax import read_gdl
+
+    return find_defects(description(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file))
+
+
+def convert(source: str, target: str | Path, *, max_histories: int | None = None) -> Path:
+    """A game to .efg, a policy to .npz or .json, a replay of Pommerman to the reference's game_state.json and back.
+
+    What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
+    a policy.  Raises ``FormatError`` for anything else.
+
+    >>> infoset.convert("kuhn_poker", "kuhn.efg").name
+    'kuhn.efg'
+    """
+    target = Path(target)
+    check_file(target)
+    keys = json_keys(source) & {*RECORDS, "steps"}
+    if keys and target.suffix == ".json":
+        from infoset.match.playground_json import write_game
+
+        match = read_match(source)
+        if "steps" in keys:
+            write_game(match, target)
+        else:
+            match.save(target)
+    elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
+        _convert_policy(source, target, max_histories)
+    elif target.suffix == ".efg" and not keys:
+        from infoset.catalog import load
+        from infoset.formats.efg import game_to_efg, write_efg
+
+        text = write_efg(game_to_efg(load(source), max_histories))
+        replace_file(target, lambda file: file.write(text.encode()))
+    else:
+        raise FormatError(
+            f"cannot be converted to {target.name!r}; a game goes to .efg, a policy to .npz or .json, a replay to the "
+            "reference's game_state.json and back",
+            source,
+        )
+    return target
+
+
+def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
+    """Any saved policy; what has no readable keys gets them from the game that it was made for."""
+    from infoset.catalog import load_named
+
+    policy = load_policy(source)
+    if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
+        policy = tabulated(load_named(policy.game, source), policy, max_histories)
+    policy.save(target)
+
+
+def read_match(path: str) -> Match:
+    """A replay, or one of the reference's recordings.  Raises ``FormatError``."""
+    from infoset.match.replay import Match
+
+    if not json_keys(path) & RECORDS:
+        return Match.load(path)
+    from infoset.match.playground_json import read_game
+
+    return read_game(path)
+
+
+def json_keys(path: str) -> set[str]:
+    """The keys of the object in a .json file that is no larger than a replay may be; none of anything else."""
+    import msgspec
+
+    file = Path(path)
+    if file.suffix != ".json" or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
+        return set()
+    try:
+        return set(msgspec.json.decode(file.read_bytes(), type=dict[str, msgspec.Raw]))
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
+
+
+def watch(replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float = 6.0) -> Path:
+    """Write a page that plays a recorded game of Pommerman; returns its path, by default beside the replay.
+
+    Raises ``FormatError`` for a file that is no such recording.
+
+    >>> match = infoset.play_match("pommerman:OneVsOne-v0", ["stop", "stop"], seed=1)
+    >>> infoset.watch(match.save("match.json")).name
+    'match.html'
+    """
+    from infoset.view.pommerman.page import watch_page
+
+    page = watch_page(read_match(str(replay)), step=step, speed=speed)
+    target = Path(replay).with_suffix(".html") if out is None else Path(out)
+    return replace_file(target, lambda file: file.write(page.encode()))
+
+
+@dataclass(frozen=True)
+class Training:
+    """What came of ``train``: the run's folder, which plays as ``trained:DIR``, and the last ``Epoch`` of its curve.
+
+    >>> training = infoset.train("gdl:scissors_double", epochs=1, games=2, out="learnt")
+    >>> training.folder.name, training.last.iteration
+    ('learnt', 1)
+    """
+
+    folder: Path
+    game: str
+    method: str
+    last: Any
+
+
+def train(
+    game: str | None = None,
+    *,
+    seconds: float = 600.0,
+    epochs: int | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    workers: int = 1,
+    watcher: Watcher | None = None,
+    **parameters: Any,
+) -> Training:
+    """Train a network by self-play (extra ``learn``) for so many seconds or epochs in all; ``trained:DIR`` plays it.
+
+    ``parameters``: ``method`` (``self-play`` or ``resolving``), ``seed``, ``games``, ``parts``, ``worlds``, ``steps``,
+    ``nature``, ``hidden`` and ``rate``, as the command line has them.  ``out`` is the folder, a fresh one below
+    ``runs/`` by default; ``resume`` goes on with what is there.  Ctrl-C ends it without loss.
+
+    Raises ``ParameterError``, ``CheckpointError``, ``BudgetError`` and ``MissingExtraError``.
+
+    >>> infoset.train("gdl:scissors_double", epochs=1, games=2, out="learning").method
+    'self-play'
+    """
+    if resume and out is None:
+        raise CheckpointError("--resume needs --out DIR, the folder of the training to go on with")
+    if not resume and game is None:
+        raise ParameterError("no GAME given; 'infoset games' lists the names")
+    if resume and parameters:
+        raise CheckpointError(f"--{next(iter(parameters))} belongs to the beginning of a training; not to --resume")
+    from infoset.learn import running  # brings torch
+
+    watcher = watcher or Watcher()
+    if resume:
+        folder, config = running.resume(Path(str(out)), game, seconds, epochs, workers, watcher)
+    else:
+        config = running.config_of(str(game), parameters)
+        where = None if out is None else Path(out)
+        folder, config = running.begin(config, where, seconds, epochs, workers, watcher)
+    points = folder.points()
+    folder.close()
+    return Training(folder.path, config.game, config.method, points[-1] if points else None)
