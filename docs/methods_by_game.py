@@ -1,10 +1,11 @@
-"""Makes docs/solvers/methods-by-game.md: every method on every kind of game, solved with its figures or refused in a line.
+"""Makes docs/solvers/methods-by-game.md: every method on every kind of game, with its figures or why it is refused.
 
 python docs/methods_by_game.py
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def main() -> None:
                         refusals.append(text)
                     text = f"[{refusals.index(text) + 1}]"
                 row.append(text)
-                print(f"{method}, {kind}: {text}", flush=True)
+                sys.stderr.write(f"{method}, {kind}: {text}\n")
             rows.append(f"| `{method}` | {' | '.join(row)} |")
     options = [
         f"| `{m}` | {' | '.join('yes' if option in parse_method(m).takes else '' for option in OPTIONS)} |"
