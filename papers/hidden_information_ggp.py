@@ -26,6 +26,7 @@ from typing import NamedTuple
 import matplotlib
 import msgspec
 import numpy as np
+from infoset.search.followers import InfosetFollower, PublicFollower
 
 from infoset import load
 from infoset.base import FloatArray
@@ -38,7 +39,6 @@ from infoset.learn.train import TrainingConfig, TrainingFolder, train
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.agent import SearchAgent
-from infoset.search.followers import InfosetFollower, PublicFollower
 from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges
 from infoset.search.state_values import informed_values

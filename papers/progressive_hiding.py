@@ -21,7 +21,7 @@ import infoset
 from infoset import Action, HiddenGame, Nature, ProductForm, SequenceForm, Stage
 from infoset.solvers.teams.progressive_hiding import (
     Hiding,
-    Learner,
+    NoRegretLearner,
     Penalty,
     controlled,
     ftrl,
@@ -132,7 +132,7 @@ def scan_pennies(args: Args) -> Scan:
     }
 
 
-BRIDGE: dict[str, tuple[object, Penalty | float, Learner]] = {
+BRIDGE: dict[str, tuple[object, Penalty | float, NoRegretLearner]] = {
     "CFR, without hiding": (true_map, 0.0, regret_matching(0.1)),
     "both hands open, penalty 40": (cheat, 40.0, regret_matching(40)),
     "perfect recall, penalty 20 to 60": (recall, linear(20, 60), regret_matching(20)),

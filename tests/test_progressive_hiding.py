@@ -18,7 +18,7 @@ from infoset.solvers.tabular.cfr import cfr
 from infoset.solvers.teams.hidden_game import HiddenGame, project, spread, spread_outside
 from infoset.solvers.teams.progressive_hiding import (
     HidingState,
-    Learner,
+    NoRegretLearner,
     Penalty,
     back_up,
     begin,
@@ -339,7 +339,7 @@ def test_random_games_with_random_teams_stay_in_the_simplex(seed: int) -> None:
 class Trace:
     """A training with everything that the theorem speaks of; one team, counterfactual rewards."""
 
-    def __init__(self, game: HiddenGame, learner: Learner, prices: list[float], seed: int) -> None:
+    def __init__(self, game: HiddenGame, learner: NoRegretLearner, prices: list[float], seed: int) -> None:
         self.game, self.prices = game, prices
         a, s = game.arrays, begin(game.arrays, learner, np.random.default_rng(seed))
         loop = compiled_hiding(learner.method.update)

@@ -105,6 +105,10 @@ class Compiled:
         """The sequence form.  Raises ``BudgetError``, and ``ImperfectRecallError`` where a player forgets."""
         return SequenceForm.of(self.tree, progress=self._report)
 
+    def check_recall(self) -> None:
+        """Raise ``ImperfectRecallError`` where a player forgets; the sequence form is built for it."""
+        assert self.form
+
     @cached_property
     def walk(self) -> Walk:
         """The positions that differ by more than a symmetry, as kernels walk them."""

@@ -224,7 +224,7 @@ def watch(replay: str | Path, out: str | Path | None = None, *, step: int | None
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingRun:
     """What came of ``train``: the run's folder, which plays as ``trained:DIR``, and the last ``Epoch`` of its curve.
 
     >>> training = infoset.train("gdl:scissors_double", epochs=1, games=2, out="learnt")
@@ -248,7 +248,7 @@ def train(
     workers: int = 1,
     watcher: Watcher | None = None,
     **parameters: Any,
-) -> Training:
+) -> TrainingRun:
     """Train a network by self-play (extra ``learn``) for so many seconds or epochs in all; ``trained:DIR`` plays it.
 
     ``parameters``: ``method`` (``self-play`` or ``resolving``), ``seed``, ``games``, ``parts``, ``worlds``, ``steps``,
@@ -277,4 +277,4 @@ def train(
         folder, config = running.begin(config, where, seconds, epochs, workers, watcher)
     points = folder.points()
     folder.close()
-    return Training(folder.path, config.game, config.method, points[-1] if points else None)
+    return TrainingRun(folder.path, config.game, config.method, points[-1] if points else None)

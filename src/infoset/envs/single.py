@@ -25,7 +25,7 @@ Shaping: TypeAlias = Callable[[State, State, int], float]
 """What is added to a reward: of the state in which the seat was asked, the next one (or the last), and the seat."""
 
 
-class Learner:
+class SeatedLearner:
     """The agent in the learner's seat: it plays ``move`` and remembers what it is told."""
 
     name = "learner"
@@ -89,7 +89,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         check_range("seat", seat, 0, n - 1)
         if len(others) != n - 1:
             raise ParameterError(f"{self.game.name} has {n} players: name {n - 1} others, not {len(others)}")
-        self.learner = Learner()
+        self.learner = SeatedLearner()
         agents = [*others[:seat], self.learner, *others[seat:]]
         self.table = Table.of(self.game, agents, None, None, MAX_STEPS)
         self.coding = Coding(self.game, moves, encode)

@@ -21,7 +21,7 @@ from infoset.errors import CheckpointError
 from infoset.learn.learner import Games, Learner, Played, part_of, weights_of
 
 
-class Config(Protocol):
+class LearnerConfig(Protocol):
     """What makes a training anew in another process."""
 
     def learner(self) -> Learner: ...
@@ -33,7 +33,7 @@ class Workers:
     They end with the process that started them, however that ends.
     """
 
-    def __init__(self, config: Config, count: int) -> None:
+    def __init__(self, config: LearnerConfig, count: int) -> None:
         self.count = count
         self.pool = ProcessPoolExecutor(count, get_context("spawn"), _begin, (config,))
         try:
@@ -65,7 +65,7 @@ class Workers:
 
 
 @contextmanager
-def shared(work: Learner, config: Config, workers: int) -> Iterator[None]:
+def shared(work: Learner, config: LearnerConfig, workers: int) -> Iterator[None]:
     """Where there are several ``workers`` they play the games of ``work``, no more of them than its parts."""
     workers = min(workers, work.training.parts)
     if workers == 1:
@@ -80,7 +80,7 @@ _playing: list[Games] = []
 """In a process that plays: its one player."""
 
 
-def _begin(config: Config) -> None:
+def _begin(config: LearnerConfig) -> None:
     """Make ready to play.  An interruption is for the training, which then ends this process too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -52,10 +52,10 @@ class SampledPolicy:
 
     def walk(self, graph: GameGraph) -> Walk:
         """The walk of a graph that the policy belongs to.  Raises ``PolicyError`` where that is another game's."""
-        walk = Walk.of(graph, find_symmetry(graph) if self.symmetric else None)
-        if fingerprint(walk) != self.fingerprint:
-            raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {graph.name} as it is here")
-        return walk
+        for walk in (Walk.of(graph, find_symmetry(graph)), Walk.of(graph)):  # which differ also without symmetries
+            if fingerprint(walk) == self.fingerprint:
+                return walk
+        raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {graph.name} as it is here")
 
     def on(self, compiled: Compiled) -> WalkPolicy:
         """What it plays there.  Raises ``PolicyError`` where it was made for another game."""

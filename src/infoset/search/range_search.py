@@ -14,15 +14,16 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, LongArray, Observation, Token
-from infoset.errors import BudgetError
+from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token
+from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
+from infoset.search.beliefs import own_token
 from infoset.search.clock import uninterrupted
-from infoset.search.followers import Follower
 from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
 from infoset.search.subgame_agent import MARGIN, MOST_STEPS, ORDER_TWO, PER_WORLD, ROOTS
 from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.tabular.cfr import pcfr_plus
+from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.plans import behaviour, realisation
@@ -68,6 +69,8 @@ class RowSolver(Protocol):
 
     ranges: Ranges
     root: str
+    until: float
+    """The moment at which a search ends, of ``time.monotonic``."""
 
     def allow(self, seconds: float) -> None:
         """So long for the next rows."""
@@ -217,39 +220,60 @@ def _played(
     return None if chances is None else chances.tolist()
 
 
-class RangeSearch(Follower):
+class RangeSearch:
     """Plays what a solver of subgames finds.
 
-    ``faults`` lists where no history explained what it saw: from there on it plays at random.
+    ``faults`` lists where no history explained what it saw: from there on it plays at random.  ``unknown`` counts the
+    moves for which nothing was found.
     """
 
     def __init__(self, solver: RowSolver, seconds_per_move: float = 1.0) -> None:
-        super().__init__(solver.ranges.graph, solver.root)
         self.solver, self.seconds_per_move = solver, seconds_per_move
+        self.graph, self.name = solver.ranges.graph, solver.root
+        self.number = {token: k for k, token in enumerate(self.graph.tokens)}
+        self.unknown = 0
         self.faults: list[str] = []
 
-    def reset(self) -> None:
-        self.state = self.before = self.player
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        if game.players != self.graph.players:
+            raise UnsupportedGameError(f"{self.name} was made for {self.graph.name}, not for {game.name}")
+        self.player, self.rng = player, rng
+        self.waits = self.graph.start_tokens[player] != NO_TOKEN
+        self.state = self.before = player
         self.last: Token = (None, None)
         self.lost = False
 
-    def advance(self, token: int, own_move: Action | None, observation: Observation) -> None:
-        if self.state == NO_TOKEN:
-            return
-        ranges = self.solver.ranges
-        self.before, self.last = self.state, (own_move, observation)
-        self.state = NO_TOKEN if token == NO_TOKEN else ranges.behind(self.state, token)
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        token = own_token(own_move, observation)
+        if self.waits:  # what is seen of the start is always the same
+            self.waits = False
+        elif token is not None and self.state != NO_TOKEN:
+            self.before, self.last = self.state, (own_move, observation)
+            number = self.number.get(token, NO_TOKEN)
+            self.state = NO_TOKEN if number == NO_TOKEN else self.solver.ranges.behind(self.state, number)
 
     @uninterrupted()
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal) == 1:
+            return legal[0]
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
-        return super().act(legal, deadline)
+        row = self.row(legal)
+        if row is None:
+            self.unknown += 1
+            row = [1.0] * len(legal)
+        return draw(legal, row, self.rng)
 
     def chances(self, legal: tuple[Action, ...]) -> list[float]:
-        self.solver.allow(self.seconds_per_move)  # the clock of the move before has run out
-        return super().chances(legal)
+        """With what chances it would move now, had it all the time that it takes."""
+        self.solver.allow(self.seconds_per_move)
+        self.solver.until = inf
+        return (self.row(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
 
     def row(self, legal: tuple[Action, ...]) -> list[float] | None:
+        """The chances of the moves, ``None`` where nothing is found."""
         if self.state == NO_TOKEN or not self.solver.ranges.of(self.player, self.state).size:
             if not self.lost:
                 known = self.solver.ranges.states.key(self.before)

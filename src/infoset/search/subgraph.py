@@ -15,7 +15,7 @@ from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 Values: TypeAlias = Callable[[LongArray], FloatArray]
 """What positions (K,) are worth to everybody (K, n)."""
 
-ENDLESS = 1 << 30  # steps
+NO_HORIZON = 1 << 30  # steps
 
 
 class _Layer(NamedTuple):
@@ -38,7 +38,7 @@ def subgraph(
     The token of information state s in world k is ``(None, s)``, or ``(None, (s, k))`` where everybody is ``told`` the
     world.  Raises ``BudgetError`` where there are more than ``most`` edges.
     """
-    layers = _layers(graph, np.unique(worlds.position), ENDLESS if depth is None else depth, most, rests)
+    layers = _layers(graph, np.unique(worlds.position), NO_HORIZON if depth is None else depth, most, rests)
     offsets = np.cumsum([1] + [len(layer.position) for layer in layers])
     position = np.concatenate([layer.position for layer in layers])
     sizes = np.concatenate([layer.size for layer in layers])

@@ -110,7 +110,7 @@ def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
 
 def _forgets(compiled: Compiled) -> bool:
     try:
-        compiled.form  # noqa: B018 - is built to see whether it can be
+        compiled.check_recall()
     except ImperfectRecallError:
         return True
     return False

@@ -47,8 +47,13 @@ class SamplingMethod(Checked):
         return full_name("mccfr", SamplingMethod, explore=self.explore, sampling=self.sampling)
 
     def work(self, compiled: Compiled, options: Options) -> SamplingWork:
-        """At work on the positions of a game; what it needs is compiled before its clock runs."""
+        """At work on the positions of a game; what it needs is compiled before its clock runs.
+
+        Raises ``ImperfectRecallError`` where a player forgets.
+        """
         runs = RUNS if options.runs is None else options.runs
+        if compiled.graph.map_name:  # a walk follows what players saw: no label may hold less
+            compiled.check_recall()
         walk = compiled.walk
         ready("sampling")
         self._one(walk, 0).step(1)

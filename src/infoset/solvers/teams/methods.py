@@ -20,7 +20,7 @@ from infoset.solvers.teams.hidden_game import HiddenGame
 from infoset.solvers.teams.information_relaxation import Relaxations, check_penalty
 from infoset.solvers.teams.optimum import METHODS as PROOFS
 from infoset.solvers.teams.optimum import TeamOptimum, team_optimum
-from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, Learner, Penalty, linear
+from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
 from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.information import RELAXATIONS
 
@@ -48,7 +48,7 @@ class TeamExact(Checked):
 
     def work(self, compiled: Compiled, options: Options) -> TeamWork:
         """On the tree."""
-        compiled.tree  # noqa: B018 - is built before the clock runs
+        assert compiled.tree  # is built before the clock runs
         return TeamWork(compiled, self.by, PROVING if options.seconds is None else options.seconds)
 
 
@@ -156,7 +156,7 @@ class ProgressiveHiding(Checked):
             "progressive-hiding", ProgressiveHiding, relax=self.relax, penalty=self.penalty, learner=self.learner
         )  # fmt: skip
 
-    def _learner(self) -> Learner:
+    def _learner(self) -> NoRegretLearner:
         name = self.learner if isinstance(self.learner, Name) else Name(str(self.learner))
         return build("learner", name, LEARNERS)
 

@@ -281,7 +281,7 @@ def controlled(start: float, ceiling: float, factor: float = 1.1) -> Penalty:
     return constant(start)._replace(factor=float(factor), ceiling=float(ceiling))
 
 
-class Learner(NamedTuple):
+class NoRegretLearner(NamedTuple):
     """A no-regret learner at every relaxed set, and how its first policies are drawn."""
 
     method: Method
@@ -289,27 +289,27 @@ class Learner(NamedTuple):
     """Of regret matchers: first regrets are uniform between 0 and this.  The others begin with Dirichlet(1) draws."""
 
 
-def ftrl(eta: float = 1.0) -> Learner:
+def ftrl(eta: float = 1.0) -> NoRegretLearner:
     """Follow the regularised leader with entropy: exponential weights with a constant rate."""
-    return Learner(cfr.hedge(eta, decay=0.0), 0.0)
+    return NoRegretLearner(cfr.hedge(eta, decay=0.0), 0.0)
 
 
-def hedge(eta: float = 1.0) -> Learner:
+def hedge(eta: float = 1.0) -> NoRegretLearner:
     """Exponential weights with the rate ``eta / sqrt(t)``."""
-    return Learner(cfr.hedge(eta), 0.0)
+    return NoRegretLearner(cfr.hedge(eta), 0.0)
 
 
-def regret_matching(spread: float = 0.1) -> Learner:
+def regret_matching(spread: float = 0.1) -> NoRegretLearner:
     """Regret matching (Hart & Mas-Colell 2000)."""
-    return Learner(cfr.cfr(), spread)
+    return NoRegretLearner(cfr.cfr(), spread)
 
 
-def regret_matching_plus(spread: float = 0.1) -> Learner:
+def regret_matching_plus(spread: float = 0.1) -> NoRegretLearner:
     """Regret matching+ (Tammelin 2014)."""
-    return Learner(cfr.cfr_plus(), spread)
+    return NoRegretLearner(cfr.cfr_plus(), spread)
 
 
-LEARNERS: dict[str, Callable[..., Learner]] = {
+LEARNERS: dict[str, Callable[..., NoRegretLearner]] = {
     "ftrl": ftrl,
     "hedge": hedge,
     "rm": regret_matching,
@@ -352,7 +352,7 @@ class Hiding:
 def progressive_hiding(
     game: HiddenGame,
     penalty: Penalty | float = 2.0,
-    learner: Learner | None = None,
+    learner: NoRegretLearner | None = None,
     *,
     iterations: int = 200,
     runs: int = 1,
@@ -417,7 +417,7 @@ class Prices(NamedTuple):
 def grid_search(
     game: HiddenGame,
     penalties: Sequence[float] = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
-    learner: Learner | None = None,
+    learner: NoRegretLearner | None = None,
     *,
     iterations: int = 200,
     runs: int = 20,
@@ -457,7 +457,7 @@ class Hidings(Runs):
     """
 
     def __init__(
-        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: Learner, iterations: int, runs: int,
+        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: NoRegretLearner, iterations: int, runs: int,
         seed: int, conditional: bool = True, sampled: bool = False,
     ) -> None:  # fmt: skip
         check_range("iterations", iterations, 1, MOST_TRAININGS)
@@ -505,7 +505,7 @@ class HidingRun(Run):
     """One training at work, on all histories or, where ``sampled``, on episodes."""
 
     def __init__(
-        self, game: HiddenGame, learner: Learner, prices: Prices, seed: np.random.SeedSequence, conditional: bool,
+        self, game: HiddenGame, learner: NoRegretLearner, prices: Prices, seed: np.random.SeedSequence, conditional: bool,
         sampled: bool,
     ) -> None:  # fmt: skip
         a, method = game.arrays, learner.method
@@ -556,7 +556,7 @@ def _schedule(method: Method, prices: Prices) -> FloatArray:
     return np.ascontiguousarray(method.schedule(np.arange(1.0, len(prices.penalties) + 1.0)))
 
 
-def begin(a: HidingArrays, learner: Learner, rng: np.random.Generator) -> HidingState:
+def begin(a: HidingArrays, learner: NoRegretLearner, rng: np.random.Generator) -> HidingState:
     """First policies at random, and room to work in."""
     moves, nodes = int(a.relaxed_first[-1]), len(a.parent)
     memory = np.zeros((learner.method.memory, moves))

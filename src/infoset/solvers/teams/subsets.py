@@ -30,7 +30,7 @@ from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.sets import Table, convolutions, convolved, divide, elements, subset_sums
 from infoset.tree.graph import free_memory
 
-Prefix: TypeAlias = "tuple[Follower, ...]"
+Prefix: TypeAlias = "tuple[Successor, ...]"
 
 LANES = 64
 SPLITS_PER_SECOND = 2e9  # measured: 5e9 a core for int32, 2.5e9 for float64
@@ -58,7 +58,7 @@ def exact(weights: FloatArray) -> tuple[Table, int]:
     return whole.astype(np.int32 if total < 2**31 else np.int64), denominator
 
 
-class Follower(NamedTuple):
+class Successor(NamedTuple):
     """A kind of public state that one move leads to, and whether it is seen by the other player."""
 
     kind: int
@@ -77,7 +77,7 @@ class JointKind(NamedTuple):
     """What is to come at a public state where both move at once, seen by the leader of ``JointMoves``."""
 
     types: tuple[int, int]  # the leader's, the replier's
-    behind: tuple[tuple[int | Follower, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
+    behind: tuple[tuple[int | Successor, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
 
 
 class Kinds:
@@ -101,7 +101,7 @@ class Kinds:
     def _kind(self, v: int) -> Kind:
         """The kind of a state with one mover, all states behind it known; its moves are put in order on the way."""
         ends: dict[int, int] = {}
-        follow: list[tuple[Follower, int]] = []
+        follow: list[tuple[Successor, int]] = []
         for move, child in enumerate(self._public.children[v].tolist()):
             behind = self._behind(v, child)
             if isinstance(behind, int):
@@ -123,11 +123,11 @@ class Kinds:
         one, other = self._public.types
         return (other, one) if self.seer[v] else (one, other)
 
-    def _behind(self, v: int, child: int) -> int | Follower:
+    def _behind(self, v: int, child: int) -> int | Successor:
         """What a state leads to, as who sees the state sees it."""
         if child in self._weights:
             return self._end(self._weights[child].T if self.seer[v] else self._weights[child])
-        return Follower(self.of[child], self.seer[child] != self.seer[v])
+        return Successor(self.of[child], self.seer[child] != self.seer[v])
 
     def _end(self, table: Table) -> int:
         end = self._known.setdefault((table.shape, table.tobytes()), len(self.ends))
@@ -236,7 +236,7 @@ class SubsetProgram:
         self._uses[prefix] -= 1
         return self._folded[prefix] if self._uses[prefix] else self._folded.pop(prefix)
 
-    def _view(self, follower: Follower) -> Table:
+    def _view(self, follower: Successor) -> Table:
         """A table as the player before it sees it."""
         table = self.tables[follower.kind]
         return table.T if follower.turns else table
