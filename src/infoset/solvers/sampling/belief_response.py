@@ -294,10 +294,10 @@ class BeliefResponse:
 
     def _make_room(self) -> None:
         """For as much as there is room for in the entries."""
-        walk, known, *rest = self.fixed
+        walk, known, ahead, player = self.fixed
         room = len(self.entries.position)
         self.scratch = Scratch.empty(room, walk.num_players, walk.group.token.shape[1])
-        self.fixed = walk, known.with_room(room, walk.most_moves), *rest
+        self.fixed = walk, known.with_room(room, walk.most_moves), ahead, player
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
         """Follow so many edges, or some more; whether those were the last."""

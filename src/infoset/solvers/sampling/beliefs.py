@@ -171,7 +171,8 @@ def _count_choices(walk, order, p, left, menu, second, choices, end):
                 kind = np.int64(MORE)
             most = max(most, kind)
         if own:
-            most, among = ONE if most == GONE else TWO if most == LATE else MORE, walk.position[position, CONTENT]
+            most = np.int64(ONE if most == GONE else TWO if most == LATE else MORE)
+            among = np.int64(walk.position[position, CONTENT])
         if most not in (TWO, LATE):
             end = begin
         left[position, p], menu[position, p] = most, among
