@@ -21,7 +21,7 @@ SCENARIOS = {
     "sampling": ["solve kuhn_poker --method mccfr --iterations 200", "solve kuhn_poker --method mccfr(sampling=outcome) --iterations 200",
                  "solve gdl:scissors_double --method mccfr --iterations 200"],
     "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",
-              "solve tiny_bridge --method annealing", "solve tiny_bridge --method team-exact", "solve cooperative_matching_pennies --method progressive-hiding --relax reveal --iterations 5"],
+              "solve tiny_bridge --method annealing", "solve tiny_bridge --method team-exact", "solve cooperative_matching_pennies --method progressive-hiding(relax=reveal) --iterations 5"],
     "gdl": ["check gdl:meier --simulate 100", "check gdl:blind_tic_tac_toe --simulate 100", "match --games 1 gdl:meier meier random"],
     "pommerman": [f"{TEAM} stop stop stop stop", "match --games 1 pommerman:PommeFFACompetition-v0 stop stop stop stop", "match --games 1 pommerman:PommeRadioCompetition-v2 stop stop stop stop"],
     "simple": [f"{TEAM} simple simple simple simple", "match --games 1 pommerman:PommeFFACompetition-v0 simple simple simple simple"],
