@@ -371,7 +371,7 @@ def _add(scratch, position, token, weight):
             return k
         slot = (slot + 1) & at[LAST]
     k = at[SIZE]
-    if k == len(fresh.position):
+    if at[OUT] + k == len(fresh.position):  # that is where it would be written, and its mixture stands by then
         return np.int64(NO_ROOM)
     slots[slot] = at[BASE] + k
     fresh.position[k], fresh.token[k], fresh.weight[k], scratch.word[k] = position, token, weight, word
@@ -635,10 +635,8 @@ def _sort(tokens, size):
 @linked_kernel
 @borrowing
 def _group(scratch, entries, out):
-    """Write what there is by token from ``out`` on, in order of appearance; returns its end, or NO_ROOM."""
+    """Write what there is by token from ``out`` on, in order of appearance; returns its end."""
     fresh, count, at = scratch.fresh, scratch.counts, scratch.at
-    if out + at[SIZE] > len(entries.position):
-        return NO_ROOM
     _sort(scratch.kinds, at[KINDS])
     for j in range(at[KINDS]):
         token = scratch.kinds[j]
@@ -672,6 +670,5 @@ def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, o
         if not room:
             return NO_ROOM, 0.0
         value += worth
-    if out + at[SIZE] <= len(entries.position):
-        _finish_mixtures(policy, scratch)
+    _finish_mixtures(policy, scratch)
     return (_group(scratch, entries, out) if at[SIZE] > 0 else out), value
