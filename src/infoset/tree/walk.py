@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray
-from infoset.jit import inline_kernel, inner_kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, inner_kernel, linked_kernel
 from infoset.tree.graph import GameGraph
 from infoset.tree.symmetry import Group, Symmetry, no_symmetry
 
@@ -93,6 +93,7 @@ def turned(group, view, turn):
 
 
 @inner_kernel
+@borrowing
 def canonical(group, fixing, element, token):
     """The least token that ``element``, and what leaves the state as it is, make of this one; and which did."""
     best = group.token[element, token]
@@ -108,6 +109,7 @@ def canonical(group, fixing, element, token):
 
 
 @linked_kernel
+@borrowing
 def still_fixing(group, fixing, token):
     """Those of the elements that leave a token as it is."""
     if fixing == 1:
@@ -120,6 +122,7 @@ def still_fixing(group, fixing, token):
 
 
 @linked_kernel
+@borrowing
 def same_orbit(group, fixing, menu, move, other):
     """Whether one of the elements makes ``move`` of ``other``, both by their places in the menu."""
     for h in range(len(group.inverse)):

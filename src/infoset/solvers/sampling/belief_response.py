@@ -19,7 +19,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, shorten
 from infoset.interning import longer
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
-from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
+from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.sampling.beliefs import (
     BEFORE,
@@ -27,11 +27,13 @@ from infoset.solvers.sampling.beliefs import (
     EDGES,
     HERE,
     NO_ROOM,
+    ROW,
     Ahead,
     Entries,
+    Known,
     Scratch,
-    pruned,
     spread_all,
+    state_behind,
 )
 from infoset.tree.walk import (
     CONTENT,
@@ -155,7 +157,8 @@ def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratc
     line.last[d], line.next[d], line.move[d], line.fixing[d] = line.end[d], line.rest[d], BEFORE, fixing
     line.state[d] = player
     if d > 0:
-        line.state[d] = behind(policy.first_child, policy.token, line.state[d - 1], token)
+        above = line.state[d - 1]
+        line.state[d] = state_behind(policy, above, token) if above != UNKNOWN else UNKNOWN
     _note_state(record, line, d, token)
     line.depth[0] = d + 1
     return True
@@ -165,7 +168,7 @@ def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratc
 @borrowing
 def _own_chance(group, policy, line, d, menu, moves):
     """How likely the policy's player makes the move being tried, or one that is equal to it."""
-    row = policy.row[line.state[d]] if line.state[d] != UNKNOWN else NO_ROW
+    row = policy.state[line.state[d], ROW] if line.state[d] != UNKNOWN else NO_ROW
     chance = 0.0
     for k in range(moves):
         if k == line.move[d] or (line.fixing[d] != 1 and same_orbit(group, line.fixing[d], menu, line.move[d], k)):
@@ -279,18 +282,22 @@ class BeliefResponse:
     def __init__(self, walk: Walk, policy: InfosetPolicy, player: int, record: bool = False) -> None:
         n = walk.num_players
         self.policy, self.player = policy, player
-        self.fixed = walk, pruned(policy, n), Ahead.of(walk, player), player
+        ahead = Ahead.of(walk, player)
+        self.fixed = walk, Known.of(policy, walk, ahead), ahead, player
         self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(walk.depth + 2)
         self.record = Record.empty(FIRST_ROOM if record else 0)
         self.line.fixing[0] = everything(walk.group)
-        self.scratch = self._scratch(FIRST_ROOM)
+        self._make_room()
         self.entries.weight[0] = 1.0
         self.entries.views[0] = [p << ELEMENT_BITS for p in range(n)]
         self.done = False
 
-    def _scratch(self, room: int) -> Scratch:
-        walk = self.fixed[0]
-        return Scratch.empty(room, walk.num_players, walk.group.token.shape[1])
+    def _make_room(self) -> None:
+        """For as much as there is room for in the entries."""
+        walk, known, ahead, player = self.fixed
+        room = len(self.entries.position)
+        self.scratch = Scratch.empty(room, walk.num_players, walk.group.token.shape[1])
+        self.fixed = walk, known.with_room(room, walk.most_moves), ahead, player
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
         """Follow so many edges, or some more; whether those were the last."""
@@ -307,6 +314,7 @@ class BeliefResponse:
         arrays = {f"entries.{name}": array[:used].copy() for name, array in self.entries._asdict().items()}
         arrays |= {f"line.{name}": array.copy() for name, array in self.line._asdict().items()}
         arrays |= {f"record.{name}": array.copy() for name, array in self.record._asdict().items()}
+        arrays |= {f"mixed.{name}": array.copy() for name, array in self.fixed[1].mixed(used)._asdict().items()}
         return arrays | {"state": np.array([len(self.entries.position), self.done])}
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -322,7 +330,9 @@ class BeliefResponse:
         except (KeyError, ValueError, TypeError) as error:
             raise CheckpointError(f"the evaluation does not fit: {shorten(str(error), 200)}") from None
         self.entries, self.line, self.record, self.done = entries, line, record, bool(done)
-        self.scratch = self._scratch(room)
+        self._make_room()
+        for name, array in self.fixed[1].mixed(len(saved["entries.position"]))._asdict().items():
+            array[:] = saved[f"mixed.{name}"]
 
     def _grow(self) -> None:
         """Twice the room where there was none."""
@@ -332,7 +342,7 @@ class BeliefResponse:
             return
         room = 2 * len(self.entries.position)
         self.entries = Entries(*[longer(array, room // 2 + 1) for array in self.entries])  # type: ignore[arg-type]
-        self.scratch = self._scratch(room)
+        self._make_room()
 
     @property
     def best(self) -> InfosetPolicy:

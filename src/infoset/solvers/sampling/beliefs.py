@@ -3,6 +3,9 @@
 A belief is followed until the player whose belief it is has to move or learns something.  What comes to the same is
 one entry again, so a belief has no more of them than what differs; where the player will have no choice any more
 nothing is written down, for what play is worth from there on is simply added up.
+
+Where another player has but two choices left, what it may know is one entry as well: their *mixture*, a policy of its
+own that plays from there on as they do on the whole.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
+from infoset.interning import longer
 from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
-from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, behind
+from infoset.policies.infoset_policy import FEW, NO_ROW, UNKNOWN, InfosetPolicy
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 from infoset.tree.graph import CHANCE, TERMINAL, topological
 from infoset.tree.walk import (
@@ -36,13 +40,17 @@ from infoset.tree.walk import (
 CHOICE = -1  # in place of a token: the player has to move
 BEFORE = -1  # in place of a move: what happens before the player has to move
 NO_ROOM = -1
+NO_MOVE = -1
 STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states of which the policy knows nothing
+MIXTURE = -(1 << 62)  # in place of a view while what it is made of is being collected
 OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, not the player, it further on, it now
-GONE, ONE, MORE = range(3)  # choices that a player has from a position on; ONE: without learning anything before it
+GONE, ONE, TWO, LATE, MORE = range(5)  # choices that a player has left; LATE: one, but it learns something before it
 NO_MENU = -1
-LEFT_BITS = 2
+LEFT_BITS = 3
 LEFT = (1 << LEFT_BITS) - 1
-SIZE, KINDS, BASE, LAST, EDGES = range(5)
+LEARNT, BY, AMONG = range(3)
+SIZE, KINDS, BASE, LAST, EDGES, OUT = range(6)
+CHILDREN, SIZES, OWN_TOKEN, ROW = range(4)
 SLOTS = 4  # for each entry of a belief that is followed, at first
 
 
@@ -53,10 +61,10 @@ class Ahead(NamedTuple):
     """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    behind: (
-        IntArray  # (E, n) the player's own: ``who`` behind an edge; others': GONE, ONE or MORE, and for ONE the menu
-    )
+    behind: IntArray  # (E, n) the player's own: ``who`` behind an edge; others': GONE to MORE, and the first menu
     worth: FloatArray  # (E,) where the player has no choice and all others move as likely this as that
+    second: IntArray  # (P, n, 2) where others' second choices begin in ``choices``, and end, for TWO
+    choices: IntArray  # (C, 3) what is LEARNT before it, BY which move, for a choice AMONG which menu
 
     @classmethod
     def of(cls, walk: Walk, player: int) -> Ahead:
@@ -65,11 +73,14 @@ class Ahead(NamedTuple):
         who, worth = np.zeros(size, dtype=np.int64), np.zeros(size)
         _look_ahead(walk, order, player, who, worth)
         left, menu = np.zeros((2, size, n), dtype=np.int32)
+        second, choices, used = np.zeros((size, n, 2), dtype=np.int32), np.zeros((size, 3), dtype=np.int32), 0
         for p in range(n):
-            _count_choices(walk, order, p, left, menu)
+            begin = used
+            while (used := _count_choices(walk, order, p, left, menu, second, choices, begin)) == NO_ROOM:
+                choices = longer(choices, len(choices) + FEW)
         behind = (menu << LEFT_BITS | left)[child]
         behind[:, player] = who[child]
-        return cls(who, behind, worth[child])
+        return cls(who, behind, worth[child], second, choices[:used].copy())
 
 
 @kernel
@@ -94,32 +105,79 @@ def _look_ahead(walk, order, player, who, worth):
 @linked_kernel
 @borrowing
 def _choices_behind(walk, e, p, left, menu):
-    """What ``p`` has left behind an edge, and as the board is before it, among what."""
+    """What ``p`` has left from an edge on, and as the board is before it, among what."""
     below = walk.edge[e, CHILD]
-    if left[below, p] != ONE:
-        return np.int64(left[below, p]), np.int64(NO_MENU)
-    among = np.int64(walk.group.menu[walk.edge[e, TURN], menu[below, p]])
-    return np.int64(MORE if walk.edge[e, TOKENS + p] >= 0 or among == NO_MENU else ONE), among
+    kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
+    if kind == GONE or (kind == LATE and not learns):
+        return kind, np.int64(NO_MENU)
+    among = np.int64(walk.group.menu[walk.edge[e, TURN], menu[below, p]]) if kind in (ONE, TWO) else np.int64(NO_MENU)
+    if among == NO_MENU or (learns and kind != ONE):
+        return np.int64(MORE), among
+    return np.int64(LATE) if learns else kind, among
+
+
+@linked_kernel
+@borrowing
+def _note_choice(choices, begin, end, learnt, by, among):
+    """One second choice more; returns the end of them, or NO_ROOM where they are too many or not told apart."""
+    for k in range(begin, end):
+        if choices[k, LEARNT] == learnt:
+            return end if choices[k, BY] == by and choices[k, AMONG] == among else NO_ROOM
+    if end == begin + FEW or among == NO_MENU:
+        return NO_ROOM
+    choices[end, LEARNT], choices[end, BY], choices[end, AMONG] = learnt, by, among
+    return end + 1
+
+
+@linked_kernel
+@borrowing
+def _note_choices(walk, e, p, own, menu, second, choices, among, begin, end):
+    """The second choices behind an edge, by the move ``own`` where that is the first."""
+    below, turn, group = walk.edge[e, CHILD], walk.edge[e, TURN], walk.group
+    learnt = walk.edge[e, TOKENS + p]
+    if learnt >= 0:
+        return _note_choice(choices, begin, end, learnt, own, among)
+    for k in range(second[below, p, 0], second[below, p, 1]):
+        by = np.int64(choices[k, BY])
+        by = own if by == NO_MOVE else np.int64(group.entry[turn, group.first_entry[menu[below, p]] + by])
+        learnt, among = group.token[turn, choices[k, LEARNT]], group.menu[turn, choices[k, AMONG]]
+        end = _note_choice(choices, begin, end, learnt, by, np.int64(among))
+        if end == NO_ROOM:
+            break
+    return end
 
 
 @kernel
 @borrowing
-def _count_choices(walk, order, p, left, menu):
+def _count_choices(walk, order, p, left, menu, second, choices, end):
+    """Fill in what ``p`` has left; returns the end of ``choices``, or NO_ROOM."""
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
         first, moves = walk.position[position, FIRST], _moves(walk, position)
-        most, among, one = GONE, np.int64(NO_MENU), True
+        own = moves > 1 and walk.position[position, PLAYER] == p
+        most, among, begin = np.int64(GONE), np.int64(NO_MENU), end
+        if end + FEW > len(choices):
+            return NO_ROOM
         for e in range(first, first + moves):
-            found, behind_it = _choices_behind(walk, e, p, left, menu)
-            most = max(most, found)
-            if found == ONE:
-                one = one and among in (np.int64(NO_MENU), behind_it)
-                among = behind_it
-        if moves > 1 and walk.position[position, PLAYER] == p:
-            most, among = ONE if most == GONE else MORE, walk.position[position, CONTENT]
-        elif not one:
-            most = MORE
+            kind, menu_behind = _choices_behind(walk, e, p, left, menu)
+            if kind in (TWO, LATE) and most != MORE:
+                by = np.int64(e - first if own else NO_MOVE)
+                end = _note_choices(walk, e, p, by, menu, second, choices, menu_behind, begin, end)
+                kind = kind if end != NO_ROOM else np.int64(MORE)
+            if kind in (ONE, TWO):
+                kind = kind if most != LATE and among in (np.int64(NO_MENU), menu_behind) else np.int64(MORE)
+                among = menu_behind
+            elif kind == LATE and most in (ONE, TWO):
+                kind = np.int64(MORE)
+            most = max(most, kind)
+        if own:
+            most = np.int64(ONE if most == GONE else TWO if most == LATE else MORE)
+            among = np.int64(walk.position[position, CONTENT])
+        if most not in (TWO, LATE):
+            end = begin
         left[position, p], menu[position, p] = most, among
+        second[position, p, 0], second[position, p, 1] = begin, end
+    return end
 
 
 @kernel
@@ -131,14 +189,57 @@ def _find_lively(first_child, row, lively):
             lively[state] |= lively[child]
 
 
-def pruned(policy: InfosetPolicy, players: int) -> InfosetPolicy:
-    """The same policy without states from which on it knows nothing."""
-    lively = np.zeros(len(policy.row), dtype=np.bool_)
-    _find_lively(policy.first_child, policy.row, lively)
-    lively[:players] = True
-    kept = np.flatnonzero(lively)
-    first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]].astype(np.int32)
-    return InfosetPolicy(first, policy.token[kept], policy.fixing[kept], policy.row[kept], policy.behaviour)
+class Known(NamedTuple):
+    """A policy as beliefs read it: what is read of a state stands together, and so do the rows of its children.
+
+    Behind its states there is room for mixtures: one for each entry, of as many states as ``choices`` need.
+    """
+
+    state: IntArray  # (S, 4) where its CHILDREN begin, their number (SIZES, twice; odd: see fixing), OWN_TOKEN, ROW
+    fixing: LongArray  # (S,) the symmetries that leave a state as it is
+    behaviour: FloatArray
+    mixtures: LongArray  # (2,) where they begin, and how many states each has
+
+    @classmethod
+    def of(cls, policy: InfosetPolicy, walk: Walk, ahead: Ahead) -> Known:
+        """Without states from which on it knows nothing."""
+        lively = np.zeros(len(policy.row), dtype=np.bool_)
+        _find_lively(policy.first_child, policy.row, lively)
+        lively[: walk.num_players] = True
+        kept = np.flatnonzero(lively)
+        first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]]
+        fixing = policy.fixing[kept]
+        row, behaviour = _in_order(policy.row[kept], policy.behaviour)
+        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.token[kept], row])
+        width = 1 + int((ahead.second[:, :, 1] - ahead.second[:, :, 0]).max(initial=0))
+        return cls(state.astype(np.int32), fixing, behaviour, np.array([len(kept), width]))
+
+    def with_room(self, room: int, most_moves: int) -> Known:
+        """The same with room for so many mixtures."""
+        begin, width = self.mixtures.tolist()
+        more = begin + room * width + 1 - len(self.state)
+        state = np.zeros((more, 4), dtype=np.int32)
+        state[:, ROW] = len(self.behaviour) + most_moves * np.arange(more)
+        behaviour = np.concatenate([self.behaviour, np.zeros(more * most_moves)])
+        return self._replace(state=np.concatenate([self.state, state]), behaviour=behaviour)
+
+    def mixed(self, size: int) -> Known:
+        """The first mixtures, so many."""
+        begin, width = self.mixtures.tolist()
+        end = begin + size * width
+        behaviour = self.behaviour[self.state[begin, ROW] : self.state[end, ROW]]
+        return self._replace(state=self.state[begin:end], fixing=self.fixing[:0], behaviour=behaviour)
+
+
+def _in_order(row: IntArray, behaviour: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The rows of a behaviour in the order of the states that they belong to."""
+    chosen = row != NO_ROW
+    distinct, number = np.unique(row[chosen], return_inverse=True)
+    size = np.diff(np.append(distinct, len(behaviour)))[number]
+    begin = np.cumsum(size) - size
+    moved = np.full(len(row), NO_ROW)
+    moved[chosen] = begin
+    return moved.astype(np.int32), behaviour[np.repeat(row[chosen] - begin, size) + np.arange(size.sum())]
 
 
 class Entries(NamedTuple):
@@ -165,13 +266,13 @@ class Scratch(NamedTuple):
     counts: LongArray  # (tokens + 1,) how many there are with CHOICE, with each token
     kinds: IntArray  # (tokens + 1,) the tokens that there are, CHOICE included
     known: LongArray  # (n,) the views behind an edge
-    at: LongArray  # (5,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all
+    at: LongArray  # (6,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all, OUT
 
     @classmethod
     def empty(cls, size: int, players: int, tokens: int) -> Scratch:
         slots = np.zeros(1 << (2 * size + 1).bit_length(), dtype=np.int64)
         count, kinds = np.zeros(tokens + 1, dtype=np.int64), np.zeros(tokens + 1, dtype=np.int32)
-        known, at = np.zeros(players, dtype=np.int64), np.zeros(5, dtype=np.int64)
+        known, at = np.zeros(players, dtype=np.int64), np.zeros(6, dtype=np.int64)
         at[BASE] = 1
         fresh, stack = Entries.empty(size, players), Entries.empty(size, players)
         return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, known, at)
@@ -259,7 +360,7 @@ def _is(fresh, k, position, token, known):
 @linked_kernel
 @borrowing
 def _add(scratch, position, token, weight):
-    """One thing more that may be, with the views ``known``; whether there was room."""
+    """One thing more that may be, with the views ``known``; returns its place in ``fresh``, or NO_ROOM."""
     fresh, slots, at, known = scratch.fresh, scratch.slots, scratch.at, scratch.known
     word = _word_of(position, token, known)
     slot = word & at[LAST]
@@ -267,11 +368,11 @@ def _add(scratch, position, token, weight):
         k = slots[slot] - at[BASE]
         if scratch.word[k] == word and _is(fresh, k, position, token, known):
             fresh.weight[k] += weight
-            return True
+            return k
         slot = (slot + 1) & at[LAST]
     k = at[SIZE]
-    if k == len(fresh.position):
-        return False
+    if at[OUT] + k == len(fresh.position):  # that is where it would be written, and its mixture stands by then
+        return np.int64(NO_ROOM)
     slots[slot] = at[BASE] + k
     fresh.position[k], fresh.token[k], fresh.weight[k], scratch.word[k] = position, token, weight, word
     for p in range(len(known)):
@@ -283,25 +384,49 @@ def _add(scratch, position, token, weight):
     scratch.counts[token + 1] += 1
     if 2 * at[SIZE] > at[LAST]:
         _use_more_slots(scratch)
-    return True
+    return k
+
+
+@linked_kernel
+@borrowing
+def state_behind(policy, state, token):
+    """The state after one more token, or UNKNOWN."""
+    begin = policy.state[state, CHILDREN]
+    end = begin + (policy.state[state, SIZES] >> 1)
+    while end - begin > FEW:
+        middle = (begin + end) // 2
+        if policy.state[middle, OWN_TOKEN] <= token:
+            begin = middle
+        else:
+            end = middle
+    for k in range(begin, end):
+        if policy.state[k, OWN_TOKEN] == token:
+            return np.int64(k)
+    return np.int64(UNKNOWN)
+
+
+@linked_kernel
+@borrowing
+def _known_behind(walk, policy, state, element, token):
+    """The state after one more token on the board as it is, and the element that leads to it."""
+    if state == UNKNOWN:
+        return np.int64(UNKNOWN), element
+    if policy.state[state, SIZES] & 1:
+        own, element = canonical(walk.group, policy.fixing[state], element, token)
+        return state_behind(policy, state, own), element
+    return state_behind(policy, state, walk.group.token[element, token]), element
 
 
 @linked_kernel
 @borrowing
 def _followed(walk, policy, view, e, token):
     """What another player knows behind an edge."""
-    group, state, element = walk.group, state_of(view), element_of(view)
+    state, element = state_of(view), element_of(view)
+    if token >= 0 and state > UNKNOWN:
+        state, element = _known_behind(walk, policy, state, element, token)
     if state == UNKNOWN:
         return np.int64(STRANGE)
-    if token >= 0 and state > UNKNOWN:
-        if policy.fixing[state] == 1:
-            token = group.token[element, token]
-        else:
-            token, element = canonical(group, policy.fixing[state], element, token)
-        state = behind(policy.first_child, policy.token, state, token)
-        if state == UNKNOWN:
-            return np.int64(STRANGE)
-    return np.int64(turned(group, view_of(state, element), walk.edge[e, TURN]))
+    return np.int64(turned(walk.group, view_of(state, element), walk.edge[e, TURN]))
 
 
 @linked_kernel
@@ -348,7 +473,67 @@ def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
 @linked_kernel
 @borrowing
 def _row_of(policy, view):
-    return np.int64(policy.row[state_of(view)]) if view >= 0 else np.int64(NO_ROW)
+    return np.int64(policy.state[state_of(view), ROW]) if view >= 0 else np.int64(NO_ROW)
+
+
+@linked_kernel
+@borrowing
+def _mix_row(group, policy, state, element, menu, weight, target):
+    """Add what a state plays to the mixture's state ``target``."""
+    row, own = policy.state[state, ROW] if state != UNKNOWN else NO_ROW, policy.state[target, ROW]
+    first, end = group.first_entry[menu], group.first_entry[menu + 1]
+    for k in range(first, end):
+        chance = policy.behaviour[row + group.entry[element, k]] if row != NO_ROW else 1.0 / (end - first)
+        policy.behaviour[own + k - first] += weight * chance
+
+
+@linked_kernel
+@borrowing
+def _clear_mixture(policy, ahead, begin, end, root):
+    policy.state[root, CHILDREN], policy.state[root, SIZES] = root + 1, 2 * (end - begin)
+    for k in range(policy.state[root, ROW], policy.state[root + end - begin + 1, ROW]):
+        policy.behaviour[k] = 0.0
+    for k in range(begin, end):
+        policy.state[root + 1 + k - begin, OWN_TOKEN] = ahead.choices[k, LEARNT]
+
+
+@linked_kernel
+@borrowing
+def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
+    """Add a view that ``p`` has behind an edge, where it has TWO choices, to a mixture."""
+    group, state, element = walk.group, state_of(view), element_of(view)
+    position, menu = walk.edge[e, CHILD], ahead.behind[e, p] >> LEFT_BITS
+    begin, end = ahead.second[position, p, 0], ahead.second[position, p, 1]
+    if anew:
+        _clear_mixture(policy, ahead, begin, end, root)
+    _mix_row(group, policy, state, element, menu, weight, root)
+    row, first = policy.state[state, ROW], group.first_entry[menu]
+    for k in range(begin, end):
+        place = first + ahead.choices[k, BY]
+        chance = policy.behaviour[row + group.entry[element, place]]
+        if chance > 0.0:
+            below, by = _known_behind(walk, policy, state, element, ahead.choices[k, LEARNT])
+            _mix_row(group, policy, below, by, ahead.choices[k, AMONG], weight * chance, root + 1 + k - begin)
+
+
+@linked_kernel
+@borrowing
+def _finish_mixtures(policy, scratch):
+    """Chances in place of weights."""
+    views, behaviour = scratch.fresh.views, policy.behaviour
+    for k in range(scratch.at[SIZE]):
+        for p in range(views.shape[1]):
+            if views[k, p] != MIXTURE:
+                continue
+            root = policy.mixtures[0] + (scratch.at[OUT] + k) * policy.mixtures[1]
+            views[k, p] = view_of(root, 0)
+            for state in range(root, root + 1 + (policy.state[root, SIZES] >> 1)):
+                total, begin, end = 0.0, policy.state[state, ROW], policy.state[state + 1, ROW]
+                for j in range(begin, end):
+                    total += behaviour[j]
+                if total > 0.0:
+                    for j in range(begin, end):
+                        behaviour[j] /= total
 
 
 @linked_kernel
@@ -358,22 +543,32 @@ def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
 
     What else a player knows then no longer matters, so that much comes to the same.  Whether there was room.
     """
-    known, mover, position = scratch.known, player, walk.edge[e, CHILD]
+    known, mover, mixed, position = scratch.known, player, player, walk.edge[e, CHILD]
     for p in range(len(known)):
-        if p == player or known[p] < 0 or ahead.behind[e, p] & LEFT != ONE:
+        left = ahead.behind[e, p] & LEFT
+        if p == player or known[p] < 0 or left not in (ONE, TWO):
             continue
-        if _row_of(policy, known[p]) == NO_ROW:
+        if left == TWO:
+            mixed = p if _row_of(policy, known[p]) != NO_ROW else mixed
+        elif _row_of(policy, known[p]) == NO_ROW:
             known[p] = STRANGE
         elif mover == player:  # of two, one at a time: all pairs would be many
             mover = p
+    if mover == player and mixed == player:
+        return _add(scratch, position, token, weight) != NO_ROOM
     if mover == player:
-        return _add(scratch, position, token, weight)
+        view, size, known[mixed] = known[mixed], scratch.at[SIZE], MIXTURE
+        k = _add(scratch, position, token, weight)
+        if k != NO_ROOM:
+            root = policy.mixtures[0] + (scratch.at[OUT] + k) * policy.mixtures[1]
+            _mix(walk, policy, ahead, e, mixed, view, weight, root, k == size)
+        return k != NO_ROOM
     view, menu = known[mover], ahead.behind[e, mover] >> LEFT_BITS
     row, first = _row_of(policy, view), walk.group.first_entry[menu]
     for move in range(walk.group.first_entry[menu + 1] - first):
         share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
         known[mover] = _last_view(move)
-        if share > 0.0 and not _add(scratch, position, token, share):
+        if share > 0.0 and _add(scratch, position, token, share) == NO_ROOM:
             return False
     return True
 
@@ -385,7 +580,7 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
     stack, known, value, size = scratch.stack, scratch.known, 0.0, 1
     if move == BEFORE and ahead.who[entries.position[source]] == HERE:
         _recall(entries, source, known)
-        return _add(scratch, entries.position[source], CHOICE, entries.weight[source]), 0.0
+        return _add(scratch, entries.position[source], CHOICE, entries.weight[source]) != NO_ROOM, 0.0
     _copy(entries, source, stack, 0)
     while size > 0:
         size -= 1
@@ -440,10 +635,8 @@ def _sort(tokens, size):
 @linked_kernel
 @borrowing
 def _group(scratch, entries, out):
-    """Write what there is by token from ``out`` on, in order of appearance; returns its end, or NO_ROOM."""
+    """Write what there is by token from ``out`` on, in order of appearance; returns its end."""
     fresh, count, at = scratch.fresh, scratch.counts, scratch.at
-    if out + at[SIZE] > len(entries.position):
-        return NO_ROOM
     _sort(scratch.kinds, at[KINDS])
     for j in range(at[KINDS]):
         token = scratch.kinds[j]
@@ -468,6 +661,7 @@ def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, o
     at, value, slots = scratch.at, 0.0, 64
     at[BASE] += at[SIZE]
     at[SIZE] = at[KINDS] = 0
+    at[OUT] = out
     while slots < SLOTS * (end - begin):
         slots *= 2
     at[LAST] = min(slots, len(scratch.slots)) - 1
@@ -476,4 +670,5 @@ def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, o
         if not room:
             return NO_ROOM, 0.0
         value += worth
+    _finish_mixtures(policy, scratch)
     return (_group(scratch, entries, out) if at[SIZE] > 0 else out), value

@@ -14,7 +14,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import EMPTY, SPARE, longer
-from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import everything, still_fixing
@@ -93,6 +93,7 @@ def pooled(tables: Sequence[InfosetTable], group: Group) -> InfosetTable:
 
 
 @kernel
+@borrowing
 def add_averages(total, table, group, number):
     """Add one table's averages to another's, which has room for its states; ``number`` is scratch, one a state."""
     for k in range(len(number)):
@@ -107,6 +108,7 @@ def add_averages(total, table, group, number):
 
 
 @kernel
+@borrowing
 def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
     """Rows of weights as distributions, without the shares below ``least``."""
     for state in range(len(rows)):
@@ -125,6 +127,7 @@ def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
 
 
 @kernel
+@borrowing
 def find_owners(parent, owner):
     """Whose states they are; parents come before their children."""
     for k in range(len(parent)):
@@ -159,6 +162,7 @@ def find_slot(slots, key):
 
 
 @kernel
+@borrowing
 def place_states(slots, parent, token, count):
     """Fill an empty table of slots."""
     for k in range(count):
@@ -168,6 +172,7 @@ def place_states(slots, parent, token, count):
 
 
 @inner_kernel
+@borrowing
 def add_state(table, group, parent, token):
     """The state behind ``parent``, new or known; ``token`` is the least of those that are equal there."""
     key = state_key(parent, token)
@@ -182,6 +187,7 @@ def add_state(table, group, parent, token):
 
 
 @linked_kernel
+@borrowing
 def add_row(table, state, menu, size):
     """The first entry of the state's row, new or known."""
     row = table.row[state]

@@ -18,7 +18,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError
-from infoset.jit import inline_kernel, inner_kernel, kernel
+from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel
 from infoset.names import check_share
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row
@@ -71,6 +71,7 @@ class Frames(NamedTuple):
 
 
 @inner_kernel
+@borrowing
 def _enter(walk, table, frames, depth, position, row, learner, views, prune, stream):
     """Open a decision of the player who learns: its strategy, which moves to try, and the first of them."""
     group, content, view = walk.group, walk.position[position, CONTENT], views[learner]
@@ -78,7 +79,8 @@ def _enter(walk, table, frames, depth, position, row, learner, views, prune, str
     size = group.first_entry[content + 1] - place
     strategy = frames.strategy[depth]
     frames.position[depth], frames.row[depth] = position, row
-    frames.views[depth] = views
+    for p in range(len(views)):
+        frames.views[depth, p] = views[p]
     greatest = match_regrets(table, row, group, view, content, size, strategy)
     frames.share[depth, :size] = 1.0
     if table.fixing[state_of(view)] != 1:
@@ -99,6 +101,7 @@ def _next_tried(frames, d, move, size):
 
 
 @inner_kernel
+@borrowing
 def _pick(group, fixing, view, content, size, share, stream):
     """Of the moves that are equal by symmetry one is tried for all, each as likely: the others do not know which."""
     element, place = element_of(view), group.first_entry[content]
@@ -117,6 +120,7 @@ def _pick(group, fixing, view, content, size, share, stream):
 
 
 @inner_kernel
+@borrowing
 def _learn(walk, table, frames, d, learner, iteration, value):
     """Add to the regrets of an open decision; moves that are equal by symmetry learn the same."""
     group, view = walk.group, frames.views[d, learner]
@@ -136,6 +140,7 @@ def _learn(walk, table, frames, d, learner, iteration, value):
 
 
 @inner_kernel
+@borrowing
 def _back_up(walk, table, frames, depth, learner, iteration, value):
     """Hand a value to the last open decision; those whose moves are all tried learn and hand on theirs."""
     while depth > 0:
@@ -155,6 +160,7 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
 
 
 @inner_kernel
+@borrowing
 def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
     """One traversal for ``learner``: updates its regrets and the average of the player after it; whether it is over.
 
@@ -176,7 +182,8 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
             depth, value = _back_up(walk, table, frames, depth, learner, iteration, value)
             if depth == 0:
                 return True
-            views[:] = frames.views[depth - 1]
+            for p in range(n):
+                views[p] = frames.views[depth - 1, p]
             position, move = frames.position[depth - 1], frames.move[depth - 1]
         elif mover == CHANCE:
             move = choose(walk.probability[first : first + size], size, stream)
@@ -199,6 +206,7 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
 
 
 @kernel
+@borrowing
 def _iterate(walk, table, frames, at, explore, begin, count, room, views, strategy, stream):
     """Up to ``count`` iterations from number ``begin`` on; fewer where ``_external`` stops, in the midst of one."""
     for t in range(begin, begin + count):

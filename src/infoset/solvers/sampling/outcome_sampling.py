@@ -15,7 +15,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, ParameterError
 from infoset.interning import longer
-from infoset.jit import inner_kernel, kernel
+from infoset.jit import borrowing, inner_kernel, kernel
 from infoset.solvers.sampling.infoset_table import add_row
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.sampler import add_to_average, choose, follow_edge, match_regrets
@@ -49,6 +49,7 @@ class Play(NamedTuple):
 
 
 @inner_kernel
+@borrowing
 def _play(walk, table, play, learner, exploration, weight, views, drawn, stream):
     """Play to an end; returns how many decisions there were and what the end pays the learner."""
     position, depth, reach, n, group = 0, 0, 1.0, len(views), walk.group
@@ -81,6 +82,7 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
 
 
 @inner_kernel
+@borrowing
 def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
     """From the end back: the learner's regrets, and the baselines of everybody's moves."""
     group = walk.group
@@ -105,6 +107,7 @@ def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
 
 
 @kernel
+@borrowing
 def _iterate(walk, table, baseline, play, begin, count, room, exploration, step, views, drawn, stream):
     """Up to ``count`` iterations from number ``begin`` on; fewer where the table may be full."""
     for t in range(begin, begin + count):

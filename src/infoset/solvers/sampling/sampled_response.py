@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import inner_kernel, kernel
+from infoset.jit import borrowing, inner_kernel, kernel
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.solvers.sampling.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
@@ -27,6 +27,7 @@ PLAYS_A_CALL = 1_000  # after which the model is asked about what was met for th
 
 
 @inner_kernel
+@borrowing
 def _promising(table, row, size, exploration):
     """The move to try by UCB1: ``average`` counts, ``regret`` sums what was won; one that was not tried comes first."""
     total = 0.0
@@ -43,6 +44,7 @@ def _promising(table, row, size, exploration):
 
 
 @inner_kernel
+@borrowing
 def _play(walk, table, entries, learner, exploration, views, strategy, stream):
     """One play; writes the entries that the learner chose, returns how many they are and what it won."""
     position, depth, group = 0, 0, walk.group
@@ -72,6 +74,7 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
 
 
 @kernel
+@borrowing
 def _plays(walk, table, entries, learner, exploration, low, spread, count, room, views, strategy, stream):
     """Up to ``count`` plays; fewer where the table is full."""
     for t in range(count):
@@ -149,6 +152,7 @@ def response_behaviour(table: InfosetTable, first_entry: IntArray | LongArray, p
 
 
 @kernel
+@borrowing
 def fill_behaviour(table, owner, first_entry, player, behaviour):
     """Write the rows of ``response_behaviour``."""
     for state in range(len(owner)):

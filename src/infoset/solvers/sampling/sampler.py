@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from infoset.errors import BudgetError
-from infoset.jit import inline_kernel, inner_kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, inner_kernel, linked_kernel
 from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
@@ -29,6 +29,7 @@ def uniform_number(stream):
 
 
 @linked_kernel
+@borrowing
 def match_regrets(table, row, group, view, content, size, strategy):
     """Regret matching: positive regrets in proportion, uniform without any; by the moves as the walk has them.
 
@@ -44,6 +45,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
 
 
 @linked_kernel
+@borrowing
 def choose(weights, size, stream):
     """An index by weights that sum to one."""
     left = uniform_number(stream)
@@ -58,6 +60,7 @@ def choose(weights, size, stream):
 
 
 @inner_kernel
+@borrowing
 def follow_edge(walk, table, position, move, views):
     """Take an edge: everybody learns what they see of it, unless all is over."""
     e = walk.position[position, FIRST] + move
@@ -74,6 +77,7 @@ def follow_edge(walk, table, position, move, views):
 
 
 @linked_kernel
+@borrowing
 def add_to_average(table, row, group, view, content, size, weight, strategy):
     """Add a strategy to the average."""
     place = group.first_entry[content]
@@ -82,6 +86,7 @@ def add_to_average(table, row, group, view, content, size, weight, strategy):
 
 
 @linked_kernel
+@borrowing
 def has_room(table, room):
     """Whether the table has room for what one walk from the start to an end can add."""
     states = len(table.parent) - table.filled[STATES]
