@@ -5,6 +5,7 @@ python docs/methods_by_game.py
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -63,7 +64,8 @@ def cell(method: str, game: str, folder: Path) -> str:
     try:
         found = solve(game, method, **options, seed=1, max_histories=1_000_000, out=folder / "*")
     except InfosetError as refusal:
-        return str(refusal).replace("|", "\\|").partition(". ")[0][:90]
+        text = str(refusal).replace("|", "\\|").partition(". ")[0]
+        return re.sub(r"^\S+?(\(.*?\))?(?=:| is | has )", "the game", text).partition(": [")[0][:100]
     again = evaluate(game, str(found.folder))
     assert max(abs(a - b) for a, b in zip(again.values, found.values, strict=True)) < 1e-9
     worth = f"{found.values[0]:.4g}"

@@ -26,7 +26,6 @@ from typing import NamedTuple
 import matplotlib
 import msgspec
 import numpy as np
-from infoset.search.followers import InfosetFollower, PublicFollower
 
 from infoset import load
 from infoset.base import FloatArray
@@ -36,8 +35,10 @@ from infoset.learn.learner import Epoch
 from infoset.learn.net import save_net
 from infoset.learn.self_play import Training
 from infoset.learn.train import TrainingConfig, TrainingFolder, train
-from infoset.match.agents import load_agent
+from infoset.match.agents import PolicyAgent, load_agent
 from infoset.match.series import play_series
+from infoset.policies.public_policy import PublicPlay
+from infoset.policies.sampled_policy import WalkPolicy
 from infoset.search.agent import SearchAgent
 from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.search.ranges import Ranges
@@ -275,11 +276,11 @@ def play_all(played: Played, args: Args) -> list[Row]:
 
 def held_to(agent: SearchAgent, seat: int) -> float | None:
     """What a best response leaves the agent in its seat; all scores of a game sum to 100."""
-    inner = agent.inner
-    if isinstance(inner, PublicFollower):
-        return 100 - evaluate_public(inner.solution).best_response_values[1 - seat]
-    if isinstance(inner, InfosetFollower):
-        response = BeliefResponse(inner.walk, inner.policy, 1 - seat)
+    plays = agent.inner.policy if isinstance(agent.inner, PolicyAgent) else None
+    if isinstance(plays, PublicPlay):
+        return 100 - evaluate_public(plays.policy, plays.graph).best_response_values[1 - seat]
+    if isinstance(plays, WalkPolicy):
+        response = BeliefResponse(plays.walk, plays.policy, 1 - seat)
         while not response.step():
             pass
         return 100 - response.values[0]
@@ -492,9 +493,9 @@ def picture_learning(played: Played, rows: list[Row], args: Args, file: Path) ->
 
 def picture_meier(agent: SearchAgent, file: Path) -> None:
     """What the sound player claims first, and when it calls a first claim."""
-    follower = agent.inner
-    assert isinstance(follower, PublicFollower)
-    first, second = follower.solution.policies[0].tables[:2]
+    assert isinstance(agent.inner, PolicyAgent)
+    assert isinstance(agent.inner.policy, PublicPlay)
+    first, second = agent.inner.policy.policy.pieces[0].tables[:2]
     claims = np.zeros((len(VALUES), len(VALUES)))
     for key, chances in first.items():
         roll = int(key.rsplit("dice,", 1)[1].split(")")[0])

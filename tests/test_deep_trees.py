@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from infoset import GameTree, NativeState, Observed, SequenceForm, TabularPolicy, evaluate, load
+from infoset import GameTree, NativeState, Observed, SequenceForm, TabularPolicy, evaluate, load, solving
 from infoset.base import Action, Game, JointMove
-from infoset.cli import building
 from infoset.errors import BudgetError
 from infoset.tree import game_tree, sequence_form
 from infoset.tree.graph import explore
@@ -97,12 +96,12 @@ def test_building_is_heard_and_stopped_in_each_of_its_parts(part: int, tmp_path:
 
 
 def test_seconds_bound_building_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "LEAST_SECONDS", 0.0)
+    monkeypatch.setattr(solving, "LEAST_SECONDS", 0.0)
     heard: list[int] = []
     with pytest.raises(BudgetError, match=r"not built after 1e-09 s, --seconds 1e-09; it came to \d"):
-        SequenceForm.of(load("leduc_poker"), progress=building.within(1e-9, heard.append))
+        SequenceForm.of(load("leduc_poker"), progress=solving.within(1e-9, heard.append))
     assert heard
-    assert building.within(None, heard.append) == heard.append
+    assert solving.within(None, heard.append) == heard.append
 
 
 class _Long(NamedTuple):

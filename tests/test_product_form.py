@@ -169,13 +169,18 @@ def test_one_team_player_forgets_and_is_refused() -> None:
     form = pennies(ONE_PLAYER)
     assert form.players == ("Team",)
     check_game(form)
-    for method in (infoset.solve, infoset.team_optimum, SequenceForm.of):
+
+    def by_cfr(game):
+        return infoset.solve(game, "cfr")
+
+    for method in (by_cfr, infoset.team_optimum, SequenceForm.of):
         with pytest.raises(
             ImperfectRecallError, match=r"Team has imperfect recall at information set '\(answer,Heads\)'"
         ):
             method(form)
     with pytest.raises(ImperfectRecallError, match=r"information set '\(m2,A\)'"):
-        infoset.solve(trade_comm(2, 2, ONE_PLAYER))
+        infoset.solve(trade_comm(2, 2, ONE_PLAYER), "cfr")
+    assert infoset.solve(form).method == "progressive-hiding"
 
 
 @pytest.mark.parametrize("players", [("P1", "P2"), ONE_PLAYER])

@@ -215,7 +215,7 @@ def test_show_says_why_there_is_no_picture(tmp_path, monkeypatch) -> None:
         show("kuhn_poker", propnet=file)
     with pytest.raises(UnsupportedGameError, match="a picture holds"):
         show("gdl:breakthrough", propnet=file)
-    with pytest.raises(ParameterError, match="without POLICY, --svg and --pdf"):
+    with pytest.raises(ParameterError, match="without WHAT, --svg and --pdf"):
         show("gdl:monty_hall", propnet=file, svg=file)
     with pytest.warns(EvaluatorWarning, match="too many rules"):
         large = GdlGame(description("monty_hall"), "large", Budget(rules=1))

@@ -163,7 +163,7 @@ class _Task(NamedTuple):
 
 def _prepared(plan: _Plan, max_histories: int | None, out: str | Path | None, watcher: Watcher) -> _Task:
     """The game built, the method chosen, its work where it begins or goes on; then the folder is made, or taken up."""
-    compiled = Compiled.of(plan.game, max_histories, _within(plan.limits.seconds, watcher.building))
+    compiled = Compiled.of(plan.game, max_histories, within(plan.limits.seconds, watcher.building))
     choice = plan.choice or choose(compiled, plan.options)
     check_options(choice.method, plan.options)
     work = choice.method.work(compiled, plan.options)
@@ -241,7 +241,7 @@ def _load(name: str, out: str | Path) -> Game:
     return load_named(name, f"the run in {out}")
 
 
-def _within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
+def within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
     """``building``, which raises ``BudgetError`` once that took longer than ``seconds`` and ``LEAST_SECONDS``."""
     if seconds is None:
         return building

@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 
 METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
+MAX_STEPS = 10_000
 GAME_HELP = "A name ('infoset games' lists them), an .efg or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
 AGENT_HELP = (
     "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
@@ -213,7 +214,7 @@ def evaluate(
     seconds: Annotated[
         float | None, typer.Option(min=0.1, help="To learn responses in, where nothing exact fits (10).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of learnt responses.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of learnt responses (0).")] = None,
     max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
@@ -229,7 +230,9 @@ def evaluate(
         check_file(best_response)
     check_what(what)
     compiled = Compiled.of(game, max_histories)
-    found = how_good(compiled, what, respond=best_response is not None, seconds=seconds, seed=seed)
+    found = how_good(compiled, what, respond=best_response is not None, seconds=seconds, seed=seed or 0)
+    if found.exact and (seconds, seed) != (None, None):
+        print("infoset: nothing had to be learnt; --seconds and --seed were not used", file=sys.stderr)
     if json_:
         _print_json(evaluation_body(compiled.name, what, found))
     else:
@@ -364,8 +367,12 @@ def tournament(
     from infoset.errors import ParameterError
 
     if replay is not None:
+        if game is not None or svg is not None:
+            raise ParameterError("--replay writes a game of --db; it goes with --out alone")
         print(verb.save_replay(db, replay, out))
         return
+    if out is not None:
+        raise ParameterError("--out is the file for --replay")
     if game is None or not teams:
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
@@ -464,24 +471,29 @@ def check(
     simulate: Annotated[
         int, typer.Option(min=0, max=10**12, help="Also play so many games at random and say what they show.")
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random games.")] = 0,
-    max_steps: Annotated[int, typer.Option(min=1, max=10**12, help="Give up random games that are longer.")] = 10_000,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random games (0).")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, max=10**12, help="Give up random games that are longer (10,000).")
+    ] = None,
     json_: AsJson = False,
 ) -> None:
     """Check a game description: every defect with its place; exit status 1 if one is an error."""
     from infoset.catalog import GDL
+    from infoset.errors import ParameterError
     from infoset.gdl.checks import ERROR
     from infoset.gdl.checks import check as find_defects
     from infoset.gdl.library import description as shipped
     from infoset.gdl.syntax import read_gdl
 
+    if not simulate and (seed, max_steps) != (None, None):
+        raise ParameterError("--seed and --max-steps are of random games; they go with --simulate")
     description = shipped(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file)
     defects = find_defects(description)
     errors = sum(defect.severity == ERROR for defect in defects)
     body = {"file": file, "errors": errors, "defects": [asdict(defect) for defect in defects]}
     lines = [*map(str, defects), f"{file}: {errors} errors, {len(defects) - errors} warnings"]
     if simulate and not errors:
-        played, found, not_ground = _simulate(description, simulate, seed, max_steps)
+        played, found, not_ground = _simulate(description, simulate, seed or 0, max_steps or MAX_STEPS)
         body |= {"playouts": asdict(played), "findings": found, "not_ground": not_ground}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     try:

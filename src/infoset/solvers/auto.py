@@ -86,7 +86,7 @@ def _fits(compiled: Compiled) -> bool:
 
 def _team(compiled: Compiled, options: Options) -> Choice | str:
     """Players who are all paid the same."""
-    if compiled.only_form or not compiled.common_payoff or not _fits(compiled):
+    if compiled.only_form or not _fits(compiled) or not compiled.common_payoff:
         return ""
     why = f"the {len(compiled.players)} players are always paid the same"
     if _forgets(compiled):

@@ -363,6 +363,7 @@ class _Run:
             if not self.work.breaks:
                 raise
             self.work.undo()
+            self.stop.set()
         finally:
             self.breaking = False
         spent = time.monotonic() - begin

@@ -457,8 +457,8 @@ class Hidings(Runs):
     """
 
     def __init__(
-        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: NoRegretLearner, iterations: int, runs: int,
-        seed: int, conditional: bool = True, sampled: bool = False,
+        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: NoRegretLearner, iterations: int,
+        runs: int, seed: int, conditional: bool = True, sampled: bool = False,
     ) -> None:  # fmt: skip
         check_range("iterations", iterations, 1, MOST_TRAININGS)
         check_range("runs", runs, 1, MOST_TRAININGS)
@@ -505,8 +505,8 @@ class HidingRun(Run):
     """One training at work, on all histories or, where ``sampled``, on episodes."""
 
     def __init__(
-        self, game: HiddenGame, learner: NoRegretLearner, prices: Prices, seed: np.random.SeedSequence, conditional: bool,
-        sampled: bool,
+        self, game: HiddenGame, learner: NoRegretLearner, prices: Prices, seed: np.random.SeedSequence,
+        conditional: bool, sampled: bool,
     ) -> None:  # fmt: skip
         a, method = game.arrays, learner.method
         first, draws = seed.spawn(2) if sampled else (seed, seed)
