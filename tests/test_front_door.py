@@ -133,8 +133,11 @@ def limited(method: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_solves_or_refuses_every_kind_of_game(method: str, kind: str, folder: Path) -> None:
+def test_every_method_solves_or_refuses_every_kind_of_game(
+    method: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is solved is kept, evaluated to the same figures, tabulated, played and gone on with."""
+    monkeypatch.setattr("infoset.view.curves.draw_convergence", lambda *_: None)  # pictures take most of the time
     game = named(kind)
     try:
         found = solve(game, method, **limited(method), seed=1, out=folder / "run")
@@ -382,3 +385,34 @@ def test_lists_come_from_the_registries(capsys: pytest.CaptureFixture[str]) -> N
         app([verb], standalone_mode=False)
         listed = capsys.readouterr().out
         assert all(f"\n{name}" in f"\n{listed}" for name in registry)
+
+
+METHOD = '''
+import infoset
+
+def follow(root, parent, first, last, worth, values, strategy, memory, parameters):
+    for q in range(first, last):
+        strategy[q] = 1 / (last - first)
+
+def mine():
+    """Plays uniformly for ever."""
+    return infoset.Method("mine", follow, lambda t: t[:, None] ** 0)
+'''
+
+
+def test_one_file_and_one_line_make_something_new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method, a game, an agent and a way to search, each from its place in a registry."""
+    from infoset.catalog import GAMES
+    from infoset.search import agent as search
+
+    (folder / "one_line.py").write_text(OWN + METHOD)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setitem(METHODS.homes, "mine", "one_line:mine")
+    monkeypatch.setitem(GAMES.homes, "hiding", "one_line:Hiding")
+    monkeypatch.setitem(AGENTS.homes, "first", "one_line:First")
+    monkeypatch.setitem(search.WAYS, "mine", lambda planner, graph: (infoset.load_agent("random"), "at random"))
+    assert solve("hiding(boxes=3)", "mine", iterations=2).values == pytest.approx((-1 / 3, 1 / 3))
+    assert evaluate("hiding", "first(number=1)").best_response_values == (0.0, 1.0)
+    assert infoset.play_match("hiding", ["search(method=mine)", "first"], seed=1).agents == ("search", "First")
+    assert solve("kuhn_poker", "python:one_line.py:mine", iterations=1).nash_conv == pytest.approx(11 / 12)
+    assert "mine" in [entry.name for entry in infoset.list_methods()]

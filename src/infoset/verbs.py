@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, tabulated
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
-from infoset.registry import Entry
+from infoset.registry import Entry, own_name
 from infoset.solvers.work import Watcher
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class TrainingRun:
 
 
 def train(
-    game: str | None = None,
+    game: str | Game | None = None,
     *,
     seconds: float = 600.0,
     epochs: int | None = None,
@@ -269,10 +270,11 @@ def train(
     from infoset.learn import running  # brings torch
 
     watcher = watcher or Watcher()
+    name = game if game is None or isinstance(game, str) else own_name(game) or game.name
     if resume:
-        folder, config = running.resume(Path(str(out)), game, seconds, epochs, workers, watcher)
+        folder, config = running.resume(Path(str(out)), name, seconds, epochs, workers, watcher)
     else:
-        config = running.config_of(str(game), parameters)
+        config = running.config_of(str(name), parameters)
         where = None if out is None else Path(out)
         folder, config = running.begin(config, where, seconds, epochs, workers, watcher)
     points = folder.points()

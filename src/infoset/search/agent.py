@@ -44,7 +44,6 @@ from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
 from infoset.warm_up import ready
 
-METHODS = ("auto", "tree", "public", "sampling", RESOLVING, *KNOWN_ROOTS)
 AHEAD = 2  # steps, in resolving
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
@@ -89,7 +88,7 @@ class Search:
     """Of sampling before the game, and of the worlds that are drawn at each move."""
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, METHODS)
+        check_choice("method", self.method, ("auto", *WAYS))
         check_range("iterations", self.iterations, 0, 2**31)
         check_range("max_histories", self.max_histories, 1, 2**31)
         check_range("worlds", self.worlds, 1, 100_000)
@@ -149,14 +148,10 @@ class _Planner:
             graph = explore(self.game, progress=self._until(EXPLORING))
         except (BudgetError, GameRuleError, UnsupportedGameError) as error:
             return self._subgame(f"the positions are too many: {error}")
-        attempts: dict[str, Callable[[GameGraph], tuple[Agent, str]]] = {
-            "tree": self._tree, "public": self._public, "sampling": self._sampling,
-            RESOLVING: self._resolving, **dict.fromkeys(KNOWN_ROOTS, self._as_asked),
-        }  # fmt: skip
         reasons = []
-        for name in ("tree", "public", "sampling") if method == "auto" else [method]:
+        for name in AUTO if method == "auto" else [method]:
             try:
-                return attempts[name](graph)
+                return WAYS[name](self, graph)
             except (BudgetError, GameRuleError) as error:
                 reasons.append(str(error))
         try:
@@ -280,3 +275,16 @@ class _Planner:
         steps = p.steps or MOST_STEPS
         agent = SubgameAgent(p.worlds, p.seconds_per_move, root, steps, p.seed)
         return agent, f"{root}: searched move by move, because {why}"
+
+
+WAYS: dict[str, Callable[[_Planner, GameGraph], tuple[Agent, str]]] = {
+    "tree": _Planner._tree,
+    "public": _Planner._public,
+    "sampling": _Planner._sampling,
+    RESOLVING: _Planner._resolving,
+    **dict.fromkeys(KNOWN_ROOTS, _Planner._as_asked),
+}
+"""Every way to play a game whose positions are known: from these to an agent, and why."""
+
+AUTO = ("tree", "public", "sampling")
+"""What the agent tries by itself, in this order."""
