@@ -67,7 +67,9 @@ def cell(method: str, game: str, folder: Path) -> str:
         found = solve(game, method, **options, seed=1, max_histories=1_000_000, out=folder / "*")
     except InfosetError as refusal:
         text = str(refusal).replace("|", "\\|").partition(". ")[0]
-        return re.sub(r"^\S+?(\(.*?\))?(?=:| is | has )", "the game", text).partition(": [")[0][:100]
+        return re.sub(r"^(gdl:|openspiel:)?[^:\s]+?(\(.*?\))?(?=:| is | has )", "the game", text).partition(": [")[0][
+            :100
+        ]
     again = evaluate(game, str(found.folder))
     assert max(abs(a - b) for a, b in zip(again.values, found.values, strict=True)) < 1e-9
     worth = f"{found.values[0]:.4g}"
