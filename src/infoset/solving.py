@@ -290,7 +290,7 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
     policy = work.policy()
     if policy is None:
         raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"nothing found in {spent:.3g} s")
-    found, why_not = _figures(work, policy, compiled, folder)
+    found, why_not = _figures(work, policy, compiled, folder, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
     watcher.solved(solution)
     if folder is not None:
@@ -304,7 +304,7 @@ def _solution(
     compiled, choice, work, plan, folder = task
     stopped, spent, curve = end
     with interrupts(), signs.during("looking for the optimum") if isinstance(work, Runs) else nullcontext():
-        bound, proof = work.bound() or (None, "")
+        bound, proof = (None, "") if stopped == "interrupted" else work.bound() or (None, "")
     runs = tuple(float(result["value"]) for result in work.measured) if isinstance(work, Runs) else ()
     nash_conv, exploitability, epsilon = (
         None if found is None or isnan(figure := getattr(found, name)) else float(figure)
@@ -323,7 +323,7 @@ def _solution(
 
 
 def _figures(
-    work: Work, policy: SavedPolicy, compiled: Compiled, folder: RunFolder | None
+    work: Work, policy: SavedPolicy, compiled: Compiled, folder: RunFolder | None, interrupted: bool
 ) -> tuple[Evaluation | None, str]:  # fmt: skip
     """How good the policy is, or why that is not known."""
     found = work.evaluation()
@@ -334,7 +334,7 @@ def _figures(
         def keep(evaluation: PolicyEvaluation) -> None:
             if folder is not None:
                 folder.keep_evaluation(evaluation, now=stop.is_set())
-            if stop.is_set():
+            if stop.is_set() or interrupted:  # what lasts is not begun after Ctrl-C
                 raise _StoppedError
 
         try:
