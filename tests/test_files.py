@@ -114,10 +114,15 @@ def test_games_that_are_over_are_reported_when_the_disk_is_full(tmp_path: Path, 
 
 
 def test_figures_are_shown_when_the_policy_cannot_be_kept(monkeypatch, capsys, tmp_path: Path) -> None:
-    def full_disk(folder, policy, title) -> None:
-        replace_file(folder.path / "policy.npz", full)
+    save, saved = RunFolder.save_policy, []
 
-    monkeypatch.setattr(RunFolder, "finish", full_disk)
+    def full_disk(folder, policy) -> None:
+        saved.append(policy)
+        if len(saved) == 1:  # the checkpoint before the disk is full
+            return save(folder, policy)
+        return replace_file(folder.path / "policy.npz", full)
+
+    monkeypatch.setattr(RunFolder, "save_policy", full_disk)
     where = str(tmp_path / "run")
     assert command(monkeypatch, "solve", "kuhn_poker", "--method", "lp", "--out", where) == 1
     printed = capsys.readouterr()

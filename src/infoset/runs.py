@@ -161,10 +161,14 @@ class Folder(Generic[C, P, W]):
     def save_checkpoint(self, work: W, seconds: float) -> None:
         """Save the work's arrays, and what can be played; each file is replaced whole."""
         began = time.monotonic()
-        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds)})
+        self.save_state(work, seconds)
         self.save_playable(work)
         self._last_checkpoint = time.monotonic()
         self._pause = max(CHECKPOINT_SECONDS, SAVING_SHARE * (self._last_checkpoint - began))
+
+    def save_state(self, work: W, seconds: float) -> None:
+        """Save the work's arrays alone."""
+        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds)})
 
     def save_playable(self, work: W) -> None:
         """Save what the work came to so far as something that plays."""
@@ -223,11 +227,14 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         """The policy as it stands."""
         policy = work.policy()
         if policy is not None:
-            policy.save(self.path / POLICY)
+            self.save_policy(policy)
 
-    def finish(self, policy: SavedPolicy, title: str) -> None:
-        """Write the policy and, where matplotlib is installed, the picture of a curve."""
+    def save_policy(self, policy: SavedPolicy) -> None:
+        """Where it is found by the folder's name."""
         policy.save(self.path / POLICY)
+
+    def finish(self, title: str) -> None:
+        """Draw the curve, where matplotlib is installed."""
         from infoset.view.curves import draw_convergence
 
         draw_convergence(self.points(), title, self.path / "convergence.png")

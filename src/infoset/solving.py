@@ -281,21 +281,38 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
 
     def done(work: Work, spent: float) -> None:
         if folder is not None:
-            folder.save_checkpoint(work, spent)
+            folder.save_state(work, spent)
         watcher.done(work, spent)
 
     before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
     watched = Watcher(point=point, advance=advanced, done=done)
     stopped, spent = advance(work, limits, watched, before)
-    policy = work.policy()
+    policy = _labelled(task)
     if policy is None:
         raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"nothing found in {spent:.3g} s")
+    full: OSError | None = None
+    try:
+        if folder is not None:
+            folder.save_policy(policy)
+    except OSError as error:  # a full disk: what was computed is at least told
+        full = error
     found, why_not = _figures(work, policy, compiled, folder, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
     watcher.solved(solution)
+    if full is not None:
+        raise full
     if folder is not None:
-        folder.finish(solution.policy, f"{solution.game}: {solution.method}")
+        folder.finish(f"{solution.game}: {solution.method}")
     return solution
+
+
+def _labelled(task: _Task) -> Any:
+    """The policy of the work as it stands, which says how it came about."""
+    policy: Any = task.work.policy()
+    options, method = task.plan.options, task.choice.method.name
+    start = options.start or "uniform"
+    made_by = {"method": method, "iterations": task.work.iteration, "start": start, "seed": options.seed}
+    return None if policy is None else replace(policy, made_by=made_by)
 
 
 def _solution(
@@ -311,14 +328,12 @@ def _solution(
         for name in ("nash_conv", "exploitability", "epsilon")
     )
     start = plan.options.start or "uniform"
-    made_by = {"method": choice.method.name, "iterations": work.iteration, "start": start, "seed": plan.options.seed}
     return Solution(
         game=compiled.name, method=choice.method.name, iterations=work.iteration, seconds=spent, stopped=stopped,
         start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
         players=compiled.players, values=None if found is None else found.values,
-        policy=replace(policy, made_by=made_by),
-        curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not, notes=work.notes(),
-        folder=folder.path if folder else None,
+        policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
+        notes=work.notes(), folder=folder.path if folder else None,
     )  # fmt: skip
 
 

@@ -116,6 +116,17 @@ class Run(Work):
     def result(self) -> dict[str, Any]:
         """What it came to so far, as arrays by name; ``value`` says what that is worth."""
 
+    @abstractmethod
+    def kept(self) -> dict[str, Any]:
+        """All that changes, by name."""
+
+    def save(self) -> dict[str, Any]:
+        return {**{name: array.copy() for name, array in self.kept().items()}, "iteration": np.array(self.iteration)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        fit(self.kept(), saved)
+        self.iteration = int(saved["iteration"])
+
 
 class Runs(Work):
     """Runs made by their numbers, one after the other.

@@ -24,7 +24,7 @@ from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import Words, below, next_word
 from infoset.solvers.metrics import EQUAL_PAYOFFS, best_response, check_common_payoff, expected_values, polish
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance, fit
+from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.kernels import best_up
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -252,15 +252,7 @@ class AnnealingRun(Run):
         plan = polish(form, best_response(form, realisation(form, strategy), self.responder))
         return {"value": np.array(expected_values(form, plan)[0]), "plan": plan}
 
-    def save(self) -> dict[str, Any]:
-        arrays = {name: array.copy() for name, array in self._arrays().items()}
-        return {**arrays, "iteration": np.array(self.iteration)}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        fit(self._arrays(), saved)
-        self.iteration = int(saved["iteration"])
-
-    def _arrays(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         return {**self.state._asdict(), "hottest": self.hottest}
 
 

@@ -29,7 +29,7 @@ from infoset.solvers.teams.hidden_game import (
     project,
     spread,
 )
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance, fit
+from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.information import UNLABELLED
 
 
@@ -282,14 +282,7 @@ class RelaxationRun(Run):
         found = {"criteria": self.criteria[done].copy(), "payoffs": payoffs, "best": self.best.copy()}
         return {"value": np.array(payoffs.max()), **found}
 
-    def save(self) -> dict[str, Any]:
-        return {**{name: a.copy() for name, a in self._kept().items()}, "iteration": np.array(self.iteration)}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        fit(self._kept(), saved)
-        self.iteration = int(saved["iteration"])
-
-    def _kept(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         return {
             "policy": self.policy_now, "projected": self.projected, "reach": self.reach, "best": self.best,
             "criteria": self.criteria, "payoffs": self.payoffs,

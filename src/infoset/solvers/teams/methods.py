@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset.base import FloatArray, Teamed
+from infoset.base import Teamed
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
@@ -237,16 +237,3 @@ def _number(part: Value, whole: Value) -> float:
         shown = shorten(format_value(whole))
         raise ParameterError(f"penalty={shown}; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]")
     return number
-
-
-def statistics(values: FloatArray, bound: float | None, near: float = 0.01) -> dict[str, Any]:
-    """What there is to say of many runs: mean with its 95 % interval, quantile, how many came near to the bound."""
-    count = len(values)
-    return {
-        "count": count,
-        "mean": float(values.mean()),
-        "interval": 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else None,
-        "quantile_10": float(np.quantile(values, 0.1)),
-        "best": float(values.max()),
-        "share_optimal": None if bound is None else float((values >= bound - near).mean()),
-    }

@@ -33,7 +33,7 @@ from infoset.solvers.teams.hidden_game import (
     spread,
     spread_outside,
 )
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance, fit
+from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 
 
 class HidingState(NamedTuple):
@@ -541,14 +541,7 @@ class HidingRun(Run):
         mean_payoff = np.array(expected(a, 0, state.reach))
         return {"value": state.record[0].copy(), "scores": scores, "mean_payoff": mean_payoff, **projections}
 
-    def save(self) -> dict[str, Any]:
-        return {**{name: a.copy() for name, a in self._kept().items()}, "iteration": np.array(self.iteration)}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        fit(self._kept(), saved)
-        self.iteration = int(saved["iteration"])
-
-    def _kept(self) -> dict[str, Any]:
+    def kept(self) -> dict[str, Any]:
         return {**self.state._asdict(), "average": self.mean, "scores": self.scores, "stream": self.stream}
 
 
