@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from infoset import load, solve
+from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
@@ -25,14 +26,16 @@ def walk_of(name: str) -> Walk:
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "gdl:monty_hall"])
 def test_saved_and_loaded_it_is_worth_the_same(name, tmp_path) -> None:
-    graph, walk = explore(load(name)), walk_of(name)
+    compiled, walk = Compiled.of(name), walk_of(name)
     solver = Mccfr(walk, 1)
     solver.step(2000)
     path = SampledPolicy.of(name, walk, solver.policy()).save(tmp_path / "policy.npz")
     loaded = SampledPolicy.load(path)
-    expected, found = evaluate_policy(walk, solver.policy()), evaluate_policy(loaded.walk(graph), loaded.policy)
+    expected, found = evaluate_policy(walk, solver.policy()), evaluate_policy(loaded.on(compiled).walk, loaded.policy)
     assert found == expected
-    series = play_series(name, [load_agent(f"policy(path={path})")] + ["random"] * (len(graph.players) - 1), games=30)
+    series = play_series(
+        name, [load_agent(f"policy(path={path})")] + ["random"] * (len(compiled.players) - 1), games=30
+    )
     assert not any(series.agents[0].faults.values())
 
 

@@ -25,6 +25,7 @@ from infoset.solvers.work import Limits, Point, Runs, Watcher, Work, advance, in
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
 
+STOPPED = "stopped before it was evaluated; --resume goes on with that"
 LEAST_SECONDS = 10.0
 """What building may always take: a limit on solving of one second is no reason to give up after one."""
 
@@ -344,18 +345,20 @@ def _figures(
     found = work.evaluation()
     if found is not None:
         return found, ""
+    if interrupted and not compiled.made_whole:  # nothing that lasts is begun after Ctrl-C
+        return None, STOPPED
     with interrupts() as stop:
 
         def keep(evaluation: PolicyEvaluation) -> None:
             if folder is not None:
                 folder.keep_evaluation(evaluation, now=stop.is_set())
-            if stop.is_set() or interrupted:  # what lasts is not begun after Ctrl-C
+            if stop.is_set():
                 raise _StoppedError
 
         try:
             found = evaluate(compiled, policy, keep=keep)
         except _StoppedError:
-            return None, "stopped before it was evaluated; --resume goes on with that"
+            return None, STOPPED
         except ImperfectRecallError as error:
             return None, str(error)
     if folder is not None:

@@ -17,7 +17,6 @@ from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
 from infoset.policies.infoset_policy import UNKNOWN, InfosetPolicy, follow
 from infoset.solvers.sampling.infoset_table import NO_ROW
 from infoset.tree.graph import NO_TOKEN, GameGraph
-from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
 SCHEMA = 1
@@ -50,16 +49,12 @@ class SampledPolicy:
     def of(cls, game: str, walk: Walk, policy: InfosetPolicy, made_by: dict[str, Any] | None = None) -> SampledPolicy:
         return cls(game, walk.group.order > 1, fingerprint(walk), policy, made_by or {})
 
-    def walk(self, graph: GameGraph) -> Walk:
-        """The walk of a graph that the policy belongs to.  Raises ``PolicyError`` where that is another game's."""
-        for walk in (Walk.of(graph, find_symmetry(graph)), Walk.of(graph)):  # which differ also without symmetries
-            if fingerprint(walk) == self.fingerprint:
-                return walk
-        raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {graph.name} as it is here")
-
     def on(self, compiled: Compiled) -> WalkPolicy:
         """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
-        return WalkPolicy(compiled.graph, self.walk(compiled.graph), self.policy)
+        for walk in (compiled.walk, compiled.plain_walk):  # which differ also without symmetries
+            if fingerprint(walk) == self.fingerprint:
+                return WalkPolicy(compiled.graph, walk, self.policy)
+        raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name} as it is here")
 
     def save(self, path: str | Path) -> Path:
         """As ``.npz``; the file appears whole or not at all."""

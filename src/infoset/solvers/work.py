@@ -369,7 +369,7 @@ class _Run:
         left = inf if self.limits.seconds is None else self.limits.seconds - self.seconds
         try:
             self.breaking = self.work.breaks
-            self.work.step(iterations, begin + min(left, 10 * CHUNK_SECONDS))
+            self.work.step(iterations, begin + min(left, 5 * CHUNK_SECONDS))
         except KeyboardInterrupt:
             if not self.work.breaks:
                 raise
@@ -383,7 +383,8 @@ class _Run:
             self.chunk *= 2
         elif spent > CHUNK_SECONDS * 2:
             self.chunk = max(1, self.chunk // 2)
-        self._tell(self.watcher.advance, self.work, self.seconds)
+        if not self.stop.is_set():  # what is kept on the way is kept at the end as well
+            self._tell(self.watcher.advance, self.work, self.seconds)
 
     def _look(self) -> None:
         if self.last is None or self.last.iteration != self.work.iteration:
