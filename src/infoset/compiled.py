@@ -8,7 +8,8 @@ from typing import Union
 
 import numpy as np
 
-from infoset.base import FloatArray, Game
+from infoset.base import FloatArray, Game, Mapped, Teamed
+from infoset.errors import UnsupportedGameError
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -61,6 +62,17 @@ class Compiled:
     def players(self) -> tuple[str, ...]:
         """(n,) their names."""
         return self.game.players
+
+    @property
+    def map_name(self) -> str:
+        """Of the information map that its policies' keys belong to; "" for the players' information states."""
+        found = self.game.information_map if isinstance(self.game, Mapped) else None
+        return "" if found is None else found.name
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...] | None:
+        """Who wins together, where the game says so."""
+        return self.game.teams if isinstance(self.game, Teamed) else None
 
     def _report(self, count: int) -> None:
         if self.progress is not None:
@@ -150,8 +162,22 @@ class _Made(Compiled):
             self.__dict__["form"] = made
 
     @property
+    def game(self) -> Game:  # type: ignore[override]
+        """Raises ``UnsupportedGameError``."""
+        what = "sequence form" if self.only_form else "tree"
+        raise UnsupportedGameError(f"{self.name} is given as a {what} alone; this needs the game itself")
+
+    @property
     def name(self) -> str:
         return self.made.name
+
+    @property
+    def map_name(self) -> str:
+        return self.made.map_name if isinstance(self.made, SequenceForm) else self.made.graph.map_name
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...] | None:
+        return None
 
     @property
     def players(self) -> tuple[str, ...]:

@@ -22,14 +22,13 @@ from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.saved import SavedPolicy, load_policy, policy_file
-from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy
+from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.metrics import Evaluation, best_response, evaluate_plan
 from infoset.solvers.tabular.public_subgames import evaluate_public
-from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
-from infoset.tree.plans import behaviour, realisation
+from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
@@ -147,26 +146,9 @@ def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArra
     """Realisation weights (S,) of a policy on the tree; it is asked everywhere."""
     if isinstance(policy, TabularPolicy):
         return policy.plan(form)
-    tree, strategy = compiled.tree, np.ones(form.num_sequences)
-    with signs.during("asking for chances"):
-        for k, at in enumerate(form.tree_infoset.tolist()):
-            first = int(form.arrays.first[k])
-            strategy[first : first + int(form.arrays.size[k])] = _row(policy, tree, at)
-            if k % 100 == 0:
-                signs.detail(f"asking for chances: {k:,} of {form.num_infosets:,} information sets")
-    return realisation(form, strategy)
-
-
-def _row(policy: Policy, tree: GameTree, infoset: int) -> list[float]:
-    """The chances at an information set; alike where the policy says nothing.  Raises ``ParameterError``."""
-    player, menu = int(tree.infoset_player[infoset]), tree.menu(infoset)
-    row = policy.row(player, tree.states.state(int(tree.infoset_state[infoset])), menu)
-    if row is None:
-        return [1 / len(menu)] * len(menu)
-    if len(row) != len(menu) or min(row) < 0 or abs(sum(row) - 1) > 1e-6:
-        raise ParameterError(f"{list(row)} are no chances of the moves {list(move_words(menu))}")
-    total = sum(row)
-    return [chance / total for chance in row]
+    if compiled.only_form and isinstance(policy, FunctionPolicy):  # which needs keys alone
+        return TabularPolicy.from_function(form, policy.choose).plan(form)
+    return asked_everywhere(policy.row, compiled.tree, form)
 
 
 def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> TabularPolicy:
@@ -188,7 +170,7 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
     for infoset, player in enumerate(tree.infoset_player.tolist()):
         words = move_words(tree.menu(infoset))
         if len(words) > 1:
-            tables[player][tree.key(infoset)] = dict(zip(words, _row(policy, tree, infoset), strict=True))
+            tables[player][tree.key(infoset)] = dict(zip(words, row_at(policy.row, tree, infoset), strict=True))
     return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, dict(made_by))
 
 
@@ -196,7 +178,7 @@ def _tree_first(policy: Policy, compiled: Compiled) -> bool:
     """Whether the tree is the way to exact figures: else the information states that the policy has are."""
     if isinstance(policy, WalkPolicy):
         return compiled.histories <= min(compiled.limit, FEW_HISTORIES)
-    return not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
+    return compiled.only_form or not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
 
 
 def _on_tree(form: SequenceForm, plan: FloatArray, respond: bool) -> Evaluation:
@@ -232,7 +214,7 @@ def _on_walk(
 def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:
     """What everybody is paid, where a player forgets: by the probabilities of all histories."""
     tree, graph = compiled.tree, compiled.tree.graph
-    rows = [_row(policy, tree, infoset) for infoset in range(len(tree.infoset_player))]
+    rows = [row_at(policy.row, tree, infoset) for infoset in range(len(tree.infoset_player))]
     reach = np.ones(len(tree.parent))
     chance = graph.probability[tree.edges(np.arange(1, len(tree.parent), dtype=np.int32))]
     for node in range(1, len(tree.parent)):

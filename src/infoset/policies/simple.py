@@ -6,19 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, InformationState, Telling
-from infoset.errors import UnsupportedGameError
+from infoset import signs
+from infoset.base import Action, Agent, FloatArray, Game, InformationState, Telling
+from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.names import information_key, move_words
+from infoset.policies.tabular import SUM_TOLERANCE
+from infoset.tree.game_tree import GameTree
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
 
 KEPT = 1 << 16  # information states whose chances are kept
-
-
-class UniformPolicy:
-    """Every move as likely as any other."""
-
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-        """The same chance for each."""
-        return [1 / len(legal)] * len(legal)
 
 
 class FunctionPolicy:
@@ -32,6 +29,17 @@ class FunctionPolicy:
         words = move_words(legal)
         found = self.choose(information_key(known), words)
         return [found.get(word, 0.0) for word in words]
+
+
+class UniformPolicy(FunctionPolicy):
+    """Every move as likely as any other."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _, moves: dict.fromkeys(moves, 1 / len(moves)))
+
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+        """The same chance for each."""
+        return [1 / len(legal)] * len(legal)
 
 
 class AskedPolicy:
@@ -58,3 +66,34 @@ class AskedPolicy:
                 self.agent.observe(own_move, observation)
             self.rows[key] = self.agent.chances(legal)
         return self.rows[key]
+
+
+Row = Callable[[int, InformationState, tuple[Action, ...]], "Sequence[float] | None"]
+"""As ``Policy.row``: of a player, what it knows, and the moves on offer."""
+
+
+def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray:
+    """Realisation weights (S,) of whatever answers with rows, on a tree and its sequence form.
+
+    Raises ``ParameterError`` for an answer that is no distribution.
+    """
+    strategy = np.ones(form.num_sequences)
+    with signs.during("asking for chances"):
+        for k, infoset in enumerate(form.tree_infoset.tolist()):
+            first = int(form.arrays.first[k])
+            strategy[first : first + int(form.arrays.size[k])] = row_at(row, tree, infoset)
+            if k % 100 == 0:
+                signs.detail(f"asking for chances: {k:,} of {form.num_infosets:,} information sets")
+    return realisation(form, strategy)
+
+
+def row_at(row: Row, tree: GameTree, infoset: int) -> list[float]:
+    """The chances at an information set of a tree; alike where nothing is said of it."""
+    player, menu = int(tree.infoset_player[infoset]), tree.menu(infoset)
+    found = row(player, tree.states.state(int(tree.infoset_state[infoset])), menu)
+    if found is None:
+        return [1 / len(menu)] * len(menu)
+    total = sum(found)
+    if len(found) != len(menu) or min(found) < 0 or abs(total - 1) > SUM_TOLERANCE:
+        raise ParameterError(f"{list(found)} are no chances of the moves {list(move_words(menu))}")
+    return [chance / total for chance in found]

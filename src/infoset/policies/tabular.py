@@ -84,7 +84,7 @@ class TabularPolicy:
 
     def on(self, compiled: Compiled) -> TabularPolicy:
         """Itself.  Raises ``PolicyError`` for a game with other information sets, as far as that is soon seen."""
-        n, mine = len(compiled.players), getattr(getattr(compiled.game, "information_map", None), "name", "")
+        n, mine = len(compiled.players), compiled.map_name
         if n != len(self.players):
             raise PolicyError(f"the policy is for {len(self.players)} players, {compiled.name} has {n}")
         if mine != self.map_name:
@@ -92,14 +92,14 @@ class TabularPolicy:
                 f"the policy has the information sets {self.map_name or 'of information states'!r}, "
                 f"{compiled.name} has {mine or 'information states'!r}"
             )
-        if self.game not in ("", compiled.name):
+        if self.game not in ("", compiled.name) and not compiled.only_form:  # whose sets are looked at in any case
             self._check_other(compiled)
         return self
 
     def _check_other(self, compiled: Compiled) -> None:
         """Another name may be the same rules with other payoffs: then all its information sets are known."""
         try:
-            tree = Compiled(compiled.game, min(compiled.limit, SOON)).tree
+            tree = compiled.tree if compiled.made_whole else Compiled(compiled.game, min(compiled.limit, SOON)).tree
         except BudgetError:
             raise PolicyError(f"the policy was made for {self.game}, this is {compiled.name}") from None
         known = [set[str]() for _ in tree.players]

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from infoset import signs
-from infoset.base import Action, Agent, Game, InformationState, Observation, Policy
+from infoset.base import Action, Agent, FloatArray, Game, InformationState, Observation, Policy
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError
 from infoset.match.agents import PolicyAgent, agent_name
@@ -139,7 +139,7 @@ def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed
 
 def _measured(
     compiled: Compiled, plays: Policy | Agent, response: Agent, player: int, until: float, seed: int
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+) -> tuple[FloatArray, FloatArray]:
     """(G, n) payoffs of the policy against itself, and (G,) of the response in its place, on the same seeds."""
     n = len(compiled.players)
     own, agents = [seated(plays) for _ in range(n)], [seated(plays) for _ in range(n)]

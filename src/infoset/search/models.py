@@ -12,15 +12,13 @@ import numpy as np
 
 from infoset.base import FloatArray, Game, LongArray
 from infoset.match.agents import load_agent
-from infoset.names import move_words
-from infoset.policies.simple import AskedPolicy
+from infoset.policies.simple import AskedPolicy, asked_everywhere
 from infoset.search.beliefs import Model, uniform
 from infoset.search.ranges import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree, InformationStates
 from infoset.tree.graph import NO_TOKEN, GameGraph
-from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
 
@@ -57,24 +55,10 @@ def by_edge(model: Model, graph: GameGraph, states: InformationStates) -> Moves:
     return chances
 
 
-def plan_of(model: Model, tree: GameTree, form: SequenceForm) -> FloatArray:
-    """Realisation weights (S,) of everybody playing ``model``."""
-    strategy = np.ones(form.num_sequences)
-    place = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
-    for k, state in enumerate(tree.infoset_state.tolist()):
-        player, menu = int(tree.infoset_player[k]), tree.menu(k)
-        found = place.get((player, tree.key(k)))
-        if found is not None:
-            chances = dict(zip(move_words(menu), model(player, tree.states.state(state), menu), strict=True))
-            first = int(form.arrays.first[found])
-            strategy[first : first + len(menu)] = [chances[word] for word in form.actions[found]]
-    return realisation(form, strategy)
-
-
 def response_to(model: Model, player: int) -> Callable[[GameTree, SequenceForm], FloatArray]:
     """An oracle: ``player`` plays a best response to everybody else playing ``model``."""
 
     def respond(tree: GameTree, form: SequenceForm) -> FloatArray:
-        return best_response(form, plan_of(model, tree, form), player)
+        return best_response(form, asked_everywhere(model, tree, form), player)
 
     return respond

@@ -102,9 +102,9 @@ def _team(compiled: Compiled, options: Options) -> Choice | str:
 
 def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
     """The dynamic program, where it fits; raises otherwise."""
-    from infoset.solvers.teams.optimum import check_provable
+    from infoset.solvers.teams.optimum import PROVING, check_provable
 
-    check_provable(compiled.tree, 600.0 if options.seconds is None else options.seconds)
+    check_provable(compiled.tree, "auto", PROVING if options.seconds is None else options.seconds)
     return _chosen("team-exact", options, f"{why}, and few enough to prove the optimum")
 
 

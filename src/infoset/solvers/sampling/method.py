@@ -10,7 +10,9 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError
 from infoset.names import check_choice, check_share, full_name
 from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
+from infoset.policies.simple import asked_everywhere
 from infoset.solvers.method import Checked, Options
+from infoset.solvers.metrics import evaluate_plan
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS, RUNS, PooledMccfr
@@ -100,9 +102,9 @@ class SamplingWork(Work):
         """Exact figures where the tree is small."""
         if not self.iteration or self.compiled.histories > min(self.compiled.limit, FEW_HISTORIES):
             return Point(self.iteration, seconds)
-        from infoset.evaluation import evaluate
-
-        found = evaluate(self.compiled, WalkPolicy(self.compiled.graph, self.compiled.walk, self.pool.policy(RARE)))
+        compiled, policy = self.compiled, self.pool.policy(RARE)
+        plays = WalkPolicy(compiled.graph, compiled.walk, policy)
+        found = evaluate_plan(compiled.form, asked_everywhere(plays.row, compiled.tree, compiled.form))
         return Point(
             self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, None, found.values
         )  # fmt: skip

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset.base import Teamed
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
@@ -19,13 +18,12 @@ from infoset.solvers.teams.annealing import Annealings, annealings
 from infoset.solvers.teams.hidden_game import HiddenGame
 from infoset.solvers.teams.information_relaxation import Relaxations, check_penalty
 from infoset.solvers.teams.optimum import METHODS as PROOFS
-from infoset.solvers.teams.optimum import TeamOptimum, team_optimum
+from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, team_optimum
 from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
 from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.information import RELAXATIONS
 
 SECONDS_FOR_OPTIMUM = 10.0
-PROVING = 600.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,10 @@ class TeamExact(Checked):
         return full_name("team-exact", TeamExact, by=self.by)
 
     def work(self, compiled: Compiled, options: Options) -> TeamWork:
-        """On the tree."""
-        assert compiled.tree  # is built before the clock runs
-        return TeamWork(compiled, self.by, PROVING if options.seconds is None else options.seconds)
+        """On the tree.  Raises as ``team_optimum`` does."""
+        seconds = PROVING if options.seconds is None else options.seconds
+        check_provable(compiled.tree, self.by, seconds)
+        return TeamWork(compiled, self.by, seconds)
 
 
 class TeamWork(Work):
@@ -112,10 +111,8 @@ def hidden_game(compiled: Compiled, relax: str) -> HiddenGame:
     """The teams of a game: those that it names, all players where they are paid the same, else each by itself."""
     if relax not in RELAXATIONS:
         raise UnknownNameError("relaxation", relax, RELAXATIONS)
-    teams: Sequence[Sequence[int]] | None = None
-    if isinstance(getattr(compiled, "game", None), Teamed):
-        teams = [tuple(team) for team in compiled.game.teams]  # type: ignore[attr-defined]
-    elif not compiled.common_payoff:
+    teams: Sequence[tuple[int, ...]] | None = compiled.teams
+    if teams is None and not compiled.common_payoff:
         teams = [(player,) for player in range(len(compiled.players))]
     return HiddenGame.of(compiled.tree, RELAXATIONS[relax], teams)
 

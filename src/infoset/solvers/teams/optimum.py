@@ -17,9 +17,11 @@ from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.subsets import SubsetProgram
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
+from infoset.tree.sequence_form import SequenceForm
 
 METHODS = ("auto", "subsets", "milp")
 PAYOFF_TOLERANCE = 1e-9
+PROVING = 600.0  # seconds
 FEW_ENDS = 10_000  # of a tree; the mixed-integer program was not seen to prove the optimum of larger ones in minutes
 
 
@@ -44,7 +46,7 @@ class TeamOptimum:
 
 
 def team_optimum(
-    game: Game | GameTree, method: str = "auto", *, seconds: float = 600.0, max_histories: int | None = None
+    game: Game | GameTree, method: str = "auto", *, seconds: float = PROVING, max_histories: int | None = None
 ) -> TeamOptimum:
     """The best policy of players who all get the same payoff, and the proof that none is better.
 
@@ -76,16 +78,22 @@ def team_optimum(
     return _by_milp(tree, seconds)
 
 
-def check_provable(tree: GameTree, seconds: float) -> None:
-    """Raise ``UnsupportedGameError`` or ``BudgetError`` where ``team_optimum`` has no method that is likely to end.
+def check_provable(tree: GameTree, method: str, seconds: float) -> None:
+    """Raise ``UnsupportedGameError`` or ``BudgetError`` where ``team_optimum`` would refuse the game, before it works.
 
     The mixed-integer program has no estimate: games of so few ends are tried.
     """
-    try:
-        SubsetProgram(PublicTree.of(tree, common_payoffs(tree)), seconds)
-    except (UnsupportedGameError, BudgetError):
-        if tree.num_terminals > FEW_ENDS:
-            raise
+    payoffs = common_payoffs(tree)
+    if method != "milp":
+        try:
+            SubsetProgram(PublicTree.of(tree, payoffs), seconds)
+        except (UnsupportedGameError, BudgetError) as refusal:
+            too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
+            if method == "subsets" or too_large:
+                raise
+        else:
+            return
+    SequenceForm.of(tree)  # raises where a player forgets
 
 
 def common_payoffs(tree: GameTree) -> FloatArray:
