@@ -40,7 +40,7 @@ def rate(work: Callable[[], int], rounds: int = 4) -> float:
 def rates() -> Iterator[tuple[str, float]]:
     import numpy as np
 
-    from infoset import SequenceForm, load
+    from infoset import SequenceForm, load, solve
     from infoset.gdl.playouts import random_playouts
     from infoset.match.match import play_match
     from infoset.pommerman.config import config
@@ -48,7 +48,6 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset.pommerman.vec import PommermanVec
     from infoset.solvers.sampling.mccfr import Mccfr
     from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
-    from infoset.solving import solve
     from infoset.tree.graph import explore
     from infoset.tree.walk import Walk
 
