@@ -19,8 +19,8 @@ from infoset.tree.walk import Walk
 from random_games import RandomGame
 
 
-def as_table(tree: GameTree, form: SequenceForm, strategy) -> tuple[InfosetTable, np.ndarray]:
-    """The behaviour of a sequence form on a table, state by state."""
+def as_policy(tree: GameTree, form: SequenceForm, strategy) -> InfosetPolicy:
+    """The behaviour of a sequence form, state by state."""
     group = no_symmetry(tree.graph).group
     table = InfosetTable.empty(len(tree.players), group).with_room(len(tree.states.parent), form.num_sequences)
     state = list(range(len(tree.players)))
@@ -36,7 +36,7 @@ def as_table(tree: GameTree, form: SequenceForm, strategy) -> tuple[InfosetTable
             menu = tree.graph.menus.index(tree.menu(k))
             row = add_row(table, state[known], menu, size)
             behaviour[row : row + size] = strategy[first : first + size]
-    return table, behaviour
+    return table.policy(behaviour)
 
 
 GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker", "liars_dice", "goofspiel(num_cards=3)", "gdl:monty_hall"]
@@ -48,7 +48,7 @@ def test_figures_equal_those_of_the_sequence_form(game) -> None:
     form = SequenceForm.of(tree)
     strategy = random_interior(form, np.random.default_rng(5))
     expected = evaluate(form, realisation(form, strategy))
-    found = evaluate_policy(Walk.of(tree.graph), InfosetPolicy.of(*as_table(tree, form, strategy)))
+    found = evaluate_policy(Walk.of(tree.graph), as_policy(tree, form, strategy))
     assert found.values == pytest.approx(expected.values, abs=1e-9)
     assert found.best_response_values == pytest.approx(expected.best_response_values, abs=1e-9)
     assert found.nash_conv == pytest.approx(expected.nash_conv, abs=1e-9)
@@ -58,7 +58,7 @@ def test_what_a_table_does_not_know_is_played_uniformly() -> None:
     tree = GameTree.of(load("leduc_poker"))
     walk = Walk.of(tree.graph)
     table = InfosetTable.empty(2, walk.group)
-    found = evaluate_policy(walk, InfosetPolicy.of(table, table.average_behaviour(walk.group)))
+    found = evaluate_policy(walk, table.policy(table.average_behaviour(walk.group)))
     assert found.nash_conv == pytest.approx(4.747222, abs=1e-6)  # OpenSpiel: uniform Leduc
 
 
@@ -160,7 +160,7 @@ def test_the_best_response_as_a_policy_is_worth_what_it_says(game, symmetric, mo
             other = BeliefResponse(walk, policy, player, record=True)
             other.restore(response.save())
             response = other
-        found = evaluate_policy(walk, response.best)
+        found = evaluate_policy(walk, response.best())
         assert found.values[player] == pytest.approx(response.values[0], rel=1e-12, abs=1e-12)
         assert found.best_response_values[player] == pytest.approx(response.values[0], rel=1e-12, abs=1e-12)
 

@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -275,6 +275,41 @@ def test_the_best_response_is_saved_and_worth_what_it_says(folder: Path) -> None
         tables = tuple((reply if p == player else uniform).tables[p] for p in range(2))
         mixed = TabularPolicy("kuhn_poker", ("P1", "P2"), tables)
         assert evaluate("kuhn_poker", mixed).values[player] == pytest.approx(best)
+
+
+def test_the_best_response_to_what_was_sampled_is_a_sampled_policy(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("infoset.evaluation.FEW_HISTORIES", 0)  # which would put it on the tree
+    met = solve("leduc_poker", "mccfr", iterations=300, seed=1).policy
+    found = evaluate("leduc_poker", met, respond=True)
+    reply = load_policy(found.best_response.save(tmp_path / "reply.npz"))
+    mine, best = tabulated("leduc_poker", met), tabulated("leduc_poker", reply)
+    for player in range(2):
+        mixed = replace(mine, tables=tuple((best if p == player else mine).tables[p] for p in range(2)))
+        assert evaluate("leduc_poker", mixed).values[player] == pytest.approx(found.best_response_values[player])
+
+
+def test_the_best_response_to_public_pieces_is_a_policy_in_pieces(tmp_path: Path) -> None:
+    sound = solve("gdl:meier", "public").policy
+    even = [{key: dict.fromkeys(row, 1 / len(row)) for key, row in piece.tables[0].items()} for piece in sound.pieces]
+    pieces = [replace(piece, tables=(row, piece.tables[1])) for piece, row in zip(sound.pieces, even, strict=True)]
+    poor = replace(sound, pieces=tuple(pieces))
+    found = evaluate("gdl:meier", poor, respond=True)
+    assert found.nash_conv > 10
+    reply = load_policy(found.best_response.save(tmp_path / "reply.npz"))
+    for player in range(2):
+        pieces = [
+            replace(piece, tables=tuple((best if p == player else piece).tables[p] for p in range(2)))
+            for piece, best in zip(poor.pieces, reply.pieces, strict=True)
+        ]
+        mixed = evaluate("gdl:meier", replace(poor, pieces=tuple(pieces)))
+        assert mixed.values[player] == pytest.approx(found.best_response_values[player])
+
+
+def test_a_best_response_that_its_file_cannot_hold_is_not_lost(folder: Path, capsys) -> None:
+    solve("gdl:meier", "public").policy.save("meier.npz")
+    app(["evaluate", "gdl:meier", "meier.npz", "--best-response", "reply.json"], standalone_mode=False)
+    assert "allowed: .npz; saved as reply.npz" in capsys.readouterr().err
+    assert load_policy("reply.npz").made_by == {"method": "best-response"}
 
 
 class Silent:

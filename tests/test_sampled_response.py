@@ -7,7 +7,6 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
-from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.search.beliefs import uniform
 from infoset.search.models import by_number
 from infoset.solvers.sampling.belief_response import evaluate_policy
@@ -26,7 +25,7 @@ def test_against_random_play_it_finds_the_best_response(name, symmetric) -> None
     graph = explore(load(name))
     walk = Walk.of(graph, find_symmetry(graph) if symmetric else None)
     nobody = InfosetTable.empty(len(graph.players), walk.group)
-    expected = evaluate_policy(walk, InfosetPolicy.of(nobody, np.zeros(0))).best_response_values
+    expected = evaluate_policy(walk, nobody.policy(np.zeros(0))).best_response_values
     for player in range(len(graph.players)):
         solver = SampledResponse(walk, player)
         solver.step(200_000)

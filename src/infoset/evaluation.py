@@ -20,15 +20,14 @@ from infoset.match.agents import PolicyAgent, agent_name, check_agent, load_agen
 from infoset.names import move_words
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.public_policy import PublicPlay
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
 from infoset.policies.saved import SavedPolicy, load_policy, policy_file
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
-from infoset.solvers.metrics import Evaluation, best_response, evaluate_plan
+from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.tree.graph import TERMINAL
-from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
@@ -92,9 +91,9 @@ def _exactly(
 ) -> Evaluation:  # fmt: skip
     """By whichever form of the game fits.  Raises ``BudgetError`` where none does."""
     if isinstance(policy, PublicPlay):
-        return evaluate_public(policy.policy, policy.graph)
+        return evaluate_public(policy.policy, policy.graph, respond)
     if not _tree_first(policy, compiled):
-        return _on_walk(policy, compiled, keep)
+        return _on_walk(policy, compiled, respond, keep)
     try:
         form = compiled.form
     except ImperfectRecallError as error:
@@ -126,12 +125,13 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
     raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
 
 
-def check_what(name: str) -> None:
-    """Raise what a wrong name or a broken file would, before anything slow begins."""
+def check_what(name: str) -> str | SavedPolicy:
+    """The policy of a file, or the name of an agent; raises what a wrong one does, before anything slow begins."""
     if policy_file(name) is not None:
-        load_policy(name)
-    elif name != "random":
+        return load_policy(name)
+    if name != "random":
         check_agent(name)
+    return name
 
 
 def _named(name: str) -> SavedPolicy | Agent:
@@ -185,22 +185,18 @@ def _on_tree(form: SequenceForm, plan: FloatArray, respond: bool) -> Evaluation:
     found = evaluate_plan(form, plan)
     if not respond:
         return found
-    strategy = np.ones(form.num_sequences)
-    for player in range(form.num_players):
-        own = form.player_sequences(player)
-        strategy[own] = behaviour(form, best_response(form, plan, player))[own]
-    return replace(found, best_response=TabularPolicy.from_behaviour(form, strategy, {"method": "best-response"}))
+    return replace(found, best_response=best_responses(form, plan))
 
 
 def _on_walk(
-    policy: Policy, compiled: Compiled, keep: Callable[[PolicyEvaluation], object] | None
+    policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
     """By beliefs, without histories (``belief_response``)."""
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
 
     walk = policy.walk if isinstance(policy, WalkPolicy) else compiled.walk
     table = policy.policy if isinstance(policy, WalkPolicy) else InfosetPolicy.unknown(walk)
-    work = PolicyEvaluation(walk, table)
+    work = PolicyEvaluation(walk, table, record=respond)
     with signs.during("evaluating exactly"):
         if keep is not None:
             keep(work)
@@ -208,7 +204,10 @@ def _on_walk(
             signs.detail(f"evaluating exactly, {work.share:.1%} done")
             if keep is not None:
                 keep(work)
-    return work.result
+    if not respond:
+        return work.result
+    best = SampledPolicy.of(compiled.name, walk, work.best, {"method": "best-response"})
+    return replace(work.result, best_response=best)
 
 
 def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:

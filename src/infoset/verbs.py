@@ -84,7 +84,7 @@ def show(
         if file is not None:
             check_file(Path(file))
     if isinstance(what, str):
-        check_what(what)
+        what = check_what(what)
     compiled = Compiled.of(game, max_histories)
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree

@@ -221,16 +221,16 @@ def evaluate(
     """Say how good a policy or an agent is: exactly where it fits, else a lower bound with its interval."""
     from infoset.cli.report import evaluation_body, evaluation_text
     from infoset.compiled import Compiled
-    from infoset.errors import UnsupportedGameError
+    from infoset.errors import PolicyError, UnsupportedGameError
     from infoset.evaluation import check_what
     from infoset.evaluation import evaluate as how_good
     from infoset.files import check_file
 
     if best_response is not None:
         check_file(best_response)
-    check_what(what)
+    played = check_what(what)
     compiled = Compiled.of(game, max_histories)
-    found = how_good(compiled, what, respond=best_response is not None, seconds=seconds, seed=seed or 0)
+    found = how_good(compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0)
     if found.exact and (seconds, seed) != (None, None):
         print("infoset: nothing had to be learnt; --seconds and --seed were not used", file=sys.stderr)
     if json_:
@@ -240,7 +240,11 @@ def evaluate(
     if best_response is not None:
         if found.best_response is None:
             raise UnsupportedGameError(f"no best response was worked out: {found.reason or 'the tree does not fit'}")
-        found.best_response.save(best_response)
+        try:
+            found.best_response.save(best_response)
+        except PolicyError as error:  # of this kind there are .npz alone, which is known only now
+            saved = found.best_response.save(best_response.with_suffix(".npz"))
+            print(f"infoset: {error}; saved as {saved}", file=sys.stderr)
 
 
 @app.command("warm-up")

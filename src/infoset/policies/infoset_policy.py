@@ -8,9 +8,10 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
-from infoset.solvers.sampling.infoset_table import NO_ROW, STATES, UNKNOWN, InfosetTable
 from infoset.tree.walk import Walk, canonical, element_of, everything, state_of, view_of
 
+UNKNOWN = -1  # a state that was never met, and all behind it
+NO_ROW = -1  # of a state without a choice, or one that nothing is known of
 FEW = 8  # looked through one by one
 
 
@@ -36,13 +37,7 @@ class InfosetPolicy(NamedTuple):
         return cls(np.full(n + 1, n, np.int32), start, fixing, np.full(n, NO_ROW, np.int32), np.zeros(0))
 
     @classmethod
-    def of(cls, table: InfosetTable, behaviour: FloatArray) -> InfosetPolicy:
-        """The states of a table with a ``behaviour`` by its entries."""
-        size = int(table.filled[STATES])
-        return cls._of_tree(table.parent[:size], table.token[:size], table.fixing[:size], table.row[:size], behaviour)
-
-    @classmethod
-    def _of_tree(
+    def of(
         cls, parent: IntArray | LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
     ) -> InfosetPolicy:
         """The states of a tree, each behind its parent; -1 is the parent of those where players start."""
@@ -68,7 +63,7 @@ class InfosetPolicy(NamedTuple):
         rows = np.where(row == NO_ROW, NO_ROW, row + len(self.behaviour)).astype(np.int32)
         merged = np.concatenate([self.row[kept], rows[1:]])
         merged[player] = rows[0]
-        return self._of_tree(
+        return self.of(
             np.concatenate([above, below]),
             np.concatenate([self.token[kept], token[1:]]),
             np.concatenate([self.fixing[kept], fixing[1:]]),
@@ -128,6 +123,3 @@ def follow(policy, group, view, token):
         token, element = canonical(group, policy.fixing[state], element, token)
         state = behind(policy.first_child, policy.token, state, token)
     return view_of(state, element)
-
-
-__all__ = ["NO_ROW", "UNKNOWN", "InfosetPolicy", "behind", "follow"]

@@ -14,8 +14,7 @@ from infoset.base import Action, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
-from infoset.policies.infoset_policy import UNKNOWN, InfosetPolicy, follow
-from infoset.solvers.sampling.infoset_table import NO_ROW
+from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +12,11 @@ from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.kernels import best_up, gradient, plan_down, root_values
-from infoset.tree.plans import realisation, uniform
+from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
+
+if TYPE_CHECKING:
+    from infoset.policies.saved import SavedPolicy
 
 EQUAL_PAYOFFS = 1e-9
 
@@ -46,7 +50,7 @@ class Evaluation:
     """Half the width of the 95 % confidence interval of ``nash_conv``; 0 where it is exact."""
     reason: str = ""
     """Why it is not exact."""
-    best_response: TabularPolicy | None = field(default=None, repr=False, compare=False)
+    best_response: SavedPolicy | None = field(default=None, repr=False, compare=False)
     """Each player's best response to the others, where it was asked for."""
 
     @classmethod
@@ -127,6 +131,21 @@ def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArr
     response = plan.copy()
     plan_down(a, player, strategy, response)
     return response
+
+
+def best_responses(form: SequenceForm, plan: FloatArray) -> TabularPolicy:
+    """Each player's pure best response to the others as one policy.
+
+    >>> from infoset.solvers.metrics import best_responses
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> best_responses(form, infoset.TabularPolicy.uniform(form).plan(form)).probabilities(0, "K")
+    {'pass': 0.0, 'bet': 1.0}
+    """
+    strategy = np.ones(form.num_sequences)
+    for player in range(form.num_players):
+        own = form.player_sequences(player)
+        strategy[own] = behaviour(form, best_response(form, plan, player))[own]
+    return TabularPolicy.from_behaviour(form, strategy, {"method": "best-response"})
 
 
 def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:

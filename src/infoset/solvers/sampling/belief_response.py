@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -344,16 +345,19 @@ class BeliefResponse:
         self.entries = Entries(*[longer(array, room // 2 + 1) for array in self.entries])  # type: ignore[arg-type]
         self._make_room()
 
-    @property
-    def best(self) -> InfosetPolicy:
-        """The policy with its player's part replaced by the best response, when all is done and was recorded."""
+    def best(self, profile: InfosetPolicy | None = None) -> InfosetPolicy:
+        """The profile, else the policy itself, with the player's part replaced by the best response.
+
+        When all is done and was recorded.
+        """
         record = Record(**{name: array[: self.record.size[0]] for name, array in self.record._asdict().items()})
         chosen = record.moves > 0
         ends = np.cumsum(record.moves)
         row = np.where(chosen, ends - record.moves, NO_ROW).astype(np.int32)
         behaviour = np.zeros(int(ends[-1]))
         behaviour[(row + record.move)[chosen]] = 1.0
-        return self.policy.with_player(self.player, record.parent, record.token, record.fixing, row, behaviour)
+        profile = profile or self.policy
+        return profile.with_player(self.player, record.parent, record.token, record.fixing, row, behaviour)
 
     @property
     def values(self) -> tuple[float, float]:
@@ -387,9 +391,9 @@ class BeliefResponse:
 class PolicyEvaluation:
     """Everybody's best responses to one profile at work, in steps, a thread a player; saved, they go on elsewhere."""
 
-    def __init__(self, walk: Walk, policy: InfosetPolicy) -> None:
+    def __init__(self, walk: Walk, policy: InfosetPolicy, record: bool = False) -> None:
         self.policy = policy
-        self.responses = [BeliefResponse(walk, policy, player) for player in range(walk.num_players)]
+        self.responses = [BeliefResponse(walk, policy, player, record) for player in range(walk.num_players)]
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
         """So many edges more for everybody, or some more; whether those were the last."""
@@ -407,6 +411,11 @@ class PolicyEvaluation:
         """When all is done."""
         best, values = zip(*[response.values for response in self.responses], strict=True)
         return Evaluation.of(values, best)
+
+    @property
+    def best(self) -> InfosetPolicy:
+        """Everybody's best response to the others in one profile, when all is done and was recorded."""
+        return reduce(lambda profile, response: response.best(profile), self.responses, self.policy)
 
     def save(self) -> dict[str, Any]:
         """All that the steps to come depend on, as arrays by name."""

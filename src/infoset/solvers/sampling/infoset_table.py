@@ -15,12 +15,11 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import EMPTY, SPARE, longer
 from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.randomness import FIRST_MIX, SECOND_MIX
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import everything, still_fixing
 
-UNKNOWN = -1  # a state that was never met, and all behind it
-NO_ROW = -1
 STATES, ENTRIES = range(2)
 
 
@@ -75,6 +74,11 @@ class InfosetTable(NamedTuple):
         behaviour = np.empty(int(self.filled[ENTRIES]))
         normalise_rows(self.row[: self.filled[STATES]], self.menu, group.first_entry, self.average, least, behaviour)
         return behaviour
+
+    def policy(self, behaviour: FloatArray) -> InfosetPolicy:
+        """Its states with a ``behaviour`` by its entries."""
+        size = int(self.filled[STATES])
+        return InfosetPolicy.of(self.parent[:size], self.token[:size], self.fixing[:size], self.row[:size], behaviour)
 
     @property
     def nbytes(self) -> int:

@@ -296,4 +296,4 @@ class Mccfr(Sampling):
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
         """The average strategies without chances below ``least``."""
-        return InfosetPolicy.of(self.table, self.table.average_behaviour(self.walk.group, least))
+        return self.table.policy(self.table.average_behaviour(self.walk.group, least))

@@ -108,7 +108,7 @@ class PooledMccfr:
         """The mean of all, without chances below ``least``."""
         group = self.runs[0].walk.group
         table = pooled([run.table for run in self.runs], group)
-        return InfosetPolicy.of(table, table.average_behaviour(group, least))
+        return table.policy(table.average_behaviour(group, least))
 
     def save(self) -> dict[str, Any]:
         """All that the iterations to come depend on, as arrays by name."""

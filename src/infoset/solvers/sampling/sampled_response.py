@@ -13,8 +13,8 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, inner_kernel, kernel
-from infoset.policies.infoset_policy import InfosetPolicy
-from infoset.solvers.sampling.infoset_table import ENTRIES, NO_ROW, STATES, InfosetTable, add_row, find_owners, path_to
+from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
+from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row, find_owners, path_to
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
@@ -138,7 +138,7 @@ class SampledResponse(Sampling):
 
     def policy(self) -> InfosetPolicy:
         """The player's moves that were tried most; what the model says of the others, as far as they were met."""
-        return InfosetPolicy.of(self.table, response_behaviour(self.table, self.walk.group.first_entry, self.player))
+        return self.table.policy(response_behaviour(self.table, self.walk.group.first_entry, self.player))
 
 
 def response_behaviour(table: InfosetTable, first_entry: IntArray | LongArray, player: int) -> FloatArray:

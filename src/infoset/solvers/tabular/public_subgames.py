@@ -7,7 +7,7 @@ more it is a subgame-perfect choice of equilibria, and ``evaluate`` says how goo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar, TypeAlias
 
@@ -20,7 +20,7 @@ from infoset.errors import CheckpointError, UnsupportedGameError, shorten
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
-from infoset.solvers.metrics import Evaluation, evaluate_plan, expected_values
+from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan, expected_values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
 from infoset.solvers.work import Background, Limits, Work
@@ -132,8 +132,8 @@ def solve_public(
     return work
 
 
-def evaluate_public(policy: PublicPolicy, graph: GameGraph) -> Evaluation:
-    """Exact figures of the whole profile: best responses, too, are found piece by piece.
+def evaluate_public(policy: PublicPolicy, graph: GameGraph, respond: bool = False) -> Evaluation:
+    """Exact figures of the whole profile: best responses, too, are found piece by piece; with ``respond`` as a policy.
 
     >>> from infoset.solvers.tabular.public_subgames import evaluate_public, solve_public
     >>> from infoset.tree.graph import explore
@@ -144,12 +144,19 @@ def evaluate_public(policy: PublicPolicy, graph: GameGraph) -> Evaluation:
     public = np.zeros(len(graph.player), dtype=np.bool_)
     public[list(policy.roots)] = True
     best, values = np.zeros((2, len(graph.player), len(graph.players)))
+    responses: list[TabularPolicy] = []
     for root, piece in zip(policy.roots[::-1], policy.pieces[::-1], strict=True):
         _, form = _piece(graph, root, public, best)
         best[root] = evaluate_plan(form, piece.plan(form)).best_response_values
+        if respond:
+            responses.append(best_responses(form, piece.plan(form)))
         _, form = _piece(graph, root, public, values)
         values[root] = expected_values(form, piece.plan(form))
-    return Evaluation.of(values[0], best[0])
+    found = Evaluation.of(values[0], best[0])
+    if not respond:
+        return found
+    made_by = {"method": "best-response"}
+    return replace(found, best_response=replace(policy, pieces=tuple(responses[::-1]), made_by=made_by))
 
 
 def equilibrium(tree: GameTree, form: SequenceForm) -> FloatArray:
