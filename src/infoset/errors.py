@@ -93,6 +93,10 @@ class MissingExtraError(InfosetError, ImportError):
         super().__init__(f"{what} needs the extra '{extra}': pip install 'infoset[{extra}]'")
 
 
+class RemoteError(InfosetError, OSError):
+    """A program elsewhere that cannot be reached, or whose answer is none."""
+
+
 class UnsupportedSystemError(InfosetError, OSError):
     """Something that this operating system cannot do."""
 

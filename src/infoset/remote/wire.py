@@ -1,0 +1,167 @@
+"""HTTP as a referee needs it: a question ends at its deadline and its answer has a bound, whatever the server does."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+from contextlib import suppress
+from math import inf
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+from infoset.errors import ParameterError, RemoteError, shorten
+
+MAX_ANSWER = 1 << 20  # bytes
+LEAST = 1e-4  # a timeout of 0 would mean: never wait
+
+
+class _Clock:
+    """The deadline of whatever a connection does now."""
+
+    def __init__(self) -> None:
+        self.deadline = inf
+
+    def left(self) -> float | None:
+        """Seconds.  Raises ``TimeoutError`` where there are none."""
+        if self.deadline == inf:
+            return None
+        left = self.deadline - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return max(left, LEAST)
+
+
+class _Socket(socket.socket):
+    """Each piece is waited for until the deadline of all: one byte a second does not make it longer."""
+
+    clock: _Clock
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.clock.left())
+        return super().recv_into(*args, **kwargs)
+
+    def sendall(self, *args: Any, **kwargs: Any) -> None:
+        self.settimeout(self.clock.left())
+        super().sendall(*args, **kwargs)
+
+
+class _SecureSocket(ssl.SSLSocket):
+    clock: _Clock
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.clock.left())
+        return super().recv_into(*args, **kwargs)
+
+    def sendall(self, *args: Any, **kwargs: Any) -> None:
+        self.settimeout(self.clock.left())
+        super().sendall(*args, **kwargs)
+
+
+class Wire:
+    """A connection to one server, kept open between questions; for one thread at a time.
+
+    Redirects are not followed, proxies of the environment not used: an agent is where its address says.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Raises ``ParameterError`` for what is no address."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as error:
+            raise ParameterError(f"{shorten(url)!r} is no address: {error}") from None
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise ParameterError(f"{shorten(url)!r} is no address of an agent; allowed: http://HOST:PORT")
+        self.url, self.secure, self.host = url, parts.scheme == "https", parts.hostname
+        self.port = port or (443 if self.secure else 80)
+        self.path = parts.path.rstrip("/")
+        self.clock = _Clock()
+        self.connection: http.client.HTTPConnection | None = None
+
+    def get(self, path: str, deadline: float | None) -> bytes:
+        """The body of an answer, see ``ask``."""
+        return self.ask("GET", path, None, {}, deadline)
+
+    def post(self, path: str, body: bytes, deadline: float | None, content_type: str = "application/json") -> bytes:
+        """The body of an answer, see ``ask``."""
+        return self.ask("POST", path, body, {"Content-Type": content_type}, deadline)
+
+    def ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None) -> bytes:
+        """The body of the server's answer, if it comes before ``deadline``, a moment of ``time.monotonic``.
+
+        Raises ``TimeoutError`` where it does not, and ``RemoteError`` for anything else that goes wrong.  After either
+        the connection is closed, so that what comes late is lost.
+        """
+        self.clock.deadline = inf if deadline is None else deadline
+        kept = self.connection is not None
+        try:
+            try:
+                return self._ask(method, path, body, headers)
+            except (ConnectionError, http.client.BadStatusLine):
+                if not kept:
+                    raise
+                self.close()  # a server may close what is kept open, just before it is used again
+                return self._ask(method, path, body, headers)
+        except TimeoutError:
+            self.close()
+            raise
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.close()
+            raise RemoteError(f"{self.url}: {_text(error)}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
+        if self.connection is None:
+            self.connection = self._connect()
+        self.connection.request(method, self.path + path, body, headers)
+        answer = self.connection.getresponse()
+        if answer.status != http.client.OK:
+            raise ValueError(f"{path} was answered by {answer.status} {answer.reason}")
+        found = answer.read(MAX_ANSWER + 1)
+        if len(found) > MAX_ANSWER:
+            raise ValueError(f"{path} was answered by more than {MAX_ANSWER:,} bytes")
+        if not answer.isclosed():
+            raise ValueError(f"the answer to {path} was cut off")
+        if answer.will_close:
+            self.close()
+        return found
+
+    def _connect(self) -> http.client.HTTPConnection:
+        plain = socket.create_connection((self.host, self.port), self.clock.left())
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = http.client.HTTPConnection(self.host, self.port)
+        connection.sock = self._timed(plain)
+        return connection
+
+    def _timed(self, plain: socket.socket) -> socket.socket:
+        if self.secure:
+            context = ssl.create_default_context()
+            context.sslsocket_class = _SecureSocket
+            plain.settimeout(self.clock.left())
+            secure = context.wrap_socket(plain, server_hostname=self.host)
+            secure.clock = self.clock  # type: ignore[attr-defined]
+            return secure
+        timed = _Socket(plain.family, plain.type, plain.proto, plain.detach())
+        timed.clock = self.clock
+        return timed
+
+    def close(self) -> None:
+        """The next question opens it again."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            with suppress(OSError):
+                connection.close()
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "nobody listens there"
+    if isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
+        return "the connection was closed without an answer"
+    if isinstance(error, socket.gaierror):
+        return "there is no such host"
+    return shorten(str(error) or type(error).__name__, 200)
