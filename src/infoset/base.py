@@ -10,7 +10,7 @@ Letters used for shapes throughout the package: ``n`` players, ``S`` sequences, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -259,6 +259,18 @@ class Telling(Agent, Protocol):
 
     def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
         """With what chances it would make each of the moves now, in place of ``act``."""
+        ...
+
+
+@runtime_checkable
+class Prompted(Agent, Protocol):
+    """An agent that thinks elsewhere: those who move at once are all asked before the first answer is waited for."""
+
+    def prompt(self, legal: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
+        """Ask, and do not wait: what comes back does, for the move and the moment at which it came.
+
+        That raises ``TimeoutError`` at ``deadline``, and what ``act`` would.
+        """
         ...
 
 

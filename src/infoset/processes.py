@@ -7,27 +7,69 @@ limited where the system takes such a limit; macOS refuses one on addresses, and
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 from contextlib import suppress
+from time import sleep
 from typing import Any
+
+import msgspec
 
 from infoset.errors import UnsupportedSystemError
 
 SYSTEM = os.name
+GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
+WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files", "RLIMIT_NPROC": "processes"}
 
 
 def limit_memory(size: int) -> str:
     """Let this process have no more than ``size`` bytes of addresses; why that cannot be, or "" where it is so."""
+    return _limit("RLIMIT_AS", size)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Of a process; 0 is none.  ``memory`` and ``files`` (the largest that it may write) in MiB, ``cpu`` in seconds."""
+
+    memory: int = 0
+    cpu: int = 0
+    files: int = 0
+    processes: int = 0
+    """How many its user may have, which binds no administrator."""
+
+
+def limit(limits: Limits) -> str:
+    """Set them for this process and all that it starts; what cannot be limited here, or "" where all is."""
+    missed = []
+    for name, size in (
+        ("RLIMIT_AS", limits.memory << 20), ("RLIMIT_CPU", limits.cpu),
+        ("RLIMIT_FSIZE", limits.files << 20), ("RLIMIT_NPROC", limits.processes),
+    ):  # fmt: skip
+        if size and (why := _limit(name, size)):
+            missed.append(why)
+    return "; ".join(missed)
+
+
+def _limit(name: str, size: int) -> str:
+    what = WORDS[name]
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        resource.setrlimit(getattr(resource, name), (size, size))
     except (ImportError, AttributeError):
-        return "this system has no limit of memory"
+        return f"this system has no limit of {what}"
     except (ValueError, OSError) as error:
-        return f"this system does not limit memory: {error}"
+        return f"this system does not limit {what}: {error}"
     return ""
+
+
+def end_with(file: int) -> None:
+    """End this process when the other end of an open socket is gone, whatever else it is doing; for a thread."""
+    line = select.poll()
+    line.register(file, select.POLLHUP)  # which Linux always tells and macOS only when asked
+    while not any(event & GONE for _, event in line.poll()):
+        sleep(0.05)  # a system may also tell that there is something to read
+    os._exit(1)
 
 
 def own_group() -> dict[str, Any]:

@@ -8,15 +8,13 @@ called last and when; whoever is noted there when the process hangs or dies is t
 from __future__ import annotations
 
 import mmap
-import os
 import random
-import select
 import sys
 import zlib
 from collections import Counter
 from multiprocessing.connection import Connection
 from threading import Thread
-from time import monotonic, sleep
+from time import monotonic
 from typing import TypeAlias
 
 import msgspec
@@ -29,10 +27,10 @@ from infoset.errors import InfosetError
 from infoset.match.agents import load_agent
 from infoset.match.match import MAX_STEPS, Table
 from infoset.match.replay import Match
+from infoset.processes import end_with
 
 REHEARSAL_STEPS = 20
 NOBODY = -1
-GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
 STOP = b""
 
 
@@ -231,19 +229,10 @@ def serve(link: Connection, clock: CallClock) -> None:
         link.send_bytes(encode(player.play(msgspec.json.decode(body, type=Task))))
 
 
-def _end_with_the_tournament(link: int) -> None:
-    """End this process when the other end is gone, whatever an agent is doing."""
-    line = select.poll()
-    line.register(link, select.POLLHUP)  # which Linux always tells and macOS only when asked
-    while not any(event & GONE for _, event in line.poll()):
-        sleep(0.05)  # a system may also tell that there is something to read
-    os._exit(1)
-
-
 def main() -> None:
     """``python -m infoset.arena.worker LINK CLOCK``: the numbers of two files that the tournament has opened."""
     link, clock = map(int, sys.argv[1:])
-    Thread(target=_end_with_the_tournament, args=(link,), daemon=True).start()
+    Thread(target=end_with, args=(link,), daemon=True).start()
     serve(Connection(link), CallClock(clock))
 
 

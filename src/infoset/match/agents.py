@@ -226,6 +226,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "dypm": "infoset.pommerman.search.dypm:Dypm",
         "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
         "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
+        "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
         "playground": "infoset.match.agents:playground",
         "policy": "infoset.match.agents:policy",

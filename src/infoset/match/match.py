@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from time import monotonic
 from typing import Literal
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Passing, State, Step
+from infoset.base import Action, Agent, Game, Passing, Prompted, State, Step
 from infoset.catalog import load as load_game
-from infoset.errors import GameRuleError, ParameterError, UnsupportedGameError, shorten
+from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.match.agents import agent_name, load_agents
+from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import check_range
 from infoset.registry import own_name
@@ -44,13 +46,13 @@ def play_match(
 
     Nature, the referee and every agent draw from streams of their own, all made from ``seed``: the same seed
     gives the same game, and nature's stream does not depend on who plays.  Those who move at once are asked
-    one after the other, each with ``seconds_per_move`` of its own.
+    one after the other, each with ``seconds_per_move`` of its own; those who think elsewhere (``Prompted``) at once.
 
     A move that is not legal, comes after its deadline or fails with an exception is a fault.  The game's
     ``pass_move``, or where it has none a legal move drawn uniformly from the referee's stream, is executed
     instead; the agent hears of it by ``observe``.  An
-    exception in another call is a fault too.  An agent that never returns holds up the game: a deadline cannot
-    interrupt it.
+    exception in another call is a fault too.  With a clock every agent is called in a thread of its own and cut off at
+    the deadline: its late answer is dropped.  Without one an agent that never returns holds up the game.
 
     Raises what ``begin`` raises as ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
     agents do not fit the players; ``GameRuleError`` where the game is not over after ``max_steps`` steps.
@@ -126,6 +128,18 @@ class Table:
         labels = tuple(map(agent_name, seated))
         return cls(rules, name, seated, labels, seconds_per_move, seconds_to_begin, max_steps)
 
+    @cached_property
+    def seated(self) -> tuple[Agent, ...]:
+        """The agents as the referee calls them: where a clock runs, in threads."""
+        if self.seconds_per_move is None and self.seconds_to_begin is None:
+            return self.agents
+        return tuple(
+            [
+                agent if isinstance(agent, Apart) else Apart(ThreadLine(agent), agent_name(agent))
+                for agent in self.agents
+            ]
+        )
+
     def play(self, seed: int, shift: int = 0) -> Match:
         """One game; agent ``i`` sits in the seat ``i + shift``, counted around the table."""
         n = len(self.agents)
@@ -144,8 +158,9 @@ class Round:
 
     def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
         self.table, self.seed = table, seed
-        self.agents = [table.agents[number] for number in order]
+        self.agents = [table.seated[number] for number in order]
         self.labels = tuple([table.labels[number] for number in order])
+        self.elsewhere = [player for player, agent in enumerate(self.agents) if isinstance(agent, Prompted)]
         self.nature = self._stream(NATURE)
         self.referee: np.random.Generator | None = None
         self.steps: list[MatchStep] = []
@@ -193,9 +208,10 @@ class Round:
         except (UnsupportedGameError, ParameterError):
             raise
         except FAULTS as error:
-            self._note(0, player, "error", f"begin: {_error_text(error)}")
-        if limit is not None and (spent := monotonic() - start) > limit:
-            self._note(0, player, "late", f"begin: {_late_text(spent, limit)}")
+            if not _is_over(deadline):
+                self._note(0, player, "error", f"begin: {_error_text(error)}")
+        if limit is not None and _is_over(deadline):
+            self._note(0, player, "late", f"begin: {_late_text(monotonic() - start, limit)}")
 
     def step(self, state: State) -> State:
         """Ask everyone who moves, and nature; execute; tell."""
@@ -209,31 +225,32 @@ class Round:
 
     def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
         """The joint move to execute and how long each player took."""
+        questions: list[Question | None] = []
+        for player, agent in enumerate(self.agents):
+            legal = state.legal(player)
+            questions.append(Question(agent, legal, self.table.seconds_per_move) if legal else None)
+        for player in self.elsewhere:
+            if (prompted := questions[player]) is not None:
+                prompted.prompt()
         moves: list[Action | None] = []
         seconds: list[float | None] = []
-        for player in range(len(self.agents)):
-            legal = state.legal(player)
-            move, spent = self._ask_one(player, legal) if legal else (None, None)
+        for player, question in enumerate(questions):
+            move, spent = (None, None) if question is None else self._hear(player, question)
             moves.append(move)
             seconds.append(spent)
         return tuple(moves), tuple(seconds)
 
-    def _ask_one(self, player: int, legal: tuple[Action, ...]) -> tuple[Action, float]:
-        limit, start = self.table.seconds_per_move, monotonic()
-        deadline = None if limit is None else start + limit
-        answer, failure = None, ""
-        try:
-            answer = self.agents[player].act(legal, deadline)
-        except FAULTS as error:
-            failure = f"act: {_error_text(error)}"
-        spent = monotonic() - start
-        place = _place(answer, legal)
-        if failure:
-            self._note_move(player, "error", failure)
-        elif limit is not None and spent > limit:
-            self._note_move(player, "late", _late_text(spent, limit))
+    def _hear(self, player: int, question: Question) -> tuple[Action, float]:
+        """The move to execute, the agent's or another in its place, and how long the agent took."""
+        question.hear()
+        spent, legal, place = question.spent, question.legal, _place(question.answer, question.legal)
+        if question.late:
+            self._note_move(player, "late", _late_text(spent, question.limit))
+        elif question.failure:
+            self._note_move(player, "error", question.failure)
         elif place is None:
-            self._note_move(player, "illegal", f"{_safe_text(repr, answer)}; legal: {_safe_text(repr, legal)}")
+            text = f"{_safe_text(repr, question.answer)}; legal: {_safe_text(repr, legal)}"
+            self._note_move(player, "illegal", text)
         else:
             return legal[place], round(spent, 6)
         return self._replacement(legal), round(spent, 6)
@@ -266,6 +283,44 @@ class Round:
         self.faults.append(Fault(step, player, kind, shorten(detail, DETAIL)))
 
 
+class Question:
+    """What one agent is asked for one step, its clock, and what came of it."""
+
+    def __init__(self, agent: Agent, legal: tuple[Action, ...], limit: float | None) -> None:
+        self.agent, self.legal, self.limit = agent, legal, inf if limit is None else limit
+        self.answer: Action | None = None
+        self.failure = ""
+        self.spent = 0.0
+        self.waiting: Callable[[], tuple[Action, float]] | None = None
+
+    @property
+    def late(self) -> bool:
+        return self.spent >= self.limit
+
+    def prompt(self) -> None:
+        """Begin to wait for an agent that can think while others do."""
+        assert isinstance(self.agent, Prompted)
+        self._start()
+        self.waiting = self.agent.prompt(self.legal, self.deadline)
+
+    def hear(self) -> None:
+        """Wait for the answer."""
+        if self.waiting is None:
+            self._start()
+        try:
+            if self.waiting is None:
+                self.answer, came = self.agent.act(self.legal, self.deadline), monotonic()
+            else:
+                self.answer, came = self.waiting()
+        except FAULTS as error:
+            self.failure, came = f"act: {_error_text(error)}", monotonic()
+        self.spent = came - self.start
+
+    def _start(self) -> None:
+        self.start = monotonic()
+        self.deadline = None if self.limit == inf else self.start + self.limit
+
+
 def execute(
     name: str, state: State, moves: tuple[Action | None, ...], rng: np.random.Generator
 ) -> tuple[Action | None, Step]:
@@ -288,12 +343,17 @@ def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:
         return None
 
 
+def _is_over(deadline: float | None) -> bool:
+    return deadline is not None and monotonic() >= deadline
+
+
 def _late_text(spent: float, limit: float) -> str:
     return f"took {spent:.3g} s; allowed: {limit:g} s"
 
 
 def _error_text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_safe_text(str, error)}"
+    text = _safe_text(str, error)
+    return text if isinstance(error, RemoteError) else f"{type(error).__name__}: {text}"
 
 
 def _safe_text(convert: Callable[[object], str], value: object) -> str:

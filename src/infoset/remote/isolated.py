@@ -1,0 +1,295 @@
+"""An agent in a process of its own, with limits: whatever happens to it there costs it its move and nobody else.
+
+Both processes are on one machine and read the same ``time.monotonic``, so that deadlines are sent as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from tempfile import TemporaryFile
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from infoset.base import Agent, Game
+from infoset.catalog import load
+from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.match.agents import check_agent, load_agent
+from infoset.match.apart import Apart
+from infoset.names import Name, check_range, full_name
+from infoset.processes import Limits, check_shared_files, end_group, end_with, limit, own_group
+from infoset.registry import own_name
+from infoset.remote.calls import (
+    MAX_MESSAGE,
+    Act,
+    Answer,
+    Begin,
+    End,
+    Observe,
+    Posted,
+    generator,
+    read_move,
+    read_tuple,
+    stream_of,
+)
+
+SECONDS_TO_START = 600.0  # kernels may have to be compiled
+SECONDS_TO_END = SECONDS_TO_SEND = 1.0
+MAX_LIMIT = 1 << 40
+KEPT_ENVIRONMENT = ("HOME", "LANG", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "VIRTUAL_ENV")
+KEPT_PREFIXES = ("INFOSET_", "LC_", "NUMBA_", "OMP_", "XDG_CACHE")
+"""What an agent's process inherits of the environment: no keys, no tokens."""
+
+
+def isolated(agent: str | Name = "", memory: int = 8192, cpu: int = 0, files: int = 64, processes: int = 0) -> Agent:
+    """Another agent in a process of its own: memory and files in MiB, cpu in seconds; 0: no limit."""
+    if not agent:
+        raise ParameterError("isolated: agent is missing; name it: isolated(agent=random)")
+    name = str(agent)
+    check_agent(name)
+    for key, value in ("memory", memory), ("cpu", cpu), ("files", files), ("processes", processes):
+        check_range(key, value, 0, MAX_LIMIT)
+    limits = Limits(memory, cpu, files, processes)
+    whole = full_name("isolated", isolated, agent=agent, memory=memory, cpu=cpu, files=files, processes=processes)
+    return Apart(ProcessLine(name, limits), whole, SECONDS_TO_END)
+
+
+class Lines:
+    """One end of a line between processes: a message is a line of JSON, and nothing is waited for without an end."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self.end = end
+        self.read = b""
+
+    def send(self, body: bytes) -> None:
+        """Raises ``OSError`` where the other end is gone, or does not read."""
+        self.end.settimeout(SECONDS_TO_SEND)
+        self.end.sendall(body + b"\n")
+
+    def receive(self, deadline: float | None) -> bytes:
+        """The next message.
+
+        Raises ``TimeoutError`` at the deadline, ``OSError`` or ``EOFError`` where the other end is gone.
+        """
+        while b"\n" not in self.read:
+            left = None if deadline is None else deadline - monotonic()
+            if not select.select([self.end], [], [], None if left is None else max(left, 0.0))[0]:
+                raise TimeoutError("no answer in time")
+            piece = self.end.recv(1 << 16)
+            if not piece:
+                raise EOFError
+            self.read += piece
+            if len(self.read) > MAX_MESSAGE:
+                raise OSError("a message that is too long")
+        message, _, self.read = self.read.partition(b"\n")
+        return message
+
+    def waiting(self) -> bool:
+        """Whether there is more to read."""
+        return bool(self.read) or bool(select.select([self.end], [], [], 0.0)[0])
+
+    def close(self) -> None:
+        self.end.close()
+
+
+class ProcessLine:
+    """To an agent in a process of its own, by its name; it is there from the first game to the last."""
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        """Raises ``UnsupportedSystemError`` where a process cannot be given open files."""
+        self.name, self.limits = name, limits
+        self.number = 0
+        self._start()
+
+    # the process
+
+    def _start(self) -> None:
+        """Returns when the agent is there, or is known not to be."""
+        self.answered, self.failure, self.open = 0, "", set[int]()
+        check_shared_files("an agent in a process of its own")
+        ours, theirs = socket.socketpair()
+        self.printed = TemporaryFile()  # noqa: SIM115  # closed with the process
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "infoset.remote.isolated", str(theirs.fileno()), self.name,
+                 msgspec.json.encode(self.limits).decode()],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self.printed,
+                stderr=self.printed,
+                env=environment(),
+                **own_group(),
+            )  # fmt: skip
+        self.link = Lines(ours)
+        self.open.add(0)
+        with suppress(TimeoutError, RemoteError):
+            self._receive(0, monotonic() + SECONDS_TO_START)
+
+    def _end(self) -> str:
+        """End the process and all that it started; how it ended, with the last line that it printed."""
+        status = end_group(self.process)
+        self.link.close()
+        how = f"status {status}" if status >= 0 else f"signal {-status}"
+        with self.printed:
+            size = self.printed.seek(0, os.SEEK_END)
+            self.printed.seek(max(size - 1000, 0))
+            lines = self.printed.read().decode(errors="replace").split("\n")
+        last = next((line for line in map(str.strip, reversed(lines)) if line), "")
+        return f"{how}: {shorten(last, 120)}" if last else how
+
+    def renew(self) -> None:
+        """Where it is gone, or still busy with a game that is over, another takes its place, while no clock runs."""
+        if self.failure or self.busy:
+            if not self.failure:
+                self._end()
+            self._start()
+
+    def __del__(self) -> None:
+        if getattr(self, "failure", "never started") == "":
+            with suppress(Exception):
+                self._end()
+
+    # calls
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.open)
+
+    def post(self, method: str, *arguments: Any) -> int:
+        self.number += 1
+        if self.failure:
+            return self.number
+        body = msgspec.json.encode(Posted(self.number, _call(method, arguments)))
+        try:
+            self.link.send(body)
+        except OSError:
+            self._lose()
+        else:
+            self.open.add(self.number)
+        return self.number
+
+    def wait(self, posted: int, deadline: float | None) -> tuple[Any, float]:
+        if self.failure:
+            raise RemoteError(self.failure)
+        answer = self._receive(posted, deadline)
+        if answer.refused:
+            raise UnsupportedGameError(answer.error)
+        if answer.error:
+            raise RemoteError(answer.error)
+        return read_move(answer.move) if answer.move is not None else None, monotonic()
+
+    def _receive(self, number: int, deadline: float | None) -> Answer:
+        """The answer to a call; those to earlier ones are late, and dropped."""
+        while True:
+            try:
+                answer = msgspec.json.decode(self.link.receive(deadline), type=Answer)
+            except TimeoutError:
+                raise
+            except (EOFError, OSError):
+                self._lose()
+                raise RemoteError(self.failure) from None
+            except msgspec.MsgspecError as error:
+                self._lose(f"its process answered nonsense: {shorten(str(error))}")
+                raise RemoteError(self.failure) from None
+            self.open.discard(answer.number)
+            if answer.number == number:
+                return answer
+
+    def _lose(self, why: str = "") -> None:
+        how = self._end()
+        self.failure = why or f"its process ended with {how}"
+        self.open.clear()
+
+
+def environment() -> dict[str, str]:
+    """What an agent's process knows of ours."""
+    kept = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
+    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def _call(method: str, arguments: tuple[Any, ...]) -> Begin | Observe | Act | End:
+    match method:
+        case "begin":
+            game, player, rng, deadline = arguments
+            return Begin(own_name(game) or game.name, player, stream_of(rng), deadline)
+        case "observe":
+            return Observe(*arguments)
+        case "act":
+            return Act(*arguments)
+    return End(*arguments)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# In the agent's process
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Host:
+    """Makes the calls that come over a line."""
+
+    def __init__(self, name: str) -> None:
+        self.agent = load_agent(name)
+        self.game: tuple[str, Game] | None = None
+
+    def answer(self, posted: Posted, stale: bool) -> Answer:
+        """``stale``: whether more has been said since, so that a move would come too late."""
+        try:
+            return Answer(posted.number, self._make(posted.call, stale))
+        except InfosetError as error:
+            refused = isinstance(posted.call, Begin) and isinstance(error, UnsupportedGameError | ParameterError)
+            return Answer(posted.number, error=str(error) or type(error).__name__, refused=refused)
+        except (Exception, SystemExit) as error:
+            return Answer(
+                posted.number, error=shorten(": ".join(filter(None, (type(error).__name__, str(error)))), 200)
+            )
+
+    def _make(self, call: Begin | Observe | Act | End, stale: bool) -> Any:
+        match call:
+            case Begin(name, player, stream, deadline):
+                if self.game is None or self.game[0] != name:
+                    self.game = name, load(name)
+                return self.agent.begin(self.game[1], player, generator(stream), deadline)
+            case Observe(own_move, observation):
+                return self.agent.observe(read_tuple(own_move), read_tuple(observation))  # type: ignore[arg-type]
+            case Act(legal, deadline):
+                if deadline is not None and (stale or monotonic() >= deadline):
+                    raise TimeoutError("it was still busy with an earlier call")
+                return self.agent.act(tuple(map(read_tuple, legal)), deadline)  # type: ignore[arg-type]
+            case End(returns):
+                return self.agent.end(returns)
+
+
+def serve(link: Lines, name: str) -> None:
+    """Be there, then answer until the line ends, which raises ``EOFError``."""
+    host = Host(name)
+    link.send(msgspec.json.encode(Answer(0)))
+    while True:
+        posted = msgspec.json.decode(link.receive(None), type=Posted)
+        answer = host.answer(posted, link.waiting())
+        try:
+            body = msgspec.json.encode(answer)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            body = msgspec.json.encode(
+                Answer(posted.number, move=shorten(f"{type(answer.move).__name__}: {error}", 200))
+            )
+        link.send(body)
+
+
+def main() -> None:
+    """``python -m infoset.remote.isolated LINK NAME LIMITS``: the number of an open file, an agent, limits as JSON."""
+    number, name, limits = sys.argv[1:]
+    Thread(target=end_with, args=(int(number),), daemon=True).start()
+    limit(msgspec.json.decode(limits, type=Limits))
+    with suppress(OSError, EOFError):
+        serve(Lines(socket.socket(fileno=int(number))), name)
+
+
+if __name__ == "__main__":
+    main()
