@@ -27,7 +27,7 @@ SCENARIOS = {
     "pommerman": [f"{TEAM} stop stop stop stop", "match --games 1 pommerman:PommeFFACompetition-v0 stop stop stop stop", "match --games 1 pommerman:PommeRadioCompetition-v2 stop stop stop stop"],
     "simple": [f"{TEAM} simple simple simple simple", "match --games 1 pommerman:PommeFFACompetition-v0 simple simple simple simple"],
     "dypm": [f"{TEAM} dypm simple dypm simple", "match --games 1 pommerman:PommeFFACompetition-v0 dypm simple simple simple"],
-    "champion": [f"{TEAM} champion simple champion simple", "match --games 1 pommerman:PommeFFACompetition-v0 champion simple simple simple", f"{TEAM} champion simple champion simple --seconds 0.1"],
+    "champion": [f"{TEAM} champion simple champion simple", "match --games 1 pommerman:PommeFFACompetition-v0 champion simple simple simple", f"{TEAM} champion simple champion simple --seconds-per-move 0.1"],
     "hakozaki": [f"{TEAM} hakozaki simple hakozaki simple", "match --games 1 pommerman:PommeFFACompetition-v0 hakozaki simple simple simple"],
     "eisenach": [f"{TEAM} eisenach simple eisenach simple --seconds 0.02"],
 }  # fmt: skip

@@ -550,7 +550,7 @@ def test_a_policy_for_other_players_is_refused() -> None:
 
 
 def test_names_of_agents() -> None:
-    plain = set(AGENTS) - {"playground", "policy", "scripted", "trained"}  # which need a file
+    plain = set(AGENTS) - {"http", "isolated", "playground", "policy", "scripted", "trained"}  # which need more
     assert {load_agent(name).name for name in plain} == plain
     with pytest.raises(ParameterError, match=r"policy: path is missing"):
         load_agent("policy")
@@ -589,7 +589,7 @@ def test_the_table_of_rotated_seats() -> None:
 
 def test_json_is_one_object(tmp_path: Path) -> None:
     policy = TabularPolicy.uniform(form_of(KUHN)).save(tmp_path / "p.npz")
-    done = run(KUHN, "random", f"policy(path='{policy}')", "--games", "20", "--seconds", "5", "--json")
+    done = run(KUHN, "random", f"policy(path='{policy}')", "--games", "20", "--seconds-per-move", "5", "--json")
     body = json.loads(done.stdout)
     assert set(body) == {
         "game", "players", "seed", "rotate", "seconds_per_move", "games", "agents", "moves", "seconds",
@@ -614,7 +614,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
         ([KUHN, "random", "meier"], "agent meier is not made for kuhn_poker"),
         (["kuhn", *RANDOM], "unknown game 'kuhn'"),
         ([KUHN, *RANDOM, "--games", "0"], "games=0 is out of range"),
-        ([KUHN, *RANDOM, "--seconds", "0"], "seconds_per_move=0.0 is out of range"),
+        ([KUHN, *RANDOM, "--seconds-per-move", "0"], "seconds_per_move=0.0 is out of range"),
     ],
 )
 def test_errors_are_one_line(tmp_path: Path, arguments: list[str], words: str) -> None:

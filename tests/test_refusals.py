@@ -73,7 +73,7 @@ REFUSED = [
     (["evaluate", SLOW, "serch"], "did you mean 'search'"),
     (["evaluate", SLOW, "search(method=x)"], "method=x is not one of auto"),
     (["match", SLOW, "random", "--games", "-1"], "games=-1 is out of range"),
-    (["match", SLOW, "random", "--seconds", "-1"], "seconds_per_move=-1.0 is out of range"),
+    (["match", SLOW, "random", "--seconds-per-move", "-1"], "seconds_per_move=-1.0 is out of range"),
     (["match", SLOW, "random", "--replay", "file"], "file: cannot be written"),
     (["match", "kuhn_poker", "search"], "has 2 players .*, not 1: name one agent for each"),
     (["match", "kuhn_poker", "search", "serch"], "did you mean 'search'"),

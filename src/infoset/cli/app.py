@@ -44,6 +44,12 @@ MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_H
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 MaxHistories = Annotated[int | None, typer.Option(min=1, help="The largest tree built (default: by the free memory).")]
 
+SecondsPerMove = Annotated[
+    float | None, typer.Option(help="An agent that needs more loses the move (default: no limit).")
+]
+StartClock = Annotated[float | None, typer.Option(help="Seconds for agents to begin a game (default: no limit).")]
+Isolate = Annotated[bool, typer.Option("--isolate", help="Run each agent in a process of its own, with limits.")]
+
 
 def _say_version(asked: bool) -> None:
     if asked:
@@ -286,20 +292,24 @@ def match(
     games: Annotated[int, typer.Option(help="How many games.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     rotate: Annotated[bool, typer.Option("--rotate", help="Move the agents on by one seat after every game.")] = False,
-    seconds: Annotated[float | None, typer.Option(help="Time for each move (default: no limit).")] = None,
+    seconds_per_move: SecondsPerMove = None,
+    start_clock: StartClock = None,
+    isolate: Isolate = False,
     replay: Annotated[Path | None, typer.Option(help="Write each game to a file in this folder.")] = None,
     json_: AsJson = False,
 ) -> None:
     """Let agents play each other: wins, mean scores with 95 % intervals, faults, moves a second."""
     from infoset.cli.progress import MatchProgress
+    from infoset.match.agents import alone
     from infoset.match.series import play_series
 
     seated: list[Agent] = []
     keep = None if replay is None else _ReplayWriter(replay)
     with MatchProgress(games) as progress:
         series = play_series(
-            _absolute(game), agents, games=games, seed=seed, rotate=rotate, seconds_per_move=seconds,
-            progress=progress.advance, keep=keep, seated=seated.extend,
+            _absolute(game), list(map(alone, agents)) if isolate else agents, games=games, seed=seed, rotate=rotate,
+            seconds_per_move=seconds_per_move, seconds_to_begin=start_clock, progress=progress.advance, keep=keep,
+            seated=seated.extend,
         )  # fmt: skip
     failed = keep.failed if keep else None
     if not series.games:
@@ -387,6 +397,24 @@ def tournament(
         _print_json(verb.body(standings, path))
     else:
         print(verb.text(standings, path))
+
+
+@app.command("serve-agent")
+def serve_agent(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT_HELP)],
+    game: Annotated[
+        str | None, typer.Option(help="The only game that it plays (default: any); Pommerman's by both protocols.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
+    host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
+) -> None:
+    """Let others play against an agent over HTTP: in their matches it is http(url=http://HOST:PORT)."""
+    from infoset.remote.server import listening, server
+
+    with listening(host, port) as where:
+        serving = server(agent, game)
+        print(f"{agent} answers on http://{host}:{where.getsockname()[1]}; Ctrl-C ends it", file=sys.stderr, flush=True)
+        serving.run(sockets=[where])
 
 
 @app.command()

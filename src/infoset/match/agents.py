@@ -226,6 +226,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "dypm": "infoset.pommerman.search.dypm:Dypm",
         "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
         "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
+        "http": "infoset.remote.http:http",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
         "playground": "infoset.match.agents:playground",
@@ -243,6 +244,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
 GIVEN: dict[str, Agent] = {}
 """Objects that stand in this process alone, by the names that they have for now."""
 
+ADDRESSES = ("http://", "https://")
 TRAINED = "trained:"
 NET = "net.safetensors"
 
@@ -250,8 +252,8 @@ NET = "net.safetensors"
 def load_agent(name: str) -> Agent:
     """A new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs one of its own.
 
-    The file of a policy, the folder of a run and ``"trained:DIR"`` are names, too; so is an agent of your own,
-    ``"python:FILE.py:Class(…)"``.
+    The file of a policy, the folder of a run, ``"trained:DIR"`` and the address of a server are names, too; so is an
+    agent of your own, ``"python:FILE.py:Class(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
 
@@ -309,6 +311,8 @@ def _may_compile(agent: Agent | str) -> bool:
 
 def _parsed(name: str) -> Name:
     """What a name stands for: a file or a folder for what plays it."""
+    if name.startswith(ADDRESSES):
+        return Name("http", (("url", name),))
     if name.startswith(TRAINED):
         return Name("trained", (("path", name.removeprefix(TRAINED)),))
     if (Path(name) / NET).is_file():
@@ -316,6 +320,12 @@ def _parsed(name: str) -> Name:
     if name.endswith(SUFFIXES) or (Path(name) / POLICY).is_file():
         return Name("policy", (("path", name),))
     return parse_name(name)
+
+
+def alone(name: str) -> str:
+    """The name of the same agent in a process of its own; one that is elsewhere has that already."""
+    parsed = _parsed(name)
+    return name if parsed.word in {"http", "isolated"} else str(Name("isolated", (("agent", parsed),)))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from infoset.errors import ParameterError, RemoteError, shorten
 
 MAX_ANSWER = 1 << 20  # bytes
+QUICK: int = getattr(socket, "TCP_QUICKACK", 0)
 LEAST = 1e-4  # a timeout of 0 would mean: never wait
 
 
@@ -40,6 +41,8 @@ class _Socket(socket.socket):
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         self.settimeout(self.clock.left())
+        if QUICK:  # a server that sends head and body apart waits for the head to be acknowledged: 40 ms
+            self.setsockopt(socket.IPPROTO_TCP, QUICK, 1)
         return super().recv_into(*args, **kwargs)
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:

@@ -51,12 +51,12 @@ def serve(agent: Any, host: str, port: int) -> HTTPServer:
     """A server, not yet running, behind which an agent plays."""
 
     class Handler(_Handler):
-        player = _Served(agent)
+        player = Served(agent)
 
     return HTTPServer((host, port), Handler)
 
 
-class _Served:
+class Served:
     """An agent and the requests that it answers."""
 
     def __init__(self, agent: Any) -> None:
@@ -89,7 +89,7 @@ class _Served:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    player: _Served
+    player: Served
 
     def do_GET(self) -> None:
         self._answer({"/ping": self.player.ping}, b"{}")

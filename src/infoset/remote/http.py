@@ -1,0 +1,159 @@
+"""Agents behind an address: ``http(url=http://host:port)``, in the protocol of this project or that of the playground.
+
+The project's own is four questions, each a POST of JSON that is answered by JSON (``docs/remote-agents.md``).  What an
+agent observes goes with the next question, so that a move costs one.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any, TypeVar
+from uuid import UUID
+
+import msgspec
+import numpy as np
+
+from infoset.base import Action, Agent, Game, Observation
+from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.match.agents import Delegating
+from infoset.match.apart import PATIENCE, Elsewhere, ThreadLine
+from infoset.names import full_name
+from infoset.registry import own_name
+from infoset.remote.calls import read_move
+from infoset.remote.wire import Wire
+
+PROTOCOL = 1
+SEED_BITS = 2**53  # every program that reads JSON holds such integers exactly
+PROTOCOLS = ("auto", "infoset", "playground")
+
+T = TypeVar("T")
+
+
+class Ping(msgspec.Struct):
+    """``GET /ping``: who is there."""
+
+    protocol: int = 0
+    agent: str = ""
+
+
+class Begin(msgspec.Struct):
+    """``POST /begin``: a game begins."""
+
+    match: str
+    """By which the next questions are known; a server may play several games at once."""
+    game: str
+    """As ``infoset.load`` understands it."""
+    player: int
+    seed: int
+    """Below 2**53, for whatever the agent draws."""
+    seconds: float | None
+    """That are left to answer in; ``None`` where no clock runs."""
+    protocol: int = PROTOCOL
+
+
+class Act(msgspec.Struct):
+    """``POST /act``: a move is due."""
+
+    match: str
+    number: int
+    """Of the question, from 1; the answer repeats it."""
+    told: int
+    """How many steps were told before, those of questions without an answer not counted."""
+    seen: list[tuple[Any, Any]]
+    """[own move or null, observation] for each step since."""
+    legal: list[Any]
+    seconds: float | None
+
+
+class Move(msgspec.Struct):
+    """The answer to ``/act``."""
+
+    number: int
+    move: Any
+
+
+class End(msgspec.Struct):
+    """``POST /end``: the game is over, or given up."""
+
+    match: str
+    told: int
+    seen: list[tuple[Any, Any]]
+    returns: tuple[float, ...]
+
+
+class Done(msgspec.Struct):
+    """The answer to ``/begin`` and ``/end``.  ``refused`` says why the agent does not play this game."""
+
+    refused: str = ""
+
+
+def http(url: str = "", protocol: str = "auto") -> Agent:
+    """An agent behind an address; protocol: infoset, playground (Pommerman's), or auto: by the game."""
+    if not url:
+        raise ParameterError("http: url is missing; give the address: http(url=http://localhost:8000)")
+    if protocol not in PROTOCOLS:
+        raise ParameterError(f"http: protocol={shorten(protocol)} is unknown; allowed: {', '.join(PROTOCOLS)}")
+    name = full_name("http", http, url=url, protocol=protocol)
+    return Elsewhere(ThreadLine(HttpAgent(url, protocol)), name)
+
+
+class HttpAgent(Delegating):
+    """Speaks whichever protocol the game is played in."""
+
+    def __init__(self, url: str, protocol: str) -> None:
+        self.protocol, self.wire = protocol, Wire(url)
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        plays = hasattr(game, "config") and game.name.startswith("pommerman:")
+        wanted = ("playground" if plays else "infoset") if self.protocol == "auto" else self.protocol
+        if wanted == "playground" and not plays:
+            raise UnsupportedGameError(f"the playground's protocol is for pommerman:NAME, not for {game.name}")
+        self.inner = self._player() if wanted == "playground" else AskedAgent(self.wire)
+        self.inner.begin(game, player, rng, deadline)
+
+    def _player(self) -> Agent:
+        from infoset.remote.playground import AskedPlayer  # not before it is needed: it brings compiled kernels
+
+        return AskedPlayer(self.wire)
+
+
+class AskedAgent:
+    """Asks in the project's own protocol."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.match = str(UUID(bytes=rng.bytes(16), version=4))
+        self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
+        question = Begin(self.match, own_name(game) or game.name, player, int(rng.integers(SEED_BITS)), _left(deadline))
+        done = self._ask("/begin", question, Done, deadline)
+        if done.refused:
+            raise UnsupportedGameError(f"{self.wire.url}: {shorten(done.refused, 200)}")
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        self.seen.append((own_move, observation))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        self.number += 1
+        question = Act(self.match, self.number, self.told, self.seen, list(legal), _left(deadline))
+        move = self._ask("/act", question, Move, deadline)
+        self.told, self.seen = self.told + len(self.seen), []
+        if move.number != self.number:
+            raise RemoteError(f"{self.wire.url}: the answer to question {move.number} came for {self.number}")
+        return read_move(move.move)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        self._ask("/end", End(self.match, self.told, self.seen, returns), Done, None)
+
+    def _ask(self, path: str, question: Any, kind: type[T], deadline: float | None) -> T:
+        deadline = monotonic() + PATIENCE if deadline is None else deadline
+        body = self.wire.post(path, msgspec.json.encode(question), deadline)
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise RemoteError(f"{self.wire.url}: {path} was answered by no {kind.__name__}: {error}") from None
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(deadline - monotonic(), 0.0)

@@ -1,0 +1,265 @@
+"""One of our agents as a server: in the project's own protocol for any game, in the playground's for Pommerman.
+
+Each game has an agent of its own, made by its name.  What comes over the wire runs no code: a game is known by a name,
+an agent by the command line alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+
+from infoset.base import Agent, Game
+from infoset.catalog import load as load_game
+from infoset.catalog import load_named
+from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, shorten
+from infoset.match.agents import load_agent
+from infoset.remote.calls import read_tuple
+from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, Move, Ping
+
+try:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+except ImportError:
+    raise MissingExtraError("serving an agent", "web") from None
+
+if TYPE_CHECKING:
+    import uvicorn
+
+MAX_BODY = 1 << 20  # bytes; an observation of Pommerman's largest board takes a tenth of them
+MAX_MATCHES = 64
+SECONDS_FOR_BODY = 10.0
+IDLE = 600.0  # seconds after which a game that nobody asks about any more is forgotten
+PLAYGROUND = ("action", "init_agent", "episode_end", "shutdown")
+
+T = TypeVar("T")
+Answering: TypeAlias = Callable[[bytes, float], Any]
+"""From a body, and the moment when its request arrived, to what is answered."""
+
+
+@dataclass
+class Played:
+    """A game that is being played here."""
+
+    agent: Agent
+    game: Game
+    told: int = 0
+    """How many steps it knows of."""
+    asked: float = field(default_factory=monotonic)
+    """When it was last asked about."""
+
+
+class Refusal(Exception):
+    """A request that cannot be answered: its status, and why in a line."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+class Matches:
+    """The games that are played here at once, each with an agent of its own; agents are used again."""
+
+    def __init__(self, agent: str, game: str | None) -> None:
+        self.name, self.only = agent, game
+        self.free: list[Agent] = [load_agent(agent)]
+        self.games: dict[str, Game] = {}
+        self.played: dict[str, Played] = {}
+
+    def begin(self, question: Begin, arrived: float) -> None:
+        """Raises ``UnsupportedGameError`` for a game that is not played here, ``Refusal`` where there are too many."""
+        if question.protocol != PROTOCOL:
+            raise Refusal(400, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
+        if self.only is not None and question.game != self.only:
+            raise UnsupportedGameError(f"{self.only} is served here, not {shorten(question.game)}")
+        self._forget()
+        if len(self.played) >= MAX_MATCHES:
+            raise Refusal(503, f"{MAX_MATCHES} games are being played here; try again later")
+        game = self._game(question.game)
+        if not 0 <= question.player < len(game.players):
+            raise ParameterError(f"{game.name} has no player {question.player}; allowed: 0 to {len(game.players) - 1}")
+        agent = self.free.pop() if self.free else load_agent(self.name)
+        self.played[question.match] = Played(agent, game)
+        deadline = None if question.seconds is None else arrived + question.seconds
+        try:
+            agent.begin(game, question.player, np.random.default_rng(question.seed), deadline)
+        except BaseException:
+            del self.played[question.match]
+            raise
+
+    def act(self, question: Act, arrived: float) -> Move:
+        played = self._find(question.match)
+        self._tell(played, question)
+        deadline = None if question.seconds is None else arrived + question.seconds
+        if deadline is not None and monotonic() >= deadline:
+            raise Refusal(408, "the question waited for an earlier one until it was too late")
+        legal: Any = tuple(map(read_tuple, question.legal))
+        return Move(question.number, played.agent.act(legal, deadline))
+
+    def end(self, question: End, arrived: float) -> Done:
+        del arrived
+        played = self._find(question.match)
+        self._tell(played, question)
+        del self.played[question.match]
+        played.agent.end(question.returns)
+        self.free.append(played.agent)
+        return Done()
+
+    def _game(self, name: str) -> Game:
+        if name not in self.games:
+            if len(self.games) >= MAX_MATCHES:
+                self.games.clear()
+            self.games[name] = load_named(name, "the request")
+        return self.games[name]
+
+    def _find(self, match: str) -> Played:
+        played = self.played.get(match)
+        if played is None:
+            raise Refusal(404, f"no game {shorten(match)!r} is being played here")
+        played.asked = monotonic()
+        return played
+
+    def _tell(self, played: Played, question: Act | End) -> None:
+        """What it does not know yet: a question whose answer was late was heard all the same."""
+        for own_move, observation in question.seen[max(played.told - question.told, 0) :]:
+            played.told += 1
+            played.agent.observe(read_tuple(own_move), read_tuple(observation))  # type: ignore[arg-type]
+
+    def _forget(self) -> None:
+        """Games whose referee is gone."""
+        late = monotonic() - IDLE
+        self.played = {match: played for match, played in self.played.items() if played.asked > late}
+
+
+class Service:
+    """The answers to requests.  Agents think in one thread: two that think at once would slow each other."""
+
+    def __init__(self, agent: str, game: str | None) -> None:
+        self.matches = Matches(agent, game)
+        self.thread = ThreadPoolExecutor(1, "agent")
+        self.player = self._playground(agent, game)
+
+    @staticmethod
+    def _playground(agent: str, game: str | None) -> Any:
+        """The same agent in the playground's protocol, which tells neither game nor board."""
+        if game is None or not game.startswith("pommerman:"):
+            return None
+        from infoset.pommerman.playground.runner import Served
+        from infoset.remote.playground import ServedPlayer
+
+        return Served(ServedPlayer(load_agent(agent), load_game(game)))  # type: ignore[arg-type]
+
+    def app(self) -> Starlette:
+        routes = [
+            Route("/ping", self.answer(self.ping), methods=["GET"]),
+            Route("/begin", self.answer(self.asked(Begin, self.begin)), methods=["POST"]),
+            Route("/act", self.answer(self.asked(Act, self.matches.act)), methods=["POST"]),
+            Route("/end", self.answer(self.asked(End, self.matches.end)), methods=["POST"]),
+        ]
+        if self.player is not None:
+            routes += [
+                Route(f"/{name}", self.answer(self.playground(getattr(self.player, name))), methods=["POST"])
+                for name in PLAYGROUND
+            ]
+        return Starlette(routes=routes)
+
+    def ping(self, body: bytes, arrived: float) -> Any:
+        del body, arrived
+        return Ping(PROTOCOL, self.matches.name)
+
+    def begin(self, question: Begin, arrived: float) -> Done:
+        try:
+            self.matches.begin(question, arrived)
+        except InfosetError as error:
+            return Done(refused=str(error))
+        return Done()
+
+    @staticmethod
+    def asked(kind: type[T], method: Callable[[T, float], Any]) -> Answering:
+        def answer(body: bytes, arrived: float) -> Any:
+            try:
+                question = msgspec.json.decode(body, type=kind)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                raise Refusal(400, f"no {kind.__name__}: {error}") from None
+            return method(question, arrived)
+
+        return answer
+
+    @staticmethod
+    def playground(method: Callable[[dict[str, Any]], Any]) -> Answering:
+        def answer(body: bytes, arrived: float) -> Any:
+            del arrived
+            found = json.loads(body)
+            return method(found if isinstance(found, dict) else {})
+
+        return answer
+
+    def answer(self, method: Answering) -> Callable[[Request], Awaitable[Response]]:
+        async def handle(request: Request) -> Response:
+            arrived = monotonic()
+            try:
+                body = await _body(request)
+                found = await asyncio.get_running_loop().run_in_executor(self.thread, method, body, arrived)
+                return _json(found)
+            except Refusal as error:
+                return _json({"error": error.why}, error.status)
+            except Exception as error:  # the agent's own faults, too: the next request finds the server there
+                return _json({"error": shorten(f"{type(error).__name__}: {error}", 200)}, 500)
+
+        return handle
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+async def _body(request: Request) -> bytes:
+    """All of it, but not too much, and not for ever."""
+    body = b""
+    try:
+        async with asyncio.timeout(SECONDS_FOR_BODY):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > MAX_BODY:
+                    raise Refusal(413, f"a body of more than {MAX_BODY:,} bytes")
+    except TimeoutError:
+        raise Refusal(408, f"the body did not come within {SECONDS_FOR_BODY:g} s") from None
+    return body
+
+
+def server(agent: str, game: str | None) -> uvicorn.Server:
+    """A server, not yet running.
+
+    Raises what ``load_agent`` and ``load`` raise.
+    """
+    import uvicorn
+
+    app = Service(agent, game).app()
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+    return uvicorn.Server(config)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket for a server; ``port`` 0 is any that is free.  Raises ``ParameterError`` where that is taken."""
+    # with its protocol named, since asyncio sends small pieces at once only then
+    server = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":  # elsewhere this would let two servers share an address
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((host, port))
+    except (OSError, OverflowError) as error:
+        server.close()
+        raise ParameterError(f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}") from None
+    return server
