@@ -70,8 +70,12 @@ class Apart:
 
     def end(self, returns: tuple[float, ...]) -> None:
         """What the agent still thinks about is waited for, too, but not for ever."""
+        late = self.line.busy
         try:
             self.line.wait(self.line.post("end", returns), monotonic() + self.patience)
+        except TimeoutError:
+            if not late:  # which was said before
+                raise
         finally:
             self.line.renew()
 

@@ -259,6 +259,7 @@ def listening(host: str, port: int) -> socket.socket:
         if os.name == "posix":  # elsewhere this would let two servers share an address
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((host, port))
+        server.listen()
     except (OSError, OverflowError) as error:
         server.close()
         raise ParameterError(f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}") from None

@@ -1,0 +1,159 @@
+"""Agents in processes of their own: the same games, and what one does there is its own affair."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from infoset import play_match, play_series
+from infoset.errors import ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.match.agents import load_agent
+from infoset.remote.isolated import environment
+
+AGENTS = '''
+import os, signal, subprocess, sys, time
+
+class Agent:
+    def begin(self, game, player, rng, deadline):
+        self.rng = rng
+    def observe(self, own_move, observation): ...
+    def end(self, returns): ...
+    def act(self, legal, deadline):
+        return legal[int(self.rng.integers(len(legal)))]
+
+class Dies(Agent):
+    def act(self, legal, deadline):
+        print("good bye", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+class Leaves(Agent):
+    def act(self, legal, deadline):
+        os._exit(3)
+
+class Hungry(Agent):
+    def act(self, legal, deadline):
+        return bytearray(10 << 30)
+
+class Endless(Agent):
+    def act(self, legal, deadline):
+        while True:
+            print("x" * 100_000)
+
+class Garbage(Agent):
+    def act(self, legal, deadline):
+        return {"a": object()}
+
+class Deaf(Agent):
+    def act(self, legal, deadline):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            pass
+
+class Writes(Agent):
+    """Whatever it finds open, but for what it printed."""
+    def act(self, legal, deadline):
+        for file in range(3, 100):
+            try:
+                os.write(file, b"nonsense\\n")
+            except OSError:
+                pass
+        time.sleep(5)
+
+class Stutters(Agent):
+    """Half a message, and no end of it."""
+    def act(self, legal, deadline):
+        for file in range(3, 100):
+            try:
+                os.write(file, b'{"number": ')
+            except OSError:
+                pass
+        time.sleep(5)
+
+class Leaving(Agent):
+    """Starts a program that would outlive it."""
+    def act(self, legal, deadline):
+        self.child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        open("child", "w").write(str(self.child.pid))
+        os._exit(1)
+
+class Curious(Agent):
+    def act(self, legal, deadline):
+        assert "SECRET" not in os.environ
+        return legal[0]
+'''
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch):
+    (tmp_path / "own.py").write_text(AGENTS)
+    monkeypatch.chdir(tmp_path)
+    return lambda name, **limits: (
+        f'isolated(agent="python:{tmp_path / "own.py"}:{name}"'
+        + "".join(f",{key}={value}" for key, value in limits.items())
+        + ")"
+    )
+
+
+def test_the_same_games(own) -> None:
+    for game in ("leduc_poker", "gdl:monty_hall", "goofspiel(num_cards=4)"):
+        here, apart = (
+            play_match(game, [agent] * 2 if game != "gdl:monty_hall" else [agent], seed=3)
+            for agent in ("random", "isolated(agent=random)")
+        )
+        assert [step.moves for step in here.steps] == [step.moves for step in apart.steps]
+
+
+FAULTS = {
+    "Dies": ("error", "its process ended with signal 9: good bye"),
+    "Leaves": ("error", "its process ended with status 3"),
+    "Hungry": ("error", "MemoryError"),
+    "Endless": ("error", "File too large"),
+    "Garbage": ("illegal", "dict: Encoding objects"),
+    "Deaf": ("late", "took"),
+    "Writes": ("error", "its process answered nonsense"),
+    "Stutters": ("late", "took"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_happens_there_costs_its_move_alone(own, name) -> None:
+    kind, text = FAULTS[name]
+    series = play_series("kuhn_poker", [own(name, memory=4096), "random"], games=2, seed=1, seconds_per_move=0.5)
+    found = series.agents[0].faults
+    assert series.games == 2
+    assert found[kind] >= 2 and sum(found.values()) == found[kind]  # another process plays the second game
+    match = play_match("kuhn_poker", [own(name, memory=4096), "random"], seed=1, seconds_per_move=0.5)
+    assert text in match.faults[0].detail, match.faults
+
+
+def test_what_it_started_ends_with_it(own, tmp_path: Path) -> None:
+    play_match("kuhn_poker", [own("Leaving"), "random"], seed=1)
+    child = int((tmp_path / "child").read_text())
+    with pytest.raises(ProcessLookupError):
+        for _ in range(100):
+            os.kill(child, 0)
+            state = Path(f"/proc/{child}/stat")
+            if state.exists() and state.read_text().split()[2] == "Z":  # dead, and nobody asks how
+                raise ProcessLookupError
+            os.sched_yield()
+            os.kill(child, signal.SIGCONT)
+
+
+def test_it_inherits_no_secrets(own, monkeypatch) -> None:
+    monkeypatch.setenv("SECRET", "x")
+    assert "SECRET" not in environment()
+    assert not play_match("kuhn_poker", [own("Curious"), "random"], seed=1).faults
+
+
+def test_names_that_are_wrong_are_refused_here() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'random'"):
+        load_agent("isolated(agent=randon)")
+    with pytest.raises(ParameterError, match="agent is missing"):
+        load_agent("isolated")
+    with pytest.raises(ParameterError, match="memory"):
+        load_agent("isolated(agent=random,memory=-1)")
+    with pytest.raises(UnsupportedGameError, match="agent meier is not made for"):
+        play_match("kuhn_poker", ["isolated(agent=meier)", "random"])

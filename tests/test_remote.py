@@ -1,0 +1,429 @@
+"""Agents elsewhere: both protocols, from both sides; and whatever can go wrong there costs a move and no match."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from infoset import load, play_match, play_series
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.match.agents import load_agent
+from infoset.pommerman.observation import read_observation
+from infoset.pommerman.playground.runner import read_wire
+from infoset.remote.playground import plain, read_seen, request
+
+GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "pommerman" / "http_samples.json"
+TEAM = "pommerman:PommeTeamCompetition-v0"
+CLOCK = 0.25
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., str]]:
+    """Servers of our agents, which end with the test."""
+    pytest.importorskip("starlette")
+    from infoset.remote.server import listening, server
+
+    running = []
+
+    def start(agent: str, game: str | None = None) -> str:
+        where, serving = listening("127.0.0.1", 0), server(agent, game)
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [where]})
+        thread.start()
+        running.append((serving, thread, where))
+        return f"http://127.0.0.1:{where.getsockname()[1]}"
+
+    yield start
+    for serving, thread, where in running:
+        serving.should_exit = True
+        thread.join()
+        where.close()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Our agents behind our server
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_served_agent_plays_any_game(serve) -> None:
+    url = serve("random")
+    for game in ("kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:monty_hall"):
+        n = len(load(game).players)
+        series = play_series(game, [url, *["random"] * (n - 1)], games=5, seed=1, rotate=True)
+        assert (series.games, sum(series.agents[0].faults.values())) == (5, 0)
+        assert series.agents[0].agent == f"http(url={url})"
+
+
+def test_it_plays_as_it_does_here(serve) -> None:
+    """A policy that is no mixture makes the same moves on both sides of the wire."""
+    there, here = (
+        play_match("goofspiel(num_cards=4)", [agent, "random"], seed=7)
+        for agent in (serve("scripted(moves=[4,3,2])"), "scripted(moves=[4,3,2])")
+    )
+    assert [step.moves for step in there.steps] == [step.moves for step in here.steps]
+
+
+def test_a_game_that_it_does_not_play_is_refused_in_a_line(serve) -> None:
+    with pytest.raises(UnsupportedGameError, match=r"agent meier is not made for"):
+        play_match("kuhn_poker", [serve("meier"), "random"])
+    with pytest.raises(UnsupportedGameError, match=r"leduc_poker is served here, not kuhn_poker"):
+        play_match("kuhn_poker", [serve("random", "leduc_poker"), "random"])
+
+
+def test_no_code_of_the_wire_is_run(serve, tmp_path: Path) -> None:
+    url, mark = serve("random"), tmp_path / "ran"
+    (tmp_path / "own.py").write_text(f"open({str(mark)!r}, 'w')\n")
+    connection = HTTPConnection(url.removeprefix("http://"))
+    body = {"match": "m", "game": f"python:{tmp_path / 'own.py'}:Own", "player": 0, "seed": 1, "seconds": None}
+    connection.request("POST", "/begin", json.dumps(body))
+    assert "code" in json.loads(connection.getresponse().read())["refused"]
+    connection.close()
+    assert not mark.exists()
+
+
+REQUESTS = {
+    "no such game": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal": [1], "seconds": 1}, 404),
+    "no question": ("/act", {"match": "x"}, 400),
+    "no object": ("/begin", 7, 400),
+    "another protocol": (
+        "/begin",
+        {"match": "x", "game": "kuhn_poker", "player": 0, "seed": 1, "seconds": 1, "protocol": 9},
+        400,
+    ),
+    "no page": ("/nothing", {}, 404),
+    "too much": ("/begin", {"match": "x" * (1 << 20)}, 413),
+    "deep": ("/act", None, 400),
+}
+
+
+@pytest.mark.parametrize("what", REQUESTS)
+def test_requests_that_are_none_are_answered_in_a_line(serve, what) -> None:
+    path, body, status = REQUESTS[what]
+    connection = HTTPConnection(serve("random").removeprefix("http://"), timeout=10)
+    connection.request("POST", path, "[" * 10_000 if body is None else json.dumps(body))
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    assert answer.status == status, text
+    assert "Traceback" not in text and text.count("\n") == 0
+
+
+def test_two_hundred_connections_and_slow_ones(serve) -> None:
+    url = serve("random")
+    address = ("127.0.0.1", int(url.rpartition(":")[2]))
+    slow = [socket.create_connection(address) for _ in range(200)]
+    for connection in slow:
+        connection.sendall(b"POST /act HTTP/1.1\r\nContent-Length: 1000\r\n\r\n{")  # and no more
+    match = play_match("leduc_poker", [url, "random"], seed=1, seconds_per_move=5.0)
+    assert not match.faults
+    for connection in slow:
+        connection.close()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Faults: a server that does one thing wrong when it is asked for a move
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def answering(act: Callable[[Faulty, dict], None]) -> Iterator[str]:
+    """A server that answers all well, but ``/act`` as it is told."""
+    kind = type("Handler", (Faulty,), {"act": act})
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class Faulty(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        try:
+            self.act(body) if self.path == "/act" else self.say({})
+        except OSError:  # the referee has gone on
+            self.close_connection = True
+
+    def say(self, value: object, **more: object) -> None:
+        self.text(json.dumps(value | more if isinstance(value, dict) else value).encode())
+
+    def text(self, body: bytes, status: int = 200, length: int | None = None, **headers: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        for key, value in headers.items():
+            self.send_header(key, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+def late(self: Faulty, body: dict) -> None:
+    time.sleep(4 * CLOCK)
+    self.say({"number": body["number"], "move": body["legal"][0]})
+
+
+def drips(self: Faulty, body: dict) -> None:
+    for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n":
+        self.wfile.write(bytes([byte]))
+        time.sleep(CLOCK / 4)
+
+
+def floods(self: Faulty, body: dict) -> None:
+    self.send_response(200)
+    self.send_header("Content-Length", str(1 << 30))
+    self.end_headers()
+    for _ in range(1 << 10):
+        self.wfile.write(b" " * (1 << 20))
+
+
+def never_ends(self: Faulty, body: dict) -> None:
+    self.text(b"{", length=100)
+    time.sleep(4 * CLOCK)
+
+
+def closes(self: Faulty, body: dict) -> None:
+    self.close_connection = True
+
+
+FAULTS: dict[str, tuple[Callable[[Faulty, dict], None], str, str]] = {
+    "after the deadline": (late, "late", "took"),
+    "one byte after the other": (drips, "late", "took"),
+    "a gigabyte": (floods, "error", "more than 1,048,576 bytes"),
+    "never ends": (never_ends, "late", "took"),
+    "closes at once": (closes, "error", "closed without an answer"),
+    "no JSON": (lambda self, body: self.text(b"<html>"), "error", "answered by no Move"),
+    "NaN": (lambda self, body: self.text(b'{"number": 1, "move": NaN}'), "error", "answered by no Move"),
+    "the previous question": (lambda self, body: self.say({"number": 0, "move": "bet"}), "error", "question 0 came"),
+    "another's message": (lambda self, body: self.say({"success": True}), "error", "answered by no Move"),
+    "an illegal move": (lambda self, body: self.say({"number": body["number"], "move": "raise"}), "illegal", "'raise'"),
+    "a number for a move": (lambda self, body: self.say({"number": body["number"], "move": 0.5}), "illegal", "0.5"),
+    "a redirection": (lambda self, body: self.text(b"", 302, Location="http://127.0.0.1:1"), "error", "302"),
+    "not found": (lambda self, body: self.text(b"", 404), "error", "404"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_costs_the_move_and_never_the_match(what) -> None:
+    act, kind, text = FAULTS[what]
+    with answering(act) as url:
+        match = play_match("kuhn_poker", [url, "random"], seed=1, seconds_per_move=CLOCK)
+    asked = sum(step.seconds[0] is not None for step in match.steps)
+    assert [fault.kind for fault in match.faults] == [kind] * asked
+    assert all(text in fault.detail for fault in match.faults), match.faults
+    assert sum(match.returns) == 0
+
+
+def test_nobody_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    match = play_match("kuhn_poker", [url, "random"], seed=1)
+    assert {fault.kind for fault in match.faults} == {"error"}
+    assert match.faults[0].detail == f"begin: {url}: nobody listens there"
+
+
+def test_one_that_dies_in_the_game(serve) -> None:
+    """The first move comes, then nothing: the rest of the match is played without it."""
+    asked = []
+
+    def dies(self: Faulty, body: dict) -> None:
+        asked.append(body)
+        if len(asked) > 1:
+            self.close_connection = True
+            return
+        self.say({"number": body["number"], "move": body["legal"][0]})
+
+    with answering(dies) as url:
+        match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1, seconds_per_move=CLOCK)
+    assert [fault.step for fault in match.faults] == [3, 4] or len(match.faults) == len(match.steps) - 2
+
+
+def test_a_late_answer_is_never_taken_for_a_later_question() -> None:
+    """It answers the first question while the second waits; what it then says of the second counts."""
+    asked = []
+
+    def first_is_late(self: Faulty, body: dict) -> None:
+        asked.append(body)
+        if len(asked) == 1:
+            time.sleep(1.5 * CLOCK)
+        self.say({"number": body["number"], "move": body["legal"][-1]})
+
+    with answering(first_is_late) as url:
+        match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1, seconds_per_move=CLOCK)
+    assert [fault.kind for fault in match.faults] == ["late"]
+    first, second = asked[0], asked[1]
+    assert (second["number"], second["told"]) == (2, 0)
+    assert second["seen"][: len(first["seen"])] == first["seen"]  # which may not have been heard
+
+
+def test_the_sleeper_costs_its_moves_alone_wherever_it_is(serve, tmp_path: Path) -> None:
+    """Four seconds of sleep at a tenth of a second: here, in a process of its own, behind an address."""
+    (tmp_path / "sleeper.py").write_text(
+        "import time\n"
+        "class Sleeper:\n"
+        "    def begin(self, *a): ...\n"
+        "    def observe(self, *a): ...\n"
+        "    def act(self, legal, deadline):\n"
+        "        time.sleep(4)\n"
+        "        return legal[0]\n"
+        "    def end(self, returns): ...\n"
+    )
+    name = f"python:{tmp_path / 'sleeper.py'}:Sleeper"
+    for agent in (name, f'isolated(agent="{name}")', serve(name)):
+        match = play_match("kuhn_poker", [agent, "random"], seed=1, seconds_per_move=0.1)
+        spent = [step.seconds[0] for step in match.steps if step.seconds[0] is not None]
+        assert {fault.kind for fault in match.faults if fault.step} == {"late"}
+        assert all(0.1 <= seconds < 1.0 for seconds in spent), spent
+
+
+def test_those_elsewhere_think_at_the_same_time() -> None:
+    """All are asked before the first answers."""
+    meeting = threading.Barrier(2, timeout=30)
+
+    def meets(self: Faulty, body: dict) -> None:
+        meeting.wait()
+        self.say({"number": body["number"], "move": body["legal"][0]})
+
+    with answering(meets) as url:
+        match = play_match("rock_paper_scissors", [url, url + "/"], seed=1)
+    assert not match.faults
+
+
+@pytest.mark.parametrize("url", ["http:/localhost", "ftp://localhost", "http://", "http://a:x", "http://h?q=1"])
+def test_what_is_no_address(url) -> None:
+    with pytest.raises(ParameterError, match="is no address"):
+        load_agent(f"http(url='{url}')")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The playground's protocol
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def canonical(body: str) -> str:
+    """A request with its keys in order, its inner texts too."""
+    found = {key: json.loads(value) for key, value in json.loads(body).items()}
+    return json.dumps({k: json.dumps(v, sort_keys=True) for k, v in sorted(found.items())})
+
+
+def test_the_recorded_requests_are_reproduced() -> None:
+    if not GOLDEN.exists():
+        pytest.skip("no recorded requests")
+    made = 0
+    for sample in json.loads(GOLDEN.read_text()):
+        if sample["path"] not in {"/init_agent", "/action", "/episode_end"}:
+            continue
+        values = {key: json.loads(value) for key, value in json.loads(sample["body"]).items()}
+        if "obs" in values:
+            observation = read_wire(values["obs"])
+            radio = "message" in observation
+            config = load("pommerman:PommeRadio-v2" if radio else "pommerman:PommeTeam-v0").config
+            player = int(observation["board"][observation["position"]]) - 10
+            again = read_observation(read_seen(observation), config, player)
+            again["game_env"] = observation["game_env"]
+            values["obs"] = plain(again)
+            values["action_space"] = [6, 8, 8] if radio else 6
+        assert canonical(request(values).decode()) == canonical(sample["body"])
+        made += 1
+    assert made == 8
+
+
+class Original(BaseHTTPRequestHandler):
+    """An agent of the original competition, by the description of its protocol alone: walks right, then left."""
+
+    protocol_version = "HTTP/1.1"
+    heard: ClassVar[list[str]] = []
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        type(self).heard.append(self.path)
+        answer: dict[str, object] = {"success": True}
+        if self.path == "/action":
+            observation = json.loads(body["obs"])
+            assert len(observation["board"]) == 11 and len(observation["flame_life"][10]) == 11
+            move = 4 if observation["step_count"] % 2 else 3
+            answer = {"action": [move, 1, 2] if isinstance(json.loads(body["action_space"]), list) else move}
+        elif self.path == "/init_agent":
+            assert set(body) == {"id", "game_type"}
+        elif self.path == "/episode_end":
+            assert set(body) == {"reward"}
+        text = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+@pytest.mark.parametrize("game", [TEAM, "pommerman:PommeRadioCompetition-v2"])
+def test_an_agent_of_the_original_competition_plays(game) -> None:
+    Original.heard = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), Original) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        match = play_match(game, [url, "simple", "stop", "simple"], seed=3)
+        server.shutdown()
+    assert not match.faults
+    assert (Original.heard[0], Original.heard[-1]) == ("/init_agent", "/episode_end")
+    moves = [step.moves[0] for step in match.steps if step.moves[0] is not None]
+    assert {move if isinstance(move, int) else move[0] for move in moves} == {3, 4}
+    assert match.steps[1].moves[0] in (3, (3, 1, 2))
+
+
+def test_a_client_of_the_original_plays_with_ours(serve) -> None:
+    """A whole game, by the description of the protocol alone; what is answered is what the agent plays here."""
+    game = load(TEAM)
+    here = play_match(TEAM, ["simple", "stop", "stop", "stop"], seed=5)
+    connection = HTTPConnection(serve("simple", TEAM).removeprefix("http://"))
+
+    def ask(path: str, **values: object) -> dict:
+        body = json.dumps({key: json.dumps(value) for key, value in values.items()})
+        connection.request("POST", path, body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        found = json.loads(answer.read())
+        assert answer.status == 200, found
+        return found
+
+    def as_json(value: object) -> object:
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
+    assert ask("/init_agent", id=0, game_type=game.config.game_type) == {"success": True}
+    state = game.start().state.play((None,) * 4, here.steps[0].nature).state
+    steps = 0
+    while not state.terminal:
+        moves: list[int | None] = [0 if state.legal(player) else None for player in range(4)]
+        if state.legal(0):
+            seen = read_observation(game.resume(state.row).observation(0), game.config, 0)
+            moves[0] = ask("/action", obs={k: as_json(v) for k, v in seen.items()}, action_space=6)["action"]
+            assert moves[0] in state.legal(0)
+        state, steps = state.play(moves).state, steps + 1
+    assert ask("/episode_end", reward=int(state.returns()[0])) == {"success": True}
+    assert ask("/shutdown") == {"success": True}
+    connection.close()
+    assert steps > 10
+
+
+def test_four_served_agents_play_what_they_play_here(serve) -> None:
+    urls = [serve("simple", TEAM) for _ in range(4)]
+    match = play_match(TEAM, urls, seed=1, seconds_per_move=5.0)
+    assert not match.faults
+    assert match.steps[-1].moves.count(None) < 4
