@@ -32,6 +32,7 @@ from infoset.arena.store import Result, Store, TournamentConfig, load_replay
 from infoset.arena.tournament import Encounter, Standings, tournament
 from infoset.arena.worker import CallClock, PlayedGame, Player, Setup, Task
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.match.agents import RandomAgent
 from infoset.match.series import game_seed
 
 BETS, PASSES = "scripted(moves=[bet,bet])", "scripted(moves=[pass,pass])"
@@ -640,3 +641,55 @@ def test_without_a_database_a_fresh_one_is_named(tmp_path: Path) -> None:
         done = run("rock_paper_scissors", "random", "random", "--games", "2", "--workers", "1", cwd=tmp_path)
         assert done.stdout.splitlines()[-1] == f"database: runs/{name}"
         assert (tmp_path / "runs" / name).is_file()
+
+
+FAULTY = """
+import os, time
+
+class Plays:
+    def begin(self, game, player, rng, deadline):
+        self.rng = rng
+    def observe(self, own_move, observation): ...
+    def end(self, returns): ...
+    def act(self, legal, deadline):
+        return legal[int(self.rng.integers(len(legal)))]
+
+class Sleeps(Plays):
+    def act(self, legal, deadline):
+        time.sleep(4)
+
+class Dies(Plays):
+    def act(self, legal, deadline):
+        os._exit(1)
+
+class Cheats(Plays):
+    def act(self, legal, deadline):
+        return "raise"
+"""
+
+
+def test_with_a_clock_each_agent_has_a_process_of_its_own_and_loses_its_move_alone(tmp_path: Path) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    teams = [f"python:{tmp_path / 'faulty.py'}:{name}" for name in ("Sleeps", "Dies", "Cheats", "Plays")]
+    played = tournament(KUHN, teams, games=2, seed=1, seconds_per_move=0.1, db=tmp_path / "t.db")
+    assert played.games == played.planned == 12
+    assert {(fault.team.rpartition(":")[2], fault.kind) for fault in played.faults} == {
+        ("Sleeps", "late"), ("Dies", "error"), ("Cheats", "illegal"),
+    }  # fmt: skip
+    with pytest.raises(CheckpointError, match=r"seconds_per_move=0.1, not None"):
+        tournament(KUHN, teams, games=2, seed=1, db=tmp_path / "t.db")
+
+
+def test_a_clock_that_nobody_needs_changes_nothing(tmp_path: Path) -> None:
+    tables = [
+        tournament("leduc_poker", ["random", "scripted(moves=[call,call,call])"], games=6, seed=2, **clocks).table
+        for clocks in ({}, {"seconds_per_move": 60.0}, {"start_clock": 60.0, "isolate": False, "workers": 1})
+    ]
+    assert tables[0] == tables[1] == tables[2]
+
+
+def test_what_stands_in_this_process_alone_cannot_be_isolated() -> None:
+    class Here(RandomAgent): ...
+
+    with pytest.raises(ParameterError, match="isolate: the game or an agent is an object"):
+        tournament(KUHN, [Here(), "random"], games=2, isolate=True)

@@ -22,9 +22,8 @@ from typing import NamedTuple
 from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import GIVEN, check_agent, load_agents
+from infoset.match.agents import APART, GIVEN, check_agent, load_agents, read_name
 from infoset.match.series import game_seed, sides_of
-from infoset.names import parse_name
 from infoset.registry import PYTHON
 
 PLUS = "+"
@@ -167,7 +166,7 @@ def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
 
 def is_foreign(agent: str) -> bool:
     """Whether an agent is somebody's own program, which may do anything."""
-    return agent in GIVEN or agent.startswith(PYTHON) or parse_name(agent).word == FOREIGN
+    return agent in GIVEN or agent.startswith(PYTHON) or read_name(agent).word in {FOREIGN, *APART}
 
 
 def _members(text: str, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:

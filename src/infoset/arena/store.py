@@ -22,7 +22,8 @@ from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder
 from infoset.match.replay import Match
 
-SCHEMA = 1
+SCHEMA = 2
+READS = (1, SCHEMA)  # in a file of schema 1 no clock runs
 APPLICATION = 0x696E6673  # "infs", in the file's header
 MEMORY = ":memory:"
 LAST = "SELECT coalesce(max(number), 0) FROM games"
@@ -56,6 +57,9 @@ class TournamentConfig(msgspec.Struct, frozen=True):
     self_matches: bool
     slow: float
     move_limit: float
+    seconds_per_move: float | None = None
+    start_clock: float | None = None
+    isolate: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,13 +125,14 @@ class Store:
         if self._one("PRAGMA application_id") != APPLICATION:
             raise CheckpointError(f"{self.path} is no tournament's database; choose another --db")
         schema = self._one("PRAGMA user_version")
-        if schema != SCHEMA:
+        if schema not in READS:
             raise CheckpointError(f"{self.path}: database schema {schema}; this version reads {SCHEMA}")
 
     def _take_over(self, config: TournamentConfig) -> None:
         """Go on with this tournament, or begin another where not one game was played."""
         if self._one(LAST) == 0:
             with self._transaction():
+                self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
                 self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
         with self._reading():
             held = msgspec.json.decode(str(self._one("SELECT config FROM tournament")), type=TournamentConfig)

@@ -21,7 +21,7 @@ from infoset.base import Agent, Game
 from infoset.catalog import load
 from infoset.errors import InfosetError, ParameterError
 from infoset.match.agents import given
-from infoset.match.match import MAX_SEED
+from infoset.match.match import MAX_SEED, check_clocks
 from infoset.match.series import MAX_GAMES, PROGRESS_SECONDS
 from infoset.names import check_range
 from infoset.processes import check_shared_files, usable_cores
@@ -97,6 +97,9 @@ def tournament(
     workers: int | None = None,
     slow: float = SLOW,
     move_limit: float = MOVE_LIMIT,
+    seconds_per_move: float | None = None,
+    start_clock: float | None = None,
+    isolate: bool | None = None,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
     """Let ``teams`` meet in ``game``: round robin, ``games`` games for every pair, in every seating equally often.
@@ -110,7 +113,9 @@ def tournament(
 
     ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
     over ``slow`` seconds are counted, and stand.  An agent that needs more than ``move_limit`` seconds for one call, or
-    ends its process, loses the game.  Other faults are those of ``play_match``.
+    ends its process, loses the game.  Other faults are those of ``play_match``, whose clocks are ``seconds_per_move``
+    and ``start_clock``.  With ``isolate`` each agent has a process of its own and loses its move alone; so it is
+    by default where a clock runs.
 
     ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
 
@@ -134,13 +139,20 @@ def tournament(
     for name, seconds in (("slow", slow), ("move_limit", move_limit)):
         if not 0 < seconds < inf:
             raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
+    check_clocks(seconds_per_move, start_clock)
     rules = load(game) if isinstance(game, str) else game
     name = game if isinstance(game, str) else own_name(game) or game.name
     with given(teams) as (names, anywhere):
         schedule = Schedule.of(name, names, seed, self_matches, rules)
-        config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit))
-        setup = Setup(name, schedule.copies(), slow)
         apart = anywhere and (isinstance(game, str) or _is_known(name))
+        if isolate and not apart:
+            raise ParameterError(
+                "isolate: the game or an agent is an object of this process that has no name elsewhere"
+            )
+        alone = apart and (seconds_per_move is not None if isolate is None else isolate)
+        clocks = seconds_per_move, start_clock, alone
+        config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks)
+        setup = Setup(name, schedule.copies(), slow, *clocks)
         many = min(workers, schedule.total(games))
         crew = Crew(setup, many, move_limit) if apart else LocalCrew(setup, rules)
         return _play(schedule, games, config, crew, None if db is None else Path(db), progress)

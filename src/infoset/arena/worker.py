@@ -24,7 +24,8 @@ from infoset.arena.schedule import is_foreign
 from infoset.base import Action, Agent, Game, Observation, Rehearsed
 from infoset.catalog import load as load_game
 from infoset.errors import InfosetError
-from infoset.match.agents import load_agent
+from infoset.match.agents import agent_name, alone, load_agent
+from infoset.match.apart import Apart, ThreadLine
 from infoset.match.match import MAX_STEPS, Table
 from infoset.match.replay import Match
 from infoset.processes import end_with
@@ -42,6 +43,10 @@ class Setup(msgspec.Struct, frozen=True):
     """How many objects of each agent."""
     slow: float
     """Decisions that take longer, in seconds, are counted."""
+    seconds_per_move: float | None = None
+    start_clock: float | None = None
+    isolate: bool = False
+    """Whether each agent has a process of its own."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -115,14 +120,9 @@ class NoClock:
 class Noted:
     """An agent whose calls are noted on the clock."""
 
-    def __init__(self, name: str, clock: CallClock | NoClock) -> None:
-        self.name, self.clock, self.agent = name, clock, load_agent(name)
+    def __init__(self, name: str, agent: Agent, clock: CallClock | NoClock) -> None:
+        self.name, self.agent, self.clock = name, agent, clock
         self.seat = NOBODY
-
-    @property
-    def unknown(self) -> int:
-        """How many choices a policy knew nothing of."""
-        return int(getattr(self.agent, "unknown", 0))
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.seat = player
@@ -147,10 +147,20 @@ class Player:
 
     def __init__(self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None) -> None:
         self.name, self.slow, self.clock = setup.game, setup.slow, clock
+        self.setup = setup
         self.game = load_game(setup.game) if game is None else game
-        self.agents = {name: [Noted(name, clock) for _ in range(count)] for name, count in setup.agents.items()}
+        self.agents = {name: [self._made(name) for _ in range(count)] for name, count in setup.agents.items()}
         self._rehearse()
         clock.note(NOBODY)
+
+    def _made(self, name: str) -> Noted | Apart:
+        """An agent; what happens to one in another process does nothing to this one, and is not noted."""
+        agent = load_agent(alone(name) if self.setup.isolate else name)
+        if isinstance(agent, Apart):
+            return agent
+        noted = Noted(name, agent, self.clock)
+        ticks = self.setup.seconds_per_move is not None or self.setup.start_clock is not None
+        return Apart(ThreadLine(noted), name) if ticks else noted
 
     def _rehearse(self) -> None:
         """A few moves of each agent of the library, so that no clock runs while kernels are compiled or loaded.
@@ -160,34 +170,40 @@ class Player:
         own = [name for name in self.agents if not is_foreign(name)]
         stand_in = self.game.rehearsal if isinstance(self.game, Rehearsed) and len(own) < len(self.agents) else "random"
         for name in dict.fromkeys([*own, stand_in, "random"]):
-            agents = [load_agent(name if seat == 0 else "random") for seat in range(len(self.game.players))]
-            game = self._table(agents, (name,) * len(agents)).open(0)
-            state = game.begin()
-            for _ in range(REHEARSAL_STEPS):
-                if state.terminal:
-                    break
-                state = game.step(state)
+            for agent in self.agents.get(name, []) if self.setup.isolate else [load_agent(name)]:
+                self._try(agent)
+
+    def _try(self, agent: Agent) -> None:
+        others = [load_agent("random") for _ in self.game.players[1:]]
+        names = tuple(map(agent_name, (agent, *others)))
+        game = Table(self.game, self.name, (agent, *others), names, None, None, MAX_STEPS).open(0)
+        state = game.begin()
+        for _ in range(REHEARSAL_STEPS):
+            if state.terminal:
+                break
+            state = game.step(state)
 
     def play(self, task: Task) -> PlayedGame | Refused:
         """One game.  Chance that is not the referee's is seeded too, for agents that draw from it."""
         self.clock.note(NOBODY)
         seated = self._seated(task.agents)
-        unknown = [agent.unknown for agent in seated]
+        unknown = list(map(unknown_of, seated))
         _seed_globals(task.seed)
         try:
-            match = self._table(seated, task.agents).play(task.seed)
+            match = self._table(task.agents).play(task.seed)
         except InfosetError as error:
             return Refused(str(error))
         counts = _fault_counts(match, self.slow)
         for seat, (agent, before) in enumerate(zip(seated, unknown, strict=True)):
-            if agent.unknown > before:
-                counts.append(SeatFault(seat, "unknown", agent.unknown - before, "played at random"))
+            if (now := unknown_of(agent)) > before:
+                counts.append(SeatFault(seat, "unknown", now - before, "played at random"))
         return PlayedGame(task.number, match.returns, tuple(counts), zlib.compress(msgspec.json.encode(match)))
 
-    def _table(self, agents: list[Agent] | list[Noted], labels: tuple[str, ...]) -> Table:
-        return Table(self.game, self.name, tuple(agents), labels, None, None, MAX_STEPS)
+    def _table(self, names: tuple[str, ...]) -> Table:
+        clocks = self.setup.seconds_per_move, self.setup.start_clock
+        return Table(self.game, self.name, tuple(self._seated(names)), names, *clocks, MAX_STEPS)
 
-    def _seated(self, names: tuple[str, ...]) -> list[Noted]:
+    def _seated(self, names: tuple[str, ...]) -> list[Noted | Apart]:
         """An object for each seat; the same agent in two seats is two objects."""
         used: Counter[str] = Counter()
         seated = []
@@ -197,14 +213,21 @@ class Player:
         return seated
 
 
+def unknown_of(agent: Noted | Apart) -> int:
+    """How many choices a policy knew nothing of."""
+    here = agent.line.agent if isinstance(agent, Apart) and isinstance(agent.line, ThreadLine) else agent
+    return int(getattr(here.agent, "unknown", 0)) if isinstance(here, Noted) else 0
+
+
 def _fault_counts(match: Match, slow: float) -> list[SeatFault]:
-    """The match's faults by seat and kind, and the decisions that took longer than ``slow`` seconds."""
+    """The match's faults by seat and kind, and the decisions that took longer than ``slow`` seconds, but stand."""
     found: dict[tuple[int, str], list[str]] = {}
     for fault in match.faults:
         found.setdefault((fault.player, fault.kind), []).append(fault.detail)
-    for step in match.steps:
+    late = {(fault.step, fault.player) for fault in match.faults if fault.kind == "late"}
+    for number, step in enumerate(match.steps, start=1):
         for seat, seconds in enumerate(step.seconds):
-            if seconds is not None and seconds > slow:
+            if seconds is not None and seconds > slow and (number, seat) not in late:
                 found.setdefault((seat, "slow"), []).append(f"took {seconds:.3g} s")
     return [SeatFault(seat, kind, len(details), details[0]) for (seat, kind), details in found.items()]
 

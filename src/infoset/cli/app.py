@@ -371,6 +371,11 @@ def tournament(
     move_limit: Annotated[
         float, typer.Option(help="A game is forfeited by an agent that is silent for more seconds.")
     ] = 10.0,
+    seconds_per_move: SecondsPerMove = None,
+    start_clock: StartClock = None,
+    isolate: Annotated[
+        bool | None, typer.Option(help="Run each agent in a process of its own, with limits (default: with a clock).")
+    ] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the cross table and the ratings as SVG.")] = None,
     replay: Annotated[int | None, typer.Option(help="Instead: write this game of --db as a replay.")] = None,
     out: Annotated[Path | None, typer.Option(help="The file for --replay (default: beside the database).")] = None,
@@ -391,7 +396,7 @@ def tournament(
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
         _absolute(game), teams, db, svg, games=games, seed=seed, workers=workers, self_matches=self_, slow=slow,
-        move_limit=move_limit,
+        move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
     )  # fmt: skip
     if json_:
         _print_json(verb.body(standings, path))

@@ -245,6 +245,7 @@ GIVEN: dict[str, Agent] = {}
 """Objects that stand in this process alone, by the names that they have for now."""
 
 ADDRESSES = ("http://", "https://")
+APART = {"http", "isolated"}  # agents that are in another process anyway
 TRAINED = "trained:"
 NET = "net.safetensors"
 
@@ -265,7 +266,7 @@ def load_agent(name: str) -> Agent:
     """
     if name in GIVEN:
         return copy.deepcopy(GIVEN[name])
-    made = AGENTS.build(_parsed(name))
+    made = AGENTS.build(read_name(name))
     agent = made.agent() if hasattr(made, "agent") and not isinstance(made, Agent) else made
     if isinstance(agent, type) or not isinstance(agent, Agent):
         raise ParameterError(
@@ -291,7 +292,7 @@ def check_agent(name: str) -> None:
     """Raise what ``load_agent`` would for a wrong name or parameter; no file is read and nothing compiled."""
     if name in GIVEN:
         return
-    parsed = _parsed(name)
+    parsed = read_name(name)
     if parsed.word.startswith(PYTHON):  # whose code is run where it plays
         check_python(parsed.word)
         return
@@ -306,10 +307,10 @@ def _compiles(parsed: Name) -> bool:
 
 
 def _may_compile(agent: Agent | str) -> bool:
-    return isinstance(agent, str) and agent not in GIVEN and _compiles(_parsed(agent))
+    return isinstance(agent, str) and agent not in GIVEN and _compiles(read_name(agent))
 
 
-def _parsed(name: str) -> Name:
+def read_name(name: str) -> Name:
     """What a name stands for: a file or a folder for what plays it."""
     if name.startswith(ADDRESSES):
         return Name("http", (("url", name),))
@@ -324,8 +325,8 @@ def _parsed(name: str) -> Name:
 
 def alone(name: str) -> str:
     """The name of the same agent in a process of its own; one that is elsewhere has that already."""
-    parsed = _parsed(name)
-    return name if parsed.word in {"http", "isolated"} else str(Name("isolated", (("agent", parsed),)))
+    parsed = read_name(name)
+    return name if parsed.word in APART else str(Name("isolated", (("agent", parsed),)))
 
 
 @contextmanager
