@@ -6,19 +6,23 @@ limited where the system takes such a limit; macOS refuses one on addresses, and
 
 from __future__ import annotations
 
+import atexit
 import os
 import select
 import signal
 import subprocess
+import sys
+import threading
 from contextlib import suppress
 from time import sleep
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 
 from infoset.errors import UnsupportedSystemError
 
 SYSTEM = os.name
+LEFT_BEHIND = "left behind"  # the name of threads whose calls cannot be broken off
 GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
 WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files", "RLIMIT_NPROC": "processes"}
 
@@ -87,6 +91,16 @@ def end_group(process: subprocess.Popen[bytes]) -> int:
         else:
             process.kill()
     return process.wait()
+
+
+def leave(status: int) -> NoReturn:
+    """End this program.  A thread that was left behind in compiled code is not waited for, nor its world taken down."""
+    if any(thread.name == LEFT_BEHIND for thread in threading.enumerate()):
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def check_shared_files(what: str) -> None:

@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
 import sys
 import warnings
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
-from infoset import signs
-from infoset.cli.app import app
-from infoset.cli.life_signs import LifeSigns
 from infoset.errors import InfosetError, shorten
+from infoset.processes import leave
 
 INTERRUPTED = 130
-LIFE_SIGNS = LifeSigns()
 
 
 def main() -> None:
     """The entry point ``infoset``."""
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
-    sys.stdout = _Output(sys.stdout)
-    signs.listeners[:] = [LIFE_SIGNS]
+    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # all is done then; Ctrl-C would kill what ends
+    leave(_status())
+
+
+def _status() -> int:
+    """Do what is asked for; the exit status."""
     try:
+        from infoset import signs
+        from infoset.cli.app import app
+        from infoset.cli.life_signs import LifeSigns
+
+        warnings.showwarning = _show_warning  # type: ignore[assignment]
+        sys.stdout = _Output(sys.stdout)
+        signs.listeners[:] = [LifeSigns()]
         try:
             app()
         finally:
             with suppress(SystemExit):  # the verb is over, and has a status of its own
                 sys.stdout.flush()
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else 0
     except InfosetError as error:
         print(f"infoset: {error}", file=sys.stderr)
-        sys.exit(1)
     except KeyboardInterrupt:
         print("infoset: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except OSError as error:
         print(f"infoset: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
-        sys.exit(1)
     except Exception as error:
         if os.environ.get("INFOSET_DEBUG"):
             raise
         what = f"{type(error).__name__}: {shorten(str(error), 200)}"
         print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
-        sys.exit(1)
+    return 1
 
 
 class _Output:

@@ -20,6 +20,7 @@ import numpy as np
 
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.names import MAX_COUNT, check_range
+from infoset.processes import LEFT_BEHIND
 
 if TYPE_CHECKING:
     from infoset.policies.saved import SavedPolicy
@@ -257,7 +258,7 @@ class Background(Generic[T]):
             except BaseException as error:  # is raised where it is waited for
                 self.outcome = error
 
-        self.thread = threading.Thread(target=run, daemon=True)
+        self.thread = threading.Thread(target=run, name=LEFT_BEHIND, daemon=True)
         self.thread.start()
 
     def wait(self, until: float = inf) -> bool:
