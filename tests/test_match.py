@@ -550,7 +550,15 @@ def test_a_policy_for_other_players_is_refused() -> None:
 
 
 def test_names_of_agents() -> None:
-    plain = set(AGENTS) - {"http", "isolated", "playground", "policy", "scripted", "trained"}  # which need more
+    plain = set(AGENTS) - {
+        "docker",
+        "http",
+        "isolated",
+        "playground",
+        "policy",
+        "scripted",
+        "trained",
+    }  # which need more
     assert {load_agent(name).name for name in plain} == plain
     with pytest.raises(ParameterError, match=r"policy: path is missing"):
         load_agent("policy")

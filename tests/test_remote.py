@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +19,7 @@ import numpy as np
 import pytest
 
 from infoset import load, play_match, play_series
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, UnsupportedSystemError
 from infoset.match.agents import load_agent
 from infoset.pommerman.observation import read_observation
 from infoset.pommerman.playground.runner import read_wire
@@ -427,3 +429,54 @@ def test_four_served_agents_play_what_they_play_here(serve) -> None:
     match = play_match(TEAM, urls, seed=1, seconds_per_move=5.0)
     assert not match.faults
     assert match.steps[-1].moves.count(None) < 4
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Containers
+# ---------------------------------------------------------------------------------------------------------------------
+
+DOCKER = """#!{python}
+# The docker command as far as it is asked for: an image is one of our agents, a container a process that serves it.
+import os, signal, subprocess, sys
+command, *arguments = sys.argv[1:]
+print(*sys.argv[1:], os.environ.get("DOCKER_AGENT_KEY"), file=open("{log}", "a"))
+if command == "run":
+    if arguments[-1] == "missing":
+        sys.exit("docker: no such image: missing")
+    serving = subprocess.Popen([sys.executable, "-m", "infoset", "serve-agent", arguments[-1], "--port", "0"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open("{log}.port", "w"), start_new_session=True)
+    print(serving.pid)
+elif command == "port":
+    while not (text := open("{log}.port").read()).count("http://127.0.0.1:"):
+        pass
+    print(text.split("http://")[1].split(";")[0])
+elif command == "rm":
+    os.kill(int(arguments[-1]), signal.SIGKILL)
+"""
+
+
+def test_an_agent_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("starlette")
+    log, program = tmp_path / "log", tmp_path / "bin" / "docker"
+    program.parent.mkdir()
+    program.write_text(DOCKER.format(python=sys.executable, log=log))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("DOCKER_AGENT_KEY", "42")
+    agent = load_agent("docker(image=random,port=8000,memory=512)")
+    series = play_series("kuhn_poker", [agent, "random"], games=3, seed=1)
+    assert series.games == 3
+    assert not any(series.agents[0].faults.values())
+    agent.remove()
+    run, port, remove = log.read_text().splitlines()
+    assert run == "run --detach --rm --publish=127.0.0.1::8000 --memory=512m --cpus=1.0 --env=KEY=42 random 42"
+    assert port.startswith("port ")
+    assert remove.startswith("rm --force ")
+    with pytest.raises(RemoteError, match="docker run: docker: no such image: missing"):
+        load_agent("docker(image=missing)")
+
+
+def test_without_docker_it_says_so_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UnsupportedSystemError, match="needs the docker command"):
+        load_agent("docker(image=random)")

@@ -223,6 +223,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "adaptive": "infoset.search.adaptive:Adaptive",
         "blind_tic_tac_toe": "infoset.gdl.agents:BlindTicTacToeAgent",
         "champion": "infoset.pommerman.search.champion:Champion",
+        "docker": "infoset.remote.docker:docker",
         "dypm": "infoset.pommerman.search.dypm:Dypm",
         "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
         "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
@@ -245,7 +246,7 @@ GIVEN: dict[str, Agent] = {}
 """Objects that stand in this process alone, by the names that they have for now."""
 
 ADDRESSES = ("http://", "https://")
-APART = {"http", "isolated"}  # agents that are in another process anyway
+APART = {"docker", "http", "isolated"}  # agents that are in another process anyway
 TRAINED = "trained:"
 NET = "net.safetensors"
 

@@ -7,13 +7,16 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+from weakref import finalize
 
 import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
 
 PATIENCE = 10.0  # seconds
+
+Calls: TypeAlias = "SimpleQueue[tuple[Callable[[], tuple[Any, float]], Future[tuple[Any, float]]] | None]"
 
 
 class Line(Protocol):
@@ -93,19 +96,20 @@ class ThreadLine:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.calls: SimpleQueue[tuple[Callable[[], tuple[Any, float]], Future[tuple[Any, float]]]] = SimpleQueue()
+        self.calls: Calls = SimpleQueue()
         self.last: Future[tuple[Any, float]] | None = None
-        Thread(target=self._serve, daemon=True).start()  # a call that never returns must not hold up the end
+        Thread(target=_serve, args=(self.calls,), daemon=True).start()  # what never returns must not hold up the end
+        finalize(self, self.calls.put, None)
 
     @property
     def busy(self) -> bool:
         return self.last is not None and not self.last.done()
 
     def post(self, method: str, *arguments: Any) -> Future[tuple[Any, float]]:
-        def call() -> tuple[Any, float]:
+        def call(agent: Agent = self.agent) -> tuple[Any, float]:
             if method == "act" and arguments[1] is not None and monotonic() >= arguments[1]:
                 raise TimeoutError("it was still busy with an earlier call")
-            return getattr(self.agent, method)(*arguments), monotonic()
+            return getattr(agent, method)(*arguments), monotonic()
 
         self.last = Future()
         self.calls.put((call, self.last))
@@ -122,11 +126,13 @@ class ThreadLine:
     def renew(self) -> None:
         """There is only this one."""
 
-    def _serve(self) -> None:
-        while True:
-            call, answer = self.calls.get()
-            try:
-                answer.set_result(call())
-            except BaseException as error:  # which whoever waits for the answer gets
-                answer.set_exception(error)
-            del call, answer
+
+def _serve(calls: Calls) -> None:
+    """Make calls until nobody is there any more who could post one."""
+    while posted := calls.get():
+        call, answer = posted
+        try:
+            answer.set_result(call())
+        except BaseException as error:  # which whoever waits for the answer gets
+            answer.set_exception(error)
+        del posted, call, answer

@@ -23,7 +23,7 @@ from infoset.catalog import load
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.match.agents import check_agent, load_agent
 from infoset.match.apart import Apart
-from infoset.names import Name, check_range, full_name
+from infoset.names import Name, Value, check_range, full_name
 from infoset.processes import Limits, check_shared_files, end_group, end_with, limit, own_group
 from infoset.registry import own_name
 from infoset.remote.calls import (
@@ -48,9 +48,9 @@ KEPT_PREFIXES = ("INFOSET_", "LC_", "NUMBA_", "OMP_", "XDG_CACHE")
 """What an agent's process inherits of the environment: no keys, no tokens."""
 
 
-def isolated(agent: str | Name = "", memory: int = 8192, cpu: int = 0, files: int = 64, processes: int = 0) -> Agent:
+def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 64, processes: int = 0) -> Agent:
     """Another agent in a process of its own: memory and files in MiB, cpu in seconds; 0: no limit."""
-    if not agent:
+    if not agent or not isinstance(agent, str | Name):
         raise ParameterError("isolated: agent is missing; name it: isolated(agent=random)")
     name = str(agent)
     check_agent(name)

@@ -152,6 +152,10 @@ class Wire:
         timed.clock = self.clock
         return timed
 
+    def __del__(self) -> None:
+        if hasattr(self, "connection"):
+            self.close()
+
     def close(self) -> None:
         """The next question opens it again."""
         connection, self.connection = self.connection, None

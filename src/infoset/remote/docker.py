@@ -1,0 +1,93 @@
+"""``docker(image=…)``: an agent in a container, started by the docker command and removed when nobody needs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+from time import monotonic, sleep
+from weakref import finalize
+
+from infoset.base import Agent
+from infoset.errors import ParameterError, RemoteError, UnsupportedSystemError, shorten
+from infoset.match.apart import Elsewhere, ThreadLine
+from infoset.names import check_range, full_name
+from infoset.remote.http import PROTOCOLS, HttpAgent
+from infoset.remote.wire import Wire
+
+PREFIX = "DOCKER_AGENT_"
+"""Variables of the environment that a container gets, without it, as the playground's did."""
+SECONDS_TO_COME_UP = 32.0
+SECONDS_FOR_A_COMMAND = 600.0  # an image may have to be fetched
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+
+
+def docker(
+    image: str = "", port: int = 10080, protocol: str = "auto", memory: int = 4096, cpus: float = 1.0
+) -> Agent:  # fmt: skip
+    """An agent in a container that answers on a port; memory in MiB, cpus in cores; 0: no limit."""
+    if not image or image.startswith("-"):
+        raise ParameterError("docker: image is missing; name it: docker(image=my-agent)")
+    if protocol not in PROTOCOLS:
+        raise ParameterError(f"docker: protocol={shorten(protocol)} is unknown; allowed: {', '.join(PROTOCOLS)}")
+    check_range("port", port, 1, 65535)
+    check_range("memory", memory, 0, 1 << 30)
+    if not 0 <= cpus < 1 << 20:
+        raise ParameterError(f"docker: cpus={cpus} is out of range; allowed: from 0 up")
+    name = full_name("docker", docker, image=image, port=port, protocol=protocol, memory=memory, cpus=cpus)
+    return Container(image, port, memory, cpus, protocol, name)
+
+
+class Container(Elsewhere):
+    """An agent and its container, which answers before the first clock runs."""
+
+    def __init__(self, image: str, port: int, memory: int, cpus: float, protocol: str, name: str) -> None:
+        self.image = image
+        limits = [*([f"--memory={memory}m"] if memory else []), *([f"--cpus={cpus}"] if cpus else [])]
+        given = [f"--env={k.removeprefix(PREFIX)}={v}" for k, v in os.environ.items() if k.startswith(PREFIX)]
+        publish = f"--publish=127.0.0.1::{port}"
+        self.container = command("run", "--detach", "--rm", publish, *limits, *given, image)
+        self.remove = finalize(self, _remove, self.container)
+        address = command("port", self.container, f"{port}/tcp").splitlines()[0]
+        url = f"http://{address}"
+        self._wait(Wire(url))
+        super().__init__(ThreadLine(HttpAgent(url, protocol)), name)
+
+    def _wait(self, wire: Wire) -> None:
+        """Until it answers.  Raises ``RemoteError`` where it does not."""
+        until, pause, why = monotonic() + SECONDS_TO_COME_UP, FIRST_PAUSE, ""
+        while monotonic() < until:
+            try:
+                wire.get("/ping", until)
+            except (RemoteError, TimeoutError) as error:
+                why = str(error)
+            else:
+                return
+            sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        self.remove()
+        raise RemoteError(f"{self.image} did not answer /ping within {SECONDS_TO_COME_UP:g} s: {why}")
+
+
+def command(*arguments: str) -> str:
+    """What the docker command prints.
+
+    Raises ``UnsupportedSystemError`` where there is none, and ``RemoteError`` where it fails.
+    """
+    try:
+        done = subprocess.run(
+            ["docker", *arguments], capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
+        )
+    except FileNotFoundError:
+        raise UnsupportedSystemError("docker(…) needs the docker command, which is not installed here") from None
+    except subprocess.TimeoutExpired:
+        raise RemoteError(f"docker {arguments[0]} took more than {SECONDS_FOR_A_COMMAND:g} s") from None
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()[-1]
+        raise RemoteError(f"docker {arguments[0]}: {shorten(last, 200)}")
+    return done.stdout.strip()
+
+
+def _remove(container: str) -> None:
+    with suppress(RemoteError, UnsupportedSystemError):
+        command("rm", "--force", container)
