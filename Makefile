@@ -66,6 +66,8 @@ check: $(VENV)/test
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec src/infoset/remote/template/compose.yaml
+	$(BIN)/hadolint docker/Dockerfile src/infoset/remote/template/Dockerfile
 	$(BIN)/pre-commit validate-config
 
 gallery: $(VENV)/test

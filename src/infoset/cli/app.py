@@ -422,6 +422,19 @@ def serve_agent(
         serving.run(sockets=[where])
 
 
+@app.command("new-agent")
+def new_agent(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder for it, which is made.")],
+) -> None:
+    """Write an agent to change, with all that makes it a submission: a container, a competition."""
+    from infoset.remote.submission import new_agent as write
+
+    for path in write(folder):
+        print(path)
+    agent = folder / "agent.py"
+    print(f"try it: infoset match kuhn_poker python:{agent}:MyAgent random --seconds-per-move 1", file=sys.stderr)
+
+
 @app.command()
 def watch(
     replay: Annotated[

@@ -1,0 +1,33 @@
+"""``infoset new-agent``: a folder with an agent to change, and all that makes it a submission."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from infoset.errors import ParameterError
+from infoset.files import make_folder, replace_file
+
+TEMPLATE = "template"
+
+
+def new_agent(folder: str | Path) -> list[Path]:
+    """Write the template of an agent into a folder, which is made; returns its files.
+
+    Raises ``ParameterError`` where one of them is there already: nothing is written over.
+
+    >>> from infoset.remote.submission import new_agent
+    >>> [path.name for path in new_agent("my-agent")]
+    ['Dockerfile', 'README.md', 'agent.py', 'compose.yaml']
+    """
+    source = files("infoset.remote") / TEMPLATE
+    parts = sorted((part for part in source.iterdir() if part.is_file()), key=lambda part: part.name)
+    paths = [Path(folder) / part.name for part in parts]
+    for path in paths:
+        if path.exists():
+            raise ParameterError(f"{path} is there already; choose another folder")
+    make_folder(Path(folder))
+    for path, part in zip(paths, parts, strict=True):
+        body = part.read_bytes()
+        replace_file(path, lambda file, body=body: file.write(body))  # type: ignore[misc]
+    return paths
