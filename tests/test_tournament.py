@@ -10,6 +10,7 @@ import time
 import zlib
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations, pairwise
 from math import log, sqrt
 from pathlib import Path
@@ -274,7 +275,7 @@ def test_a_worker_that_is_killed_costs_at_most_its_game() -> None:
     tasks = [Task(fixture.number, fixture.seed, plan.agents(fixture)) for fixture in plan.fixtures(200)]
     killed, outcomes = 0, []
     with Crew(Setup(KUHN, plan.copies(), 0.1), 2, 10.0) as crew:
-        for outcome in crew.play(iter(tasks)):
+        for outcome in crew.play(partial(next, iter(tasks), None)):
             outcomes.append(outcome)
             if len(outcomes) in (20, 60, 100):
                 next(worker for worker in crew.workers if worker.ready).process.kill()

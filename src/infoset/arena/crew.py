@@ -7,13 +7,13 @@ import socket
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryFile
 from time import monotonic
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 import msgspec
 
@@ -33,6 +33,9 @@ from infoset.arena.worker import (
 from infoset.base import Game
 from infoset.errors import UnsupportedGameError
 from infoset.processes import end_group, own_group
+
+Tasks: TypeAlias = Callable[[], Task | None]
+"""The next game to play, or ``None`` where none is due now."""
 
 TICK = 0.05  # seconds between two looks at the clocks
 SECONDS_TO_SET_UP = 600.0  # kernels may have to be compiled
@@ -123,9 +126,9 @@ class LocalCrew:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def play(self, tasks: Iterator[Task]) -> Iterator[PlayedGame | Forfeit]:
+    def play(self, tasks: Tasks) -> Iterator[PlayedGame | Forfeit]:
         """Play all games in order.  Raises ``UnsupportedGameError`` where the agents cannot play the game."""
-        for task in tasks:
+        while (task := tasks()) is not None:
             outcome = self.player.play(task)
             if isinstance(outcome, Refused):
                 raise UnsupportedGameError(outcome.text)
@@ -151,23 +154,24 @@ class Crew:
         for worker in self.workers:
             worker.stop(max(deadline - monotonic(), 0.0))
 
-    def play(self, tasks: Iterator[Task]) -> Iterator[PlayedGame | Forfeit]:
-        """Play all games, in any order.
+    def play(self, tasks: Tasks) -> Iterator[PlayedGame | Forfeit]:
+        """Play all games, in any order; what is due may follow from games that are over.
 
         Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one worker after the other
         ends before it is set up or with no agent to blame.
         """
-        task = next(tasks, None)
+        task = tasks()
         while task is not None or any(worker.task for worker in self.workers):
             while task is not None and (idle := self._idle()) is not None:
                 idle.give(task)
-                task = self.again.pop() if self.again else next(tasks, None)
+                task = self.again.pop() if self.again else tasks()
             wait([worker.link for worker in self.workers], TICK)
             for worker in [*self.workers]:
                 outcome = self._listen(worker)
                 if outcome is not None:
                     yield outcome
-            task = self.again.pop() if task is None and self.again else task
+            if task is None:
+                task = self.again.pop() if self.again else tasks()
 
     def _idle(self) -> Worker | None:
         """A worker that waits for a game; more are started as long as all those that are ready have one."""

@@ -49,6 +49,8 @@ class Fixture(NamedTuple):
     """Which slot of the group has each side of the game."""
     seed: int
     """Of the match."""
+    game: str = ""
+    """Another than the tournament's."""
 
 
 @dataclass(frozen=True)

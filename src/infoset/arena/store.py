@@ -60,6 +60,9 @@ class TournamentConfig(msgspec.Struct, frozen=True):
     seconds_per_move: float | None = None
     start_clock: float | None = None
     isolate: bool = False
+    memory: int | None = None
+    format: str = ""
+    """Of any but a round robin, which may go on with more games."""
 
 
 @dataclass(frozen=True)

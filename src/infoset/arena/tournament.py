@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import inf
@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from infoset.arena.crew import Crew, Forfeit, LocalCrew
+from infoset.arena.formats import FORMATS, Format, Meeting, Plan, RoundRobin
 from infoset.arena.ratings import Rating, bradley_terry
 from infoset.arena.schedule import Fixture, Schedule
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
@@ -22,8 +23,8 @@ from infoset.catalog import load
 from infoset.errors import InfosetError, ParameterError
 from infoset.match.agents import given
 from infoset.match.match import MAX_SEED, check_clocks
-from infoset.match.series import MAX_GAMES, PROGRESS_SECONDS
-from infoset.names import check_range
+from infoset.match.series import PROGRESS_SECONDS
+from infoset.names import check_range, full_name
 from infoset.processes import check_shared_files, usable_cores
 from infoset.registry import own_name
 
@@ -64,6 +65,10 @@ class Standings:
     table: tuple[Encounter, ...]
     faults: tuple[TeamFault, ...]
     stopped: str
+    meetings: tuple[Meeting, ...] = ()
+    """Of a format in which teams go through; teams by their numbers."""
+    ranking: tuple[str, ...] = ()
+    """The teams from the first down, where the format says it; else the ratings do."""
 
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
@@ -90,7 +95,8 @@ def tournament(
     game: str | Game,
     teams: Sequence[str | Agent],
     *,
-    games: int = 100,
+    games: int | None = None,
+    format: str | Format = "round-robin",
     seed: int = 0,
     self_matches: bool = False,
     db: str | Path | None = None,
@@ -100,9 +106,12 @@ def tournament(
     seconds_per_move: float | None = None,
     start_clock: float | None = None,
     isolate: bool | None = None,
+    memory: int | None = None,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
-    """Let ``teams`` meet in ``game``: round robin, ``games`` games for every pair, in every seating equally often.
+    """Let ``teams`` meet in ``game``: round robin, ``games`` games (100) for every pair, in every seating as often.
+
+    Or in another ``format``, an object of ``formats`` or its name: ``"double-elimination"``, ``"swiss(rounds=5)"``.
 
     A team is one agent for all its seats or ``"a+b"``, its members in the order of the seats; agents are named as for
     ``load_agent``, because every worker makes its own; objects of your own are made anew by the name of their class,
@@ -114,8 +123,8 @@ def tournament(
     ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
     over ``slow`` seconds are counted, and stand.  An agent that needs more than ``move_limit`` seconds for one call, or
     ends its process, loses the game.  Other faults are those of ``play_match``, whose clocks are ``seconds_per_move``
-    and ``start_clock``.  With ``isolate`` each agent has a process of its own and loses its move alone; so it is
-    by default where a clock runs.
+    and ``start_clock``.  With ``isolate`` each agent has a process of its own, of ``memory`` MiB (8192), and loses its
+    move alone; so it is by default where a clock runs.
 
     ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
 
@@ -132,7 +141,7 @@ def tournament(
     1.0
     """
     check_shared_files("a tournament")
-    check_range("games", games, 1, MAX_GAMES)
+    form = _format(format, games)
     check_range("seed", seed, 0, MAX_SEED)
     workers = usable_cores() if workers is None else workers  # one for each core it may use
     check_range("workers", workers, 1, MAX_WORKERS)
@@ -150,12 +159,32 @@ def tournament(
                 "isolate: the game or an agent is an object of this process that has no name elsewhere"
             )
         alone = apart and (seconds_per_move is not None if isolate is None else isolate)
-        clocks = seconds_per_move, start_clock, alone
-        config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks)
+        if memory is not None and not alone:
+            raise ParameterError(f"memory={memory} is for agents in processes of their own; isolate them")
+        clocks = seconds_per_move, start_clock, alone, memory
+        plan = form.plan(schedule)
+        how = "" if isinstance(form, RoundRobin) else _spelled(form)
+        config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks, how)
         setup = Setup(name, schedule.copies(), slow, *clocks)
-        many = min(workers, schedule.total(games))
+        many = min(workers, plan.total)
         crew = Crew(setup, many, move_limit) if apart else LocalCrew(setup, rules)
-        return _play(schedule, games, config, crew, None if db is None else Path(db), progress)
+        return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
+
+
+def _format(format: str | Format, games: int | None) -> Format:
+    """Looked up by name.  Raises ``ParameterError`` for ``games`` where the format says that itself."""
+    form = FORMATS.build(format) if isinstance(format, str) else format
+    if games is None:
+        return form
+    if form != RoundRobin():
+        raise ParameterError(f"games={games} is for the format round-robin; others say it themselves: {_spelled(form)}")
+    return RoundRobin(games)
+
+
+def _spelled(form: Format) -> str:
+    """A format's name with the parameters that differ."""
+    word = next((word for word in FORMATS if FORMATS[word] is type(form)), type(form).__name__)
+    return full_name(word, type(form), **asdict(form)) if is_dataclass(form) else word
 
 
 def _is_known(name: str) -> bool:
@@ -168,15 +197,15 @@ def _is_known(name: str) -> bool:
 
 
 def _play(
-    schedule: Schedule, games: int, config: TournamentConfig, crew: Crew | LocalCrew, db: Path | None,
+    schedule: Schedule, plan: Plan, config: TournamentConfig, crew: Crew | LocalCrew, db: Path | None,
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
     """All games that are not in the store."""
     with Store.open(db, config) as store:
-        run = _Run(schedule, games, store, progress)
+        run = _Run(schedule, plan, store, progress)
         try:
             with crew:
-                for outcome in crew.play(run.tasks()):
+                for outcome in crew.play(run.next):
                     run.note(outcome)
         except KeyboardInterrupt:
             return run.standings("interrupted")
@@ -193,9 +222,9 @@ class _Tally:
         for pair in sorted(pairs, key=lambda pair: (pair[0] == pair[1], pair)):
             self.counts.setdefault(pair, [0, 0, 0])
 
-    def add(self, fixture: Fixture, result: Result) -> None:
-        scores = self.schedule.scores(fixture, result.returns, result.forfeit)
-        for (a, first), (b, second) in combinations(zip(fixture.teams, scores, strict=True), 2):
+    def add(self, fixture: Fixture, scores: Sequence[float]) -> None:
+        slots = sorted(zip(fixture.teams, scores, strict=True), key=lambda slot: slot[0])  # as in the pairs
+        for (a, first), (b, second) in combinations(slots, 2):
             self.counts[a, b][0 if first > second else 1 if first < second else 2] += 1
         self.games += 1
 
@@ -208,28 +237,38 @@ class _Run:
     """A tournament while it is played."""
 
     def __init__(
-        self, schedule: Schedule, games: int, store: Store, progress: Callable[[Standings], object] | None
+        self, schedule: Schedule, plan: Plan, store: Store, progress: Callable[[Standings], object] | None
     ) -> None:
-        self.schedule, self.games, self.store, self.progress = schedule, games, store, progress
+        self.schedule, self.plan, self.store, self.progress = schedule, plan, store, progress
         self.tally = _Tally(schedule)
-        self.over = set[int]()
-        for result in store.results(sum(map(len, schedule.sides))):
-            if schedule.holds(games, result.number):
-                self.tally.add(schedule.fixture(result.number), result)
-                self.over.add(result.number)
+        self.scores: dict[int, list[float]] = {}
+        self.given: dict[int, Fixture] = {}
+        kept = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
+        for fixture in plan.over(kept, self.scores, lambda fixture: self._scores(fixture, kept[fixture.number])):
+            self.tally.add(fixture, self.scores[fixture.number])
+        self.earlier = self.tally.games
+        self.due, self.news = plan.due(self.scores), False
         self.begin = perf_counter()
         self.shown = -inf
         self._show()
 
-    def tasks(self) -> Iterator[Task]:
-        """The games that are still to be played."""
-        for fixture in self.schedule.fixtures(self.games):
-            if fixture.number not in self.over:
-                yield Task(fixture.number, fixture.seed, self.schedule.agents(fixture))
+    def _scores(self, fixture: Fixture, result: Result) -> list[float]:
+        return self.schedule.scores(fixture, result.returns, result.forfeit)
+
+    def next(self) -> Task | None:
+        """The next game that is due and was not given out; ``None`` where there is none now."""
+        while True:
+            for fixture in self.due:
+                if fixture.number not in self.given and fixture.number not in self.scores:
+                    self.given[fixture.number] = fixture
+                    return Task(fixture.number, fixture.seed, self.schedule.agents(fixture), fixture.game)
+            if not self.news:
+                return None
+            self.due, self.news = self.plan.due(self.scores), False
 
     def note(self, outcome: PlayedGame | Forfeit) -> None:
         """Keep a game that is over, then count it."""
-        fixture = self.schedule.fixture(outcome.number)
+        fixture = self.given[outcome.number]
         if isinstance(outcome, Forfeit):
             result, replay = Result(outcome.number, None, outcome.seat), None
             seen = [(outcome.seat, outcome.kind, 1, outcome.detail)]
@@ -238,7 +277,10 @@ class _Run:
             seen = [(fault.seat, fault.kind, fault.count, fault.detail) for fault in outcome.faults]
         agents, faults = self.schedule.agents(fixture), self._by_team(fixture, seen)
         self.store.add(result, faults, seed=fixture.seed, agents=agents, replay=replay)
-        self.tally.add(fixture, result)
+        self.scores[fixture.number] = self._scores(fixture, result)
+        self.news = True
+        self.tally.add(fixture, self.scores[fixture.number])
+        del self.given[fixture.number]
         self._show()
 
     def _by_team(self, fixture: Fixture, seen: Sequence[tuple[int, str, int, str]]) -> list[TeamFault]:
@@ -257,7 +299,7 @@ class _Run:
 
     def standings(self, stopped: str) -> Standings:
         """With the faults of the games that count."""
-        faults = [fault for fault in self.store.faults() if self.schedule.holds(self.games, fault.game)]
+        faults = [fault for fault in self.store.faults() if fault.game in self.scores]
         return self._standings(tuple(faults), stopped)
 
     def _standings(self, faults: tuple[TeamFault, ...], stopped: str) -> Standings:
@@ -265,11 +307,13 @@ class _Run:
             game=self.schedule.game,
             teams=tuple([team.label for team in self.schedule.teams]),
             seed=self.schedule.seed,
-            planned=self.schedule.total(self.games),
+            planned=max(self.plan.total, self.tally.games),
             games=self.tally.games,
-            fresh=self.tally.games - len(self.over),
+            fresh=self.tally.games - self.earlier,
             seconds=perf_counter() - self.begin,
             table=self.tally.table(),
             faults=faults,
             stopped=stopped,
+            meetings=self.plan.meetings(self.scores),
+            ranking=tuple([self.schedule.teams[team].label for team in self.plan.ranking(self.scores)]),
         )

@@ -47,6 +47,8 @@ class Setup(msgspec.Struct, frozen=True):
     start_clock: float | None = None
     isolate: bool = False
     """Whether each agent has a process of its own."""
+    memory: int | None = None
+    """Of such a process, in MiB."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -56,6 +58,8 @@ class Task(msgspec.Struct, frozen=True):
     seed: int
     agents: tuple[str, ...]
     """(n,) by seat."""
+    game: str = ""
+    """Another than the one that the worker was set up with, for as many players."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
@@ -149,13 +153,14 @@ class Player:
         self.name, self.slow, self.clock = setup.game, setup.slow, clock
         self.setup = setup
         self.game = load_game(setup.game) if game is None else game
+        self.games = {"": (self.name, self.game)}
         self.agents = {name: [self._made(name) for _ in range(count)] for name, count in setup.agents.items()}
         self._rehearse()
         clock.note(NOBODY)
 
     def _made(self, name: str) -> Noted | Apart:
         """An agent; what happens to one in another process does nothing to this one, and is not noted."""
-        agent = load_agent(alone(name) if self.setup.isolate else name)
+        agent = load_agent(alone(name, self.setup.memory) if self.setup.isolate else name)
         if isinstance(agent, Apart):
             return agent
         noted = Noted(name, agent, self.clock)
@@ -190,7 +195,7 @@ class Player:
         unknown = list(map(unknown_of, seated))
         _seed_globals(task.seed)
         try:
-            match = self._table(task.agents).play(task.seed)
+            match = self._table(task).play(task.seed)
         except InfosetError as error:
             return Refused(str(error))
         counts = _fault_counts(match, self.slow)
@@ -199,9 +204,12 @@ class Player:
                 counts.append(SeatFault(seat, "unknown", now - before, "played at random"))
         return PlayedGame(task.number, match.returns, tuple(counts), zlib.compress(msgspec.json.encode(match)))
 
-    def _table(self, names: tuple[str, ...]) -> Table:
+    def _table(self, task: Task) -> Table:
+        if task.game not in self.games:
+            self.games[task.game] = task.game, load_game(task.game)
+        name, game = self.games[task.game]
         clocks = self.setup.seconds_per_move, self.setup.start_clock
-        return Table(self.game, self.name, tuple(self._seated(names)), names, *clocks, MAX_STEPS)
+        return Table(game, name, tuple(self._seated(task.agents)), task.agents, *clocks, MAX_STEPS)
 
     def _seated(self, names: tuple[str, ...]) -> list[Noted | Apart]:
         """An object for each seat; the same agent in two seats is two objects."""

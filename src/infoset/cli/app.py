@@ -360,7 +360,10 @@ def _report_series(series: Series, json_: bool) -> None:
 def tournament(
     game: MaybeGameName = None,
     teams: Annotated[list[str] | None, typer.Argument(metavar="TEAM", help=TEAM_HELP)] = None,
-    games: Annotated[int, typer.Option(help="Games of every pair of teams.")] = 100,
+    games: Annotated[int | None, typer.Option(help="Games of every pair of teams (100).")] = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="round-robin, double-elimination, swiss(rounds=5), free-for-all.")
+    ] = "round-robin",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
     db: Annotated[
@@ -395,9 +398,27 @@ def tournament(
     if game is None or not teams:
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
-        _absolute(game), teams, db, svg, games=games, seed=seed, workers=workers, self_matches=self_, slow=slow,
-        move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
+        _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers,
+        self_matches=self_, slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
     )  # fmt: skip
+    if json_:
+        _print_json(verb.body(standings, path))
+    else:
+        print(verb.text(standings, path))
+
+
+@app.command()
+def compete(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The competition, as TOML.")],
+    workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
+    db: Annotated[Path | None, typer.Option(help="Keep every game here (default: beside FILE, as FILE.db).")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw the bracket, or the cross table, as SVG.")] = None,
+    json_: AsJson = False,
+) -> None:
+    """Play a whole competition from one file, or go on with it: a round robin, a bracket, rounds, a free-for-all."""
+    from infoset.cli import tournament as verb
+
+    standings, path = verb.compete(file, db, svg, workers)
     if json_:
         _print_json(verb.body(standings, path))
     else:

@@ -324,10 +324,11 @@ def read_name(name: str) -> Name:
     return parse_name(name)
 
 
-def alone(name: str) -> str:
-    """The name of the same agent in a process of its own; one that is elsewhere has that already."""
+def alone(name: str, memory: int | None = None) -> str:
+    """The name of the same agent in a process of its own, with so many MiB; one elsewhere has a process already."""
     parsed = read_name(name)
-    return name if parsed.word in APART else str(Name("isolated", (("agent", parsed),)))
+    limits = () if memory is None else (("memory", memory),)
+    return name if parsed.word in APART else str(Name("isolated", (("agent", parsed), *limits)))
 
 
 @contextmanager

@@ -16,7 +16,7 @@ def tournament_text(standings: Standings) -> str:
     tail = f"{standings.fresh:,} games in {standings.seconds:.3g} s{rate}"
     stopped = [f"stopped: interrupted, {standings.planned - standings.games:,} games are left"]
     return "\n".join(
-        [head, *columns(_rows(standings)), note, *fault_lines(standings), tail]
+        [head, *columns(_rows(standings)), note, *meeting_lines(standings), *fault_lines(standings), tail]
         + (stopped if standings.stopped == "interrupted" else [])
     )
 
@@ -35,8 +35,23 @@ def _rows(standings: Standings) -> list[list[str]]:
     return rows
 
 
+def meeting_lines(standings: Standings) -> list[str]:
+    """One line for each meeting: ``winners 1: a 2, b 1 (1 tie)``; who goes through stands first."""
+    lines = []
+    for met in standings.meetings:
+        if min(met.teams) < 0:
+            continue
+        sides = sorted(zip(met.teams, met.wins, strict=True), key=lambda side: side[0] != met.winner)
+        ties = f" ({met.ties} {'tie' if met.ties == 1 else 'ties'})" if met.ties else ""
+        text = ", ".join(f"{standings.teams[team]} {wins}" for team, wins in sides)
+        lines.append(f"{met.stage}: {text}{ties}{'' if met.winner >= 0 else ', not over'}")
+    return lines
+
+
 def ranking(standings: Standings) -> list[str]:
-    """The teams, the highest rating first."""
+    """The teams from the first down, as the format says, or the highest rating first."""
+    if standings.ranking:
+        return list(standings.ranking)
     return [rating.team for rating in sorted(standings.ratings, key=lambda rating: -rating.rating)]
 
 

@@ -1,0 +1,453 @@
+"""Formats of competitions: which games are due, given those that are over.  Each is a small object, known by name.
+
+A plan is made of what the games so far say and nothing else, so that a competition that was ended goes on as if it had
+not been.  A *meeting* is two teams, or a table of more, until one of them goes through.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import ceil, log2
+from typing import Protocol
+
+from infoset.arena.schedule import Fixture, Schedule
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.match.series import MAX_GAMES, game_seed
+from infoset.names import check_range
+from infoset.registry import Registry
+
+MEETING = 1000
+"""Numbers of games that one meeting has: those of meeting k begin behind ``k * MEETING``."""
+MOST_TIES = 20
+"""Games of a meeting that may be tied; then the team that stands higher in the list goes through."""
+MAX_ROUNDS = 100
+NOBODY = -1
+
+Scores = Mapping[int, Sequence[float]]
+"""Of the games that are over, by their numbers: what each slot made of it."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two teams, by their numbers, until one goes through; ``NOBODY`` where that is not known yet, or nobody."""
+
+    number: int
+    stage: str
+    teams: tuple[int, int]
+    wins: tuple[int, int] = (0, 0)
+    ties: int = 0
+    winner: int = NOBODY
+
+    @property
+    def loser(self) -> int:
+        """Who does not go through."""
+        return NOBODY if self.winner == NOBODY else self.teams[self.winner == self.teams[0]]
+
+
+class Plan(Protocol):
+    """The games of one competition."""
+
+    @property
+    def total(self) -> int:
+        """How many games there are, or at most."""
+        ...
+
+    def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
+        """Of the games that were kept those that count, in an order in which each was due; fills ``scores``."""
+        ...
+
+    def due(self, scores: Scores) -> Iterator[Fixture]:
+        """What can be played now, those that are over left out."""
+        ...
+
+    def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
+        """Those that there are by now."""
+        ...
+
+    def ranking(self, scores: Scores) -> tuple[int, ...]:
+        """The teams from the first down; empty where the ratings say it."""
+        ...
+
+
+class Scoring(Protocol):
+    """What each slot made of a game that was kept."""
+
+    def __call__(self, fixture: Fixture) -> list[float]: ...
+
+
+class Format(Protocol):
+    """Makes the plan of a competition of some teams."""
+
+    def plan(self, schedule: Schedule) -> Plan: ...
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Everybody meets everybody
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RoundRobin:
+    """All teams meet in every pair, in every seat, on the same seeds."""
+
+    games: int = 100
+    """Of each pair; in a free-for-all of each table."""
+
+    def __post_init__(self) -> None:
+        check_range("games", self.games, 1, MAX_GAMES)
+
+    def plan(self, schedule: Schedule) -> Plan:
+        return _All(schedule, self.games)
+
+
+@dataclass(frozen=True)
+class _All:
+    schedule: Schedule
+    games: int
+
+    @property
+    def total(self) -> int:
+        return self.schedule.total(self.games)
+
+    def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
+        for number in numbers:
+            if self.schedule.holds(self.games, number):
+                fixture = self.schedule.fixture(number)
+                scores[number] = score(fixture)
+                yield fixture
+
+    def due(self, scores: Scores) -> Iterator[Fixture]:
+        return (fixture for fixture in self.schedule.fixtures(self.games) if fixture.number not in scores)
+
+    def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
+        del scores
+        return ()
+
+    def ranking(self, scores: Scores) -> tuple[int, ...]:
+        del scores
+        return ()
+
+
+@dataclass(frozen=True)
+class FreeForAll:
+    """Every table of entrants plays; as in Pommerman's first competition: eight entrants, 35 games each."""
+
+    games: int = 1
+    """Of each table; who sits where moves on by one seat from table to table and from game to game."""
+
+    def __post_init__(self) -> None:
+        check_range("games", self.games, 1, MAX_GAMES)
+
+    def plan(self, schedule: Schedule) -> Plan:
+        """Raises ``ParameterError`` for fewer entrants than seats, ``UnsupportedGameError`` for a game of two sides."""
+        sides, teams = len(schedule.sides), len(schedule.teams)
+        if sides < 3:
+            raise UnsupportedGameError(f"{schedule.game} has {sides} sides; a free-for-all needs three at least")
+        if teams < sides:
+            raise ParameterError(f"{teams} entrants; a free-for-all at {schedule.game} needs {sides} at least")
+        return _Tables(schedule, self.games)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    schedule: Schedule
+    games: int
+
+    @cached_property
+    def tables(self) -> list[tuple[int, ...]]:
+        return list(combinations(range(len(self.schedule.teams)), len(self.schedule.sides)))
+
+    @property
+    def total(self) -> int:
+        return self.games * len(self.tables)
+
+    def fixture(self, number: int) -> Fixture:
+        turn, table = divmod(number - 1, len(self.tables))
+        n = len(self.schedule.sides)
+        seating = tuple([(side + table + turn) % n for side in range(n)])
+        return Fixture(number, self.tables[table], seating, game_seed(self.schedule.seed, number))
+
+    def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
+        for number in numbers:
+            if 1 <= number <= self.total:
+                fixture = self.fixture(number)
+                scores[number] = score(fixture)
+                yield fixture
+
+    def due(self, scores: Scores) -> Iterator[Fixture]:
+        return (self.fixture(number) for number in range(1, self.total + 1) if number not in scores)
+
+    def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
+        del scores
+        return ()
+
+    def ranking(self, scores: Scores) -> tuple[int, ...]:
+        """By games won, then by games in which nobody did better."""
+        won, best = ([0] * len(self.schedule.teams) for _ in range(2))
+        for number, found in scores.items():
+            for team, mine in zip(self.fixture(number).teams, found, strict=True):
+                best[team] += mine == max(found)
+                won[team] += mine == max(found) and list(found).count(mine) == 1
+        return tuple(sorted(range(len(won)), key=lambda team: (-won[team], -best[team], team)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Meetings of two
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Meetings(ABC):
+    """A plan whose meetings follow from those before."""
+
+    schedule: Schedule
+    wins: int
+    """That a team needs to go through."""
+    decider: str
+    """The game on which a meeting is decided once two of its games were tied."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int: ...
+
+    @abstractmethod
+    def meetings(self, scores: Scores) -> tuple[Meeting, ...]: ...
+
+    @abstractmethod
+    def ranking(self, scores: Scores) -> tuple[int, ...]: ...
+
+    def meet(self, number: int, stage: str, teams: tuple[int, int], scores: Scores) -> Meeting:
+        """How a meeting stands.  A team alone goes through."""
+        a, b = teams
+        if NOBODY in teams:
+            return Meeting(number, stage, teams, winner=max(a, b) if WAITING not in teams else NOBODY)
+        won, ties = [0, 0], 0
+        for game in range(MEETING):
+            found = scores.get(number * MEETING + game + 1)
+            if found is None or max(won) == self.wins or ties == MOST_TIES:
+                break
+            if found[0] == found[1]:
+                ties += 1
+            else:
+                won[found[1] > found[0]] += 1
+        winner = NOBODY
+        if max(won) == self.wins:
+            winner = teams[won[1] > won[0]]
+        elif ties == MOST_TIES:
+            winner = teams[won[1] > won[0]] if won[0] != won[1] else min(teams)
+        return Meeting(number, stage, teams, (won[0], won[1]), ties, winner)
+
+    def next_game(self, meeting: Meeting) -> Fixture:
+        """The teams change sides from game to game; two games share a board."""
+        game = sum(meeting.wins) + meeting.ties
+        seating = self.schedule.seatings[game % len(self.schedule.seatings)]
+        seed = game_seed(self.schedule.seed, meeting.number * MEETING + game // len(self.schedule.seatings))
+        rules = self.decider if meeting.ties >= 2 else ""
+        return Fixture(meeting.number * MEETING + game + 1, meeting.teams, seating, seed, rules)
+
+    def due(self, scores: Scores) -> Iterator[Fixture]:
+        for meeting in self.meetings(scores):
+            if meeting.winner == NOBODY and min(meeting.teams) >= 0:
+                yield self.next_game(meeting)
+
+    def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
+        left = set(numbers)
+        while found := [fixture for fixture in self.due(scores) if fixture.number in left]:
+            for fixture in found:
+                left.discard(fixture.number)
+                scores[fixture.number] = score(fixture)
+                yield fixture
+
+
+WAITING = -2
+"""A place in a meeting that somebody will take."""
+
+
+@dataclass(frozen=True)
+class DoubleElimination:
+    """Who loses two meetings is out; a tied game is replayed once, a second tie decided on other rules.
+
+    As in Pommerman's competition at NeurIPS 2018 (Osogami & Takahashi 2019, 4.1): two wins before the other.  Teams are
+    seeded in the order in which they are listed.
+    """
+
+    wins: int = 2
+    decider: str = ""
+    """A game, such as a variant with collapsing walls; without one the same rules are played on."""
+
+    def __post_init__(self) -> None:
+        check_range("wins", self.wins, 1, MEETING // 4)
+
+    def plan(self, schedule: Schedule) -> Plan:
+        _check_two_sides(schedule)
+        return _Bracket(schedule, self.wins, self.decider)
+
+
+@dataclass(frozen=True)
+class _Bracket(_Meetings):
+    @property
+    def total(self) -> int:
+        """Each meeting but the last has a loser, and all teams but one lose twice; ties not counted."""
+        return (2 * len(self.schedule.teams) - 1) * (2 * self.wins - 1)
+
+    def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
+        found: list[Meeting] = []
+
+        def meet(stage: str, a: int, b: int) -> Meeting:
+            met = self.meet(len(found) + 1, stage, (a, b), scores)
+            found.append(met)
+            return met
+
+        upper = [meet("winners 1", a, b) for a, b in self._seeds()]
+        lower = [_loser(met) for met in upper]
+        turn = 1
+        while len(upper) > 1 or len(lower) > 1:
+            if len(lower) > 1:  # those that lost a meeting, among themselves
+                met = [meet(f"losers {turn}", *pair) for pair in _pairs(lower)]
+                lower, turn = [_winner(m) for m in met], turn + 1
+            if len(upper) > 1:
+                upper = [
+                    meet(f"winners {1 + int(log2(2 * len(self._seeds()) / len(upper)))}", *pair)
+                    for pair in _pairs([_winner(m) for m in upper])
+                ]
+                fallen = [_loser(m) for m in upper][::-1]  # from the other end: no pair meets again at once
+                met = [meet(f"losers {turn}", a, b) for a, b in zip(lower, fallen, strict=True)]
+                lower, turn = [_winner(m) for m in met], turn + 1
+        first = meet("final", _winner(upper[0]), lower[0])
+        if first.winner != NOBODY and first.winner == lower[0]:  # now both have lost once
+            meet("final again", *first.teams)
+        return tuple(found)
+
+    def _seeds(self) -> list[tuple[int, int]]:
+        """The first round: the first against the last, so that the best meet last; places without a team are passed."""
+        n = len(self.schedule.teams)
+        order = [0]
+        for size in (2 << k for k in range(ceil(log2(n)))):
+            order = [place for seed in order for place in (seed, size - 1 - seed)]
+        places = [seed if seed < n else NOBODY for seed in order]
+        return list(zip(places[::2], places[1::2], strict=True))
+
+    def ranking(self, scores: Scores) -> tuple[int, ...]:
+        """Who is in longest; by wins where that is equal."""
+        losses, last, won = ([0] * len(self.schedule.teams) for _ in range(3))
+        for meeting in self.meetings(scores):
+            for team, wins in zip(meeting.teams, meeting.wins, strict=True):
+                if team >= 0:
+                    won[team] += wins
+            if meeting.winner >= 0 and meeting.loser >= 0:
+                losses[meeting.loser] += 1
+                last[meeting.loser] = meeting.number
+        out = [last[team] if losses[team] >= 2 else MEETING for team in range(len(won))]
+        return tuple(sorted(range(len(won)), key=lambda t: (-out[t], losses[t], -won[t], t)))
+
+
+@dataclass(frozen=True)
+class Swiss:
+    """Rounds in which teams with as many points meet, and no two twice."""
+
+    rounds: int = 5
+    wins: int = 2
+    decider: str = ""
+    """A game on which a second tie is decided; without one the same rules are played on."""
+
+    def __post_init__(self) -> None:
+        check_range("rounds", self.rounds, 1, MAX_ROUNDS)
+        check_range("wins", self.wins, 1, MEETING // 4)
+
+    def plan(self, schedule: Schedule) -> Plan:
+        _check_two_sides(schedule)
+        return _Rounds(schedule, self.wins, self.decider, self.rounds)
+
+
+@dataclass(frozen=True)
+class _Rounds(_Meetings):
+    rounds: int
+
+    @property
+    def total(self) -> int:
+        return self.rounds * (len(self.schedule.teams) // 2) * (2 * self.wins - 1)
+
+    def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
+        found = list[Meeting]()
+        for turn in range(1, self.rounds + 1):
+            if any(met.winner == NOBODY for met in found):
+                break
+            pairs = _paired(self._order(found), {frozenset(met.teams) for met in found})
+            found += [self.meet(len(found) + k, f"round {turn}", pair, scores) for k, pair in enumerate(pairs, start=1)]
+        return tuple(found)
+
+    def _order(self, met: Sequence[Meeting]) -> list[int]:
+        """By points, then by what those were worth that one met (Buchholz), then as listed."""
+        n = len(self.schedule.teams)
+        points = [sum(m.winner == team for m in met) for team in range(n)]
+        worth = [
+            sum(points[other] for m in met if team in m.teams for other in m.teams if other not in (team, NOBODY))
+            for team in range(n)
+        ]
+        return sorted(range(n), key=lambda team: (-points[team], -worth[team], team))
+
+    def ranking(self, scores: Scores) -> tuple[int, ...]:
+        return tuple(self._order([met for met in self.meetings(scores) if met.winner != NOBODY]))
+
+
+def _paired(order: Sequence[int], met: set[frozenset[int]]) -> list[tuple[int, int]]:
+    """Neighbours in the order that did not meet before, as far as that can be; with an odd number one is left alone,
+    the last who was not yet."""
+    if len(order) % 2:
+        alone = next((team for team in reversed(order) if frozenset((team, NOBODY)) not in met), order[-1])
+        return [*_paired([team for team in order if team != alone], met), (alone, NOBODY)]
+    return _without_repeats(tuple(order), met) or list(zip(order[::2], order[1::2], strict=True))
+
+
+def _without_repeats(order: tuple[int, ...], met: set[frozenset[int]]) -> list[tuple[int, int]] | None:
+    if not order:
+        return []
+    first, rest = order[0], order[1:]
+    for k, other in enumerate(rest):
+        if frozenset((first, other)) not in met:
+            found = _without_repeats(rest[:k] + rest[k + 1 :], met)
+            if found is not None:
+                return [(first, other), *found]
+    return None
+
+
+def _winner(met: Meeting) -> int:
+    return met.winner if met.winner != NOBODY or not _open(met) else WAITING
+
+
+def _loser(met: Meeting) -> int:
+    if NOBODY in met.teams:
+        return NOBODY
+    return met.loser if met.winner != NOBODY else WAITING
+
+
+def _open(met: Meeting) -> bool:
+    """Whether somebody will go through who is not known yet."""
+    return met.winner == NOBODY and met.teams != (NOBODY, NOBODY)
+
+
+def _pairs(places: Sequence[int]) -> list[tuple[int, int]]:
+    return list(zip(places[::2], places[1::2], strict=True))
+
+
+def _check_two_sides(schedule: Schedule) -> None:
+    if len(schedule.sides) != 2:
+        raise UnsupportedGameError(f"{schedule.game} has {len(schedule.sides)} sides; meetings are of two")
+    if len(schedule.teams) < 2:
+        raise ParameterError(f"{len(schedule.teams)} teams; meetings need two at least")
+
+
+FORMATS: Registry[Format] = Registry(
+    "format",
+    {
+        "double-elimination": "infoset.arena.formats:DoubleElimination",
+        "free-for-all": "infoset.arena.formats:FreeForAll",
+        "round-robin": "infoset.arena.formats:RoundRobin",
+        "swiss": "infoset.arena.formats:Swiss",
+    },
+)
+"""What says who meets whom, by name."""

@@ -1,0 +1,182 @@
+"""Formats of competitions: who meets whom, who goes through, and that what was ended goes on as it would have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, Meeting, Plan, Swiss
+from infoset.arena.schedule import Schedule
+from infoset.arena.tournament import tournament
+from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
+
+DUEL = "rock_paper_scissors"
+FREE_FOR_ALL = "pommerman:PommeFFACompetition-v0"
+ROCK, PAPER, SCISSORS = (f"scripted(moves=[{move}])" for move in ("Rock", "Paper", "Scissors"))
+
+
+def schedule(teams: int, game: str = DUEL) -> Schedule:
+    return Schedule.of(game, ["random"] * teams, 1, False)
+
+
+def play_out(plan: Plan, outcome) -> dict[int, list[float]]:
+    """All games; ``outcome(a, b)`` is what two teams make of one."""
+    scores: dict[int, list[float]] = {}
+    while due := list(plan.due(scores)):
+        for fixture in due:
+            assert fixture.number not in scores
+            scores[fixture.number] = list(outcome(*fixture.teams))
+    return scores
+
+
+def stronger(a: int, b: int) -> tuple[float, float]:
+    return (1.0, 0.0) if a < b else (0.0, 1.0)
+
+
+@pytest.mark.parametrize("teams", range(2, 18))
+def test_double_elimination(teams: int) -> None:
+    """Everybody but the winner loses two meetings; where the better always wins, the list is the result."""
+    plan = DoubleElimination().plan(schedule(teams))
+    scores = play_out(plan, stronger)
+    met = [meeting for meeting in plan.meetings(scores) if NOBODY not in meeting.teams]
+    losses = Counter(meeting.loser for meeting in met)
+    assert losses == dict.fromkeys(range(1, teams), 2)
+    assert len(met) == 2 * (teams - 1)
+    assert all(meeting.wins in ((2, 0), (0, 2)) for meeting in met)
+    assert plan.ranking(scores)[:2] == (0, 1)
+    assert sorted(plan.ranking(scores)) == list(range(teams))
+
+
+def test_the_final_is_played_again_where_both_have_then_lost_once() -> None:
+    """The second beats the first in the final alone."""
+    beaten = []
+
+    def outcome(a: int, b: int) -> tuple[float, float]:
+        if {a, b} == {0, 1} and len(beaten) >= 2:
+            return (1.0, 0.0) if a == 1 else (0.0, 1.0)
+        beaten.extend([1] if {a, b} == {0, 1} else [])
+        return stronger(a, b)
+
+    plan = DoubleElimination().plan(schedule(2))
+    scores = play_out(plan, outcome)
+    assert [(m.stage, m.winner) for m in plan.meetings(scores)] == [("winners 1", 0), ("final", 1), ("final again", 1)]
+    assert plan.ranking(scores) == (1, 0)
+
+
+def test_a_tie_is_replayed_once_and_a_second_one_decided_on_other_rules() -> None:
+    plan = DoubleElimination(decider="goofspiel(num_cards=3)").plan(schedule(2))
+    games, scores = [], {}
+    for result in ([1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.5, 0.5], [0.5, 0.5], [1.0, 0.0]):
+        (fixture,) = plan.due(scores)
+        games.append(fixture.game)
+        scores[fixture.number] = result
+    assert games == ["", "", "", "", "goofspiel(num_cards=3)", "goofspiel(num_cards=3)"]
+    assert plan.meetings(scores)[0] == Meeting(1, "winners 1", (0, 1), (2, 1), 3, 0)
+
+
+def test_who_only_ties_goes_through_as_listed() -> None:
+    plan = DoubleElimination().plan(schedule(4))
+    scores = play_out(plan, lambda a, b: (0.0, 0.0))
+    assert plan.ranking(scores)[0] == 0
+
+
+def test_the_sides_change_from_game_to_game() -> None:
+    plan = DoubleElimination().plan(schedule(2))
+    (first,) = plan.due({})
+    (second,) = plan.due({first.number: [1.0, 0.0]})
+    assert (first.seating, second.seating) == ((0, 1), (1, 0))
+    assert first.seed == second.seed  # on the same board
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    teams=st.integers(2, 9),
+    wins=st.integers(1, 3),
+    seed=st.integers(0, 2**20),
+    kind=st.sampled_from(["double", "swiss"]),
+)
+def test_what_is_due_depends_on_what_is_over_alone(teams: int, wins: int, seed: int, kind: str) -> None:
+    """Games in any order, ended anywhere and taken up from what was kept."""
+    import random
+
+    rng = random.Random(seed)
+    format = DoubleElimination(wins) if kind == "double" else Swiss(3, wins)
+    plan = format.plan(schedule(teams))
+    results: dict[int, list[float]] = {}
+    whole: dict[int, list[float]] = {}
+    while due := list(plan.due(whole)):
+        fixture = rng.choice(due)
+        results[fixture.number] = whole[fixture.number] = rng.choice([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+        if rng.random() < 0.1:
+            again: dict[int, list[float]] = {}
+            kept = list(results)
+            rng.shuffle(kept)
+            order = list(format.plan(schedule(teams)).over(kept, again, lambda fixture: results[fixture.number]))
+            assert again == whole and len(order) == len(whole)
+    assert len(plan.ranking(whole)) == teams
+
+
+@pytest.mark.parametrize("teams", [4, 5, 8, 9])
+def test_swiss(teams: int) -> None:
+    plan = Swiss(rounds=3, wins=1).plan(schedule(teams))
+    scores = play_out(plan, stronger)
+    met = plan.meetings(scores)
+    assert len(met) == 3 * ((teams + 1) // 2)
+    assert len({frozenset(meeting.teams) for meeting in met}) == len(met)  # no two twice
+    assert plan.ranking(scores)[0] == 0
+    assert all(Counter(t for m in met for t in m.teams)[team] == 3 for team in range(teams))
+
+
+def test_eight_entrants_play_35_games_each() -> None:
+    """The preliminary competition of Resnick et al. 2018."""
+    plan = FreeForAll().plan(schedule(8, FREE_FOR_ALL))
+    fixtures = list(plan.due({}))
+    assert len(fixtures) == plan.total == 70
+    assert Counter(team for fixture in fixtures for team in fixture.teams) == dict.fromkeys(range(8), 35)
+    assert {fixture.teams for fixture in fixtures} == set(combinations(range(8), 4))
+    seats = Counter(fixture.teams[slot] * 4 + seat for fixture in fixtures for seat, slot in enumerate(fixture.seating))
+    assert max(seats.values()) - min(seats.values()) <= 12 and len(seats) == 32  # everybody in every seat
+    scores = {
+        fixture.number: [1.0 if team == min(fixture.teams) else -1.0 for team in fixture.teams] for fixture in fixtures
+    }
+    assert plan.ranking(scores) == (0, 1, 2, 3, 4, 5, 6, 7)
+
+
+def test_a_whole_competition_and_one_that_was_ended(tmp_path: Path) -> None:
+    teams = [ROCK, PAPER, SCISSORS, "random"]
+    whole = tournament(DUEL, teams, format="double-elimination(wins=1)", workers=1)
+    assert whole.meetings and whole.ranking
+    assert whole.games == sum(sum(m.wins) + m.ties for m in whole.meetings)
+
+    seen = []
+
+    def stop(standings) -> None:
+        seen.append(standings.games)
+        if standings.games >= 2:
+            raise KeyboardInterrupt
+
+    db = tmp_path / "c.db"
+    tournament(DUEL, teams, format="double-elimination(wins=1)", workers=1, db=db, progress=stop)
+    again = tournament(DUEL, teams, format="double-elimination(wins=1)", workers=2, db=db)
+    assert (again.meetings, again.ranking, again.table) == (whole.meetings, whole.ranking, whole.table)
+    with pytest.raises(CheckpointError, match="holds a tournament with format="):
+        tournament(DUEL, teams, format="swiss", db=db)
+
+
+def test_formats_that_do_not_fit() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'swiss'"):
+        tournament(DUEL, [ROCK, PAPER], format="swis")
+    with pytest.raises(ParameterError, match=r"games=5 is for the format round-robin"):
+        tournament(DUEL, [ROCK, PAPER], format="swiss", games=5)
+    with pytest.raises(UnsupportedGameError, match="2 sides; a free-for-all needs three"):
+        tournament(DUEL, [ROCK, PAPER], format="free-for-all")
+    with pytest.raises(UnsupportedGameError, match="4 sides; meetings are of two"):
+        tournament(FREE_FOR_ALL, ["stop"] * 4, format="double-elimination")
+    with pytest.raises(ParameterError, match="wins"):
+        tournament(DUEL, [ROCK, PAPER], format="double-elimination(wins=0)")
+    assert set(FORMATS) == {"double-elimination", "free-for-all", "round-robin", "swiss"}
