@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import random
+import subprocess
+import sys
 from collections import Counter
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
+from xml.etree import ElementTree as Xml
 
 import pytest
 from hypothesis import given, settings
@@ -102,8 +108,6 @@ def test_the_sides_change_from_game_to_game() -> None:
 )
 def test_what_is_due_depends_on_what_is_over_alone(teams: int, wins: int, seed: int, kind: str) -> None:
     """Games in any order, ended anywhere and taken up from what was kept."""
-    import random
-
     rng = random.Random(seed)
     format = DoubleElimination(wins) if kind == "double" else Swiss(3, wins)
     plan = format.plan(schedule(teams))
@@ -180,3 +184,79 @@ def test_formats_that_do_not_fit() -> None:
     with pytest.raises(ParameterError, match="wins"):
         tournament(DUEL, [ROCK, PAPER], format="double-elimination(wins=0)")
     assert set(FORMATS) == {"double-elimination", "free-for-all", "round-robin", "swiss"}
+
+
+COMPETITION = """
+game = "rock_paper_scissors"
+teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])", "scripted(moves=[Scissors])", "random"]
+format = "double-elimination(wins=1)"
+seed = 2
+
+[limits]
+seconds_per_move = 5.0
+isolate = false
+"""
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "infoset", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_a_competition_from_one_file(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(COMPETITION)
+    first = run("compete", "cup.toml", "--json", "--svg", "cup.svg", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    body = json.loads(first.stdout)
+    assert (body["stopped"], body["db"]) == ("games", "cup.db")
+    assert len(body["ranking"]) == 4
+    drawn = "".join(Xml.fromstring((tmp_path / "cup.svg").read_text()).itertext())
+    assert f"first: {body['ranking'][0]}" in drawn
+    for stage in ("winners 1", "winners 2", "losers 1", "losers 2", "final"):
+        assert stage in drawn
+    again = json.loads(run("compete", "cup.toml", "--json", cwd=tmp_path).stdout)
+    assert again["fresh"] == 0
+    assert again["meetings"] == body["meetings"]
+    text = run("compete", "cup.toml", cwd=tmp_path).stdout
+    assert "final: " in text and text.splitlines()[2].startswith(f"1 {body['ranking'][0]}")
+    replay = run("tournament", "--db", "cup.db", "--replay", "1001", cwd=tmp_path)
+    assert replay.returncode == 0, replay.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("game = ", "cup.toml: not TOML: Invalid value (at"),
+        ('game = "kuhn_poker"', "cup.toml: no competition: Object missing required field `teams`"),
+        (COMPETITION + "\nclock = 1", "no competition: Object contains unknown field `clock` - at `$.limits`"),
+        (COMPETITION.replace("5.0", '"fast"'), "Expected `float | null`, got `str` - at `$.limits.seconds_per_move`"),
+        (COMPETITION.replace("double", "dubble"), "unknown format 'dubble-elimination'; did you mean"),
+        (COMPETITION.replace("random", "rendom"), "unknown agent 'rendom'; did you mean 'random'"),
+    ],
+)
+def test_files_that_are_no_competition(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "cup.toml").write_text(text)
+    done = run("compete", "cup.toml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "cup.db").exists()
+
+
+def test_kill_9_at_random_moments(tmp_path: Path) -> None:
+    """Of the competition, with all its processes; the standings are then those of one that was never ended."""
+    (tmp_path / "cup.toml").write_text(COMPETITION.replace("wins=1", "wins=40"))
+    whole = json.loads(run("compete", "cup.toml", "--json", "--db", "whole.db", cwd=tmp_path).stdout)
+    rng, kills = random.Random(1), 0
+    for _ in range(10):
+        command = [sys.executable, "-m", "infoset", "compete", "cup.toml"]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(rng.uniform(0.8, 2.0))
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+    cut = json.loads(run("compete", "cup.toml", "--json", cwd=tmp_path).stdout)
+    assert kills
+    for key in ("games", "table", "ratings", "meetings", "ranking"):
+        assert cut[key] == whole[key]

@@ -398,8 +398,8 @@ def tournament(
     if game is None or not teams:
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
-        _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers,
-        self_matches=self_, slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
+        _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers, self_matches=self_,
+        slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
     )  # fmt: skip
     if json_:
         _print_json(verb.body(standings, path))

@@ -12,8 +12,8 @@ from infoset.view.tournament_text import fault_lines
 MAX_MEETINGS = 400
 INK, GREY, LINE, CARD, GONE = "#222222", "#777777", "#c9c9c9", "#f7f7f5", "#999999"
 WON = "#1f5fa8"
-MARGIN, TOP, WIDTH, HEIGHT, GAP, BETWEEN = 24, 84, 190, 46, 14, 46
-LETTERS = 22
+MARGIN, TOP, WIDTH, HEIGHT, GAP, BETWEEN = 24, 84, 210, 46, 24, 46
+LETTERS = 24
 
 
 def bracket_svg(standings: Standings) -> str:
