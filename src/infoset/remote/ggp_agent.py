@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from math import inf
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -132,7 +132,7 @@ class GgpAgent:
         """The last step; ``offered``: whether the game adds to what is seen the moves on offer, which players are not
         told."""
         move, observation = self.last
-        seen = observation if isinstance(observation, tuple) else ()
+        seen = cast("tuple[Action, ...]", observation or ())
         if self.open:
             return Joint(tuple(map(self.tongue.out, seen)))
         percepts = seen[:-1] if offered else seen

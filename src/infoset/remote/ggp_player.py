@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -123,9 +122,10 @@ class Mind:
         """
         seconds = min(DEFAULT_BUDGET.seconds, GROUNDING * start.start_clock)
         wanted = start.rules, Budget(seconds, MEMORY, RULES)
-        if wanted != self.rules:
+        others = self.rules not in (None, wanted)
+        if others:
             rules_of.cache_clear()
-        if self.line.busy or self.rules not in (None, wanted):
+        if others or self.line.busy:
             self.line = ThreadLine(load_agent(self.agent))
         text = str(start.rules)
         file = Path(self.folder.name) / f"{crc32(text.encode(errors='replace')):08x}.gdl"
@@ -254,7 +254,6 @@ class _Match:
     """The match at the desk."""
 
     name: str
-    start_clock: float
     play_clock: float
     due: float
     """When it is held to be gone, if nothing more is heard of it."""
@@ -268,15 +267,11 @@ class Desk:
 
         Raises what ``load_agent`` does.
         """
-        self.make: Callable[[], Mind] = lambda: Mind(agent, seed, say)
         self.grace, self.say = grace, say
         self.lock = Lock()
         self.match: _Match | None = None
-        self._sit(self.make())
-
-    def _sit(self, mind: Mind) -> None:
-        called: Any = mind  # a line carries calls of agents, and a mind's as well
-        self.mind, self.line = mind, ThreadLine(called)
+        called: Any = Mind(agent, seed, say)  # a line carries calls of agents, and a mind's as well
+        self.mind, self.line = called, ThreadLine(called)
 
     def close(self) -> None:
         """No more messages come."""
@@ -284,8 +279,8 @@ class Desk:
 
     @property
     def busy(self) -> bool:
-        """Whether a match is being played."""
-        return self.match is not None and monotonic() < self.match.due
+        """Whether a match is being played, or the rules of one that was given up are still being read."""
+        return self.line.busy or (self.match is not None and monotonic() < self.match.due)
 
     def answer(self, text: str, arrived: float | None = None) -> str:
         """The answer to a message that ``arrived`` at a moment of ``time.monotonic``, by its clock.
@@ -321,17 +316,13 @@ class Desk:
     def _start(self, start: Start, arrived: float) -> str:
         deadline = arrived + start.start_clock - margin(start.start_clock)
         with self.lock:
-            if self.busy and self.match is not None and self.match.name != start.match:
-                return kif.BUSY
             gone = self.match
-            match = _Match(start.match, start.start_clock, start.play_clock, inf)
-            match.due = arrived + 2 * start.start_clock + self.grace
-            self.match = match
-            if gone is not None:
-                self._tell_end(None)
-            if self.line.busy:
-                self.mind.close()
-                self._sit(self.make())
+            if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
+                self._leave(None)
+            if self.busy:
+                return kif.BUSY
+            due = arrived + 2 * start.start_clock + self.grace
+            match = self.match = _Match(start.match, start.play_clock, due)
             posted = self.line.post("begin", start, deadline)
         try:
             self.line.wait(posted, deadline)
@@ -359,9 +350,10 @@ class Desk:
     def _end(self, match: _Match, told: kif.Told | None) -> None:
         with self.lock:
             if self.match is match:
-                self.match = None
-                self._tell_end(told)
+                self._leave(told)
 
-    def _tell_end(self, told: kif.Told | None) -> None:
+    def _leave(self, told: kif.Told | None) -> None:
+        """The match is over, which the agent hears, but not for ever."""
+        self.match = None
         with suppress(Exception):
             self.line.wait(self.line.post("end", told), monotonic() + SECONDS_TO_END)

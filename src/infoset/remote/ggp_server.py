@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
 from collections.abc import Callable
 from http import HTTPStatus
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MAX_BODY = 4 << 20  # bytes
+SECONDS_FOR_BODY = 10.0
 MAX_CONNECTIONS = 100
 KEPT_OPEN = 600  # seconds between two messages on one connection
 
@@ -33,26 +36,35 @@ def application(desk: Desk) -> Starlette:
         raise MissingExtraError("the server of a player", "web") from None
 
     async def post(request: Request) -> Response:
-        arrived = monotonic()
-        body = await _body(request)
-        if body is None:
-            status, text = HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a message of more than {MAX_BODY:,} bytes"
-        else:
+        arrived, headers = monotonic(), None
+        try:
+            body = await _body(request)
             status, text = await run_in_threadpool(_reply, desk, body, arrived)
-        closing = {"Connection": "close"} if body is None else None
-        return Response(text, status, closing, f"{CONTENT_TYPE}; charset=utf-8")
+        except _Refused as refused:
+            status, text = refused.args
+            headers = {"Connection": "close"}
+        return Response(text, status, headers, CONTENT_TYPE)
 
     return Starlette(routes=[Route("/{path:path}", post, methods=["POST"])])
 
 
-async def _body(request: Request) -> bytes | None:
-    """What was sent; ``None`` where that is too much, which is not read to its end."""
+class _Refused(Exception):
+    """A body that is not read to its end: the status, and why in a line."""
+
+
+async def _body(request: Request) -> bytes:
+    """What was sent, if it is not too much and does not take for ever."""
     pieces, size = [], 0
-    async for piece in request.stream():
-        pieces.append(piece)
-        size += len(piece)
-        if size > MAX_BODY:
-            return None
+    try:
+        async with asyncio.timeout(SECONDS_FOR_BODY):
+            async for piece in request.stream():
+                pieces.append(piece)
+                size += len(piece)
+                if size > MAX_BODY:
+                    raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a message of more than {MAX_BODY:,} bytes")
+    except TimeoutError:
+        why = f"the message did not come within {SECONDS_FOR_BODY:g} s"
+        raise _Refused(HTTPStatus.REQUEST_TIMEOUT, why) from None
     return b"".join(pieces)
 
 
@@ -70,7 +82,7 @@ def _reply(desk: Desk, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
 
 
 def server(desk: Desk) -> uvicorn.Server:
-    """The web server: ``run(sockets=[listen(…)])``, until ``should_exit`` is set.  Raises ``MissingExtraError``."""
+    """The web server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.  Raises ``MissingExtraError``."""
     app = application(desk)
     try:
         import uvicorn
@@ -83,23 +95,29 @@ def server(desk: Desk) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """An open socket; port 0 is any that is free.  Raises ``ParameterError`` where it cannot be had."""
+def listening(host: str, port: int) -> socket.socket:
+    """A socket for the server; port 0 is any that is free.  Raises ``ParameterError`` where it cannot be had."""
+    # with its protocol named, since asyncio sends small pieces at once only then
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
+        if os.name == "posix":  # elsewhere this would let two servers share an address
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen()
     except (OSError, OverflowError) as error:
+        found.close()
         why = getattr(error, "strerror", None) or error
         raise ParameterError(f"cannot listen on {shorten(host)}:{port}: {why}") from None
+    return found
 
 
 def serve(agent: str, host: str, port: int, seed: int, say: Callable[[str], object]) -> None:
     """Be a player until Ctrl-C.  Raises ``MissingExtraError``, ``ParameterError``, or what ``load_agent`` does."""
-    with listen(host, port) as listening:
+    with listening(host, port) as where:
         desk = Desk(agent, seed, say)
         try:
             running = server(desk)
-            say(f"{agent} plays on http://{host}:{listening.getsockname()[1]}")
-            running.run(sockets=[listening])
+            say(f"{agent} plays on http://{host}:{where.getsockname()[1]}")
+            running.run(sockets=[where])
         finally:
             desk.close()

@@ -2,8 +2,8 @@
 
 In GDL-II a player is told its own moves and percepts, never the state.  One history that agrees with all of them is
 kept and taken one step further at a time; where none of its continuations agrees, the search goes back and takes
-another (depth first).  Histories that lead to one state are one.  The search finds a history wherever there is one, given time;
-without time, or where messages contradict the rules, the history goes on as if nothing had been seen (``sure``).
+another, depth first.  Histories that lead to one state are one.  Given time, one is found wherever there is one;
+otherwise, or where messages contradict the rules, the history goes on as if nothing had been seen (``sure``).
 """
 
 from __future__ import annotations
