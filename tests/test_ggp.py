@@ -30,7 +30,7 @@ from infoset.remote.scrambling import KEPT, Scrambling
 from infoset.remote.tracking import Told, Tracking
 from infoset.remote.wire import Wire
 
-CLOCKS = {"start_clock": 5.0, "play_clock": 2.0}
+CLOCKS = {"start_clock": 20.0, "play_clock": 10.0}  # what a busy machine needs; nothing lasts so long
 GAMES = ["gdl:blind_tic_tac_toe", "gdl:meier", "gdl:monty_hall"]
 FINE = {"illegal": 0, "late": 0, "error": 0}
 
@@ -264,7 +264,7 @@ def test_an_independent_player_plays() -> None:
     assert dict(found.agents[0].faults) == FINE
     asked = [re.sub(r"infoset\.\w+", "id", text) for text in OtherPlayer.seen]
     assert asked[0].startswith("(start id candidate ((")
-    assert asked[0].endswith(") 5 2)")
+    assert asked[0].endswith(") 20 10)")
     assert asked[1] == "(play id 0 nil nil)"
     assert asked[2] == "(play id 1 (choose 2) ())"
     assert re.fullmatch(r"\(play id 2 noop \(\(opened [13]\)\)\)", asked[3])
@@ -324,7 +324,7 @@ def test_nobody_listens(players: list[str]) -> None:
         dead = f"http://127.0.0.1:{where.getsockname()[1]}"
     began = time.monotonic()
     found = series([players[0], dead], "gdl:kuhn_poker", 2)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 15
     assert found.games == 2
     assert dict(found.agents[0].faults) == FINE
     assert found.agents[1].faults["error"] >= 4
@@ -381,7 +381,7 @@ def test_a_match_that_is_given_up_is_aborted() -> None:
 MONTY = str(description("monty_hall"))
 
 
-def start(match: str = "m", role: str = "candidate", rules: str = MONTY, clocks: str = "5 2") -> str:
+def start(match: str = "m", role: str = "candidate", rules: str = MONTY, clocks: str = "20 10") -> str:
     return f"(START {match} {role} ({rules}) {clocks})"
 
 
@@ -760,8 +760,8 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
 
 def test_the_manager_on_the_command_line(players: list[str], tmp_path: Path) -> None:
     games = tmp_path / "games"
-    command = ["ggp-match", "gdl:kuhn_poker", *players, "--games", "2", "--seed", "4", "--start-clock", "5",
-               "--play-clock", "2", "--scramble", "--replay", str(games), "--json"]  # fmt: skip
+    command = ["ggp-match", "gdl:kuhn_poker", *players, "--games", "2", "--seed", "4", "--start-clock", "20",
+               "--play-clock", "10", "--scramble", "--replay", str(games), "--json"]  # fmt: skip
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     body = json.loads(done.stdout)

@@ -33,6 +33,7 @@ from infoset.remote.tracking import Passed, Told, Tracking
 
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.05, 0.1, 0.5  # of a clock; seconds: for the way there and back
 GROUNDING, TRACKING = 0.3, 0.3  # of the start clock, of the play clock
+LEAST_GROUNDING = 1.0  # seconds of computing, however short the clock
 MEMORY, RULES = 1 << 30, 300_000  # bytes and rules that grounding a stranger's game may take
 SECONDS_TO_END = 1.0
 GRACE = 10.0  # seconds
@@ -120,7 +121,7 @@ class Mind:
 
         A new agent plays other rules, or where the old one still hangs: what it keeps of a game goes with it.
         """
-        seconds = min(DEFAULT_BUDGET.seconds, GROUNDING * start.start_clock)
+        seconds = min(DEFAULT_BUDGET.seconds, max(GROUNDING * start.start_clock, LEAST_GROUNDING))
         wanted = start.rules, Budget(seconds, MEMORY, RULES)
         others = self.rules not in (None, wanted)
         if others:
