@@ -27,6 +27,7 @@ from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description
 from infoset.match.agents import load_agent
 from infoset.match.apart import ThreadLine
+from infoset.match.match import FAULTS
 from infoset.remote import kif
 from infoset.remote.kif import Abort, Info, Joint, Play, Preview, Seen, Start, Stop, read_message
 from infoset.remote.tracking import Passed, Told, Tracking
@@ -61,6 +62,8 @@ class _Seat:
     player: int
     tracking: Tracking
     rng: np.random.Generator
+    refused: bool = False
+    """Whether the agent cannot play it: it is not asked then."""
     observed: int = 0
     """Steps that the agent was told."""
     answered: tuple[int, Action] | None = None
@@ -109,12 +112,15 @@ class Mind:
         rules, player = game.rules, game.players.index(start.role)
         mine, yours = np.random.default_rng([self.seed, self.matches]).spawn(2)
         tracking = Tracking(own_evaluator(rules), rules.seats[player], mine)
-        self.seat = _Seat(rules, player, tracking, mine)
+        self.seat = seat = _Seat(rules, player, tracking, mine)
         posted = self.line.post("begin", game, player, yours, deadline)
         try:
             self.line.wait(posted, deadline)
-        except Exception as error:
-            self._note("begin", error)
+        except TimeoutError:
+            self._note("begin", "no answer in time")
+        except FAULTS as error:
+            self._note("begin", f"{type(error).__name__}: {error}")
+            seat.refused = True
 
     def _game(self, start: Start) -> GdlGame:
         """The game; its rules stand in a file, by whose name agents in other processes find them.
@@ -149,20 +155,22 @@ class Mind:
         if not legal:
             raise GameRuleError("the game is over by the rules, or there is no legal move")
         self.fallback = legal[int(seat.rng.integers(len(legal)))]
-        move = self._ask(legal, deadline)
+        move = self.fallback if seat.refused else self._ask(legal, deadline)
         seat.answered = len(seat.tracking.told), move
         return move
 
     def _ask(self, legal: tuple[Action, ...], deadline: float) -> Action:
         """The agent's move, or the one to fall back on."""
-        assert self.fallback is not None
         try:
             move = self.line.wait(self.line.post("act", legal, deadline), deadline)[0]
-            return legal[legal.index(move)]
-        except ValueError:
-            self.say(f"{self.agent}: {shorten(repr(move))} is not legal; a random move instead")
-        except Exception as error:
-            self._note("act", error)
+            if move in legal:
+                return legal[legal.index(move)]
+            self._note("act", f"{move!r} is not legal")
+        except TimeoutError:
+            self._note("act", "no answer in time")
+        except FAULTS as error:
+            self._note("act", f"{type(error).__name__}: {error}")
+        assert self.fallback is not None
         return self.fallback
 
     def end(self, told: kif.Told | None) -> None:
@@ -176,7 +184,7 @@ class Mind:
                 self._learn(seat, told, True, until)
         goals = seat.tracking.goals()
         returns = tuple([goals[role] for role in seat.rules.seats])
-        with suppress(Exception):
+        with suppress(*FAULTS):
             self.line.wait(self.line.post("end", returns), until)
 
     def _seated(self) -> _Seat:
@@ -198,11 +206,8 @@ class Mind:
             self.line.post("observe", move, _observation(seat, passed, known))
         seat.observed = len(seat.tracking.told)
 
-    def _note(self, what: str, error: Exception) -> None:
-        if isinstance(error, TimeoutError):
-            self.say(f"{self.agent}: {what}: no answer in time")
-        else:
-            self.say(f"{self.agent}: {what}: {type(error).__name__}: {shorten(str(error), 200)}")
+    def _note(self, what: str, went_wrong: str) -> None:
+        self.say(f"{self.agent}: {what}: {shorten(' '.join(went_wrong.split()), 200)}")
 
 
 def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:

@@ -73,14 +73,21 @@ class Tracking:
     def advance(self, told: Told, until: float) -> None:
         """One step further, searching until that moment of ``time.monotonic``.
 
-        Raises ``GameRuleError`` where the game is over by its rules and should go on.
+        Raises ``GameRuleError`` where the game is over by its rules and should go on, ``BudgetError`` where a step
+        takes more than its evaluator allows; then nothing has changed.
         """
         self.told.append(told)
         before = [*self.steps]
         self.sure = self._search(until)
-        if not self.sure:
-            self.steps = before
-            self._guess()
+        if self.sure:
+            return
+        self.steps = before
+        try:
+            self.steps.append(self._random(self.state, told))
+        except BaseException:
+            self.told.pop()
+            raise
+        finally:
             self.ways = [self._onward(step.state, known) for step, known in zip(self.steps, self.told, strict=False)]
 
     def _search(self, until: float) -> bool:
@@ -121,11 +128,6 @@ class Tracking:
     def _agrees(self, step: Passed, told: Told) -> bool:
         seen = told.percepts is None or told.percepts == frozenset(step.percepts)
         return seen and self.evaluator.terminal(step.state) == told.ended
-
-    def _guess(self) -> None:
-        """Go on from the last history, for the steps that it lacks."""
-        while len(self.steps) <= len(self.told):
-            self.steps.append(self._random(self.state, self.told[len(self.steps) - 1]))
 
     def _random(self, state: Any, told: Told) -> Passed:
         """A step with the moves that are known, which ends the game if that is known, if chance finds one."""
