@@ -758,7 +758,8 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
             own = tuple(move if other == role else None for other, move in enumerate(moves))
             tracking.advance(Told(own, frozenset(percepts[role]), evaluator.terminal(state)), time.monotonic() + 5)
             assert tracking.sure
-        assert evaluator.terminal(tracking.state)
+        assert evaluator.terminal(tracking.found[0].state)
+        assert len(tracking.history()) == len(tracking.told)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -198,9 +198,8 @@ class Mind:
             seat.tracking.advance(step, until)
         if not seat.tracking.sure:
             self.say(f"no play of the rules was found that fits what was told of step {len(seat.tracking.told)}")
-        for passed, known in zip(
-            seat.tracking.steps[seat.observed + 1 :], seat.tracking.told[seat.observed :], strict=True
-        ):
+        history = seat.tracking.history()
+        for passed, known in zip(history[seat.observed :], seat.tracking.told[seat.observed :], strict=True):
             own = known.moves[seat.tracking.role]
             move = passed.moves[seat.tracking.role] if own is None else own
             self.line.post("observe", move, _observation(seat, passed, known))
@@ -249,10 +248,8 @@ def _observation(seat: _Seat, passed: Passed, known: Told) -> Observation:
     seen = passed.percepts
     if known.percepts is not None and known.percepts != frozenset(seen):
         seen = tuple(sorted(known.percepts, key=kif.written))
-    evaluator = seat.tracking.evaluator
-    if seat.rules.offers[seat.player] and not evaluator.terminal(passed.state):
-        return (*seen, ("offered", *evaluator.legal(passed.state, seat.tracking.role)))
-    return seen
+    offered = seat.tracking.legal() if seat.rules.offers[seat.player] else ()
+    return (*seen, ("offered", *offered)) if offered else seen
 
 
 @dataclass
