@@ -34,7 +34,8 @@ CLOCK = 0.25
 def serve() -> Iterator[Callable[..., str]]:
     """Servers of our agents, which end with the test."""
     pytest.importorskip("starlette")
-    from infoset.remote.server import listening, server
+    from infoset.remote.server import server
+    from infoset.remote.serving import listening
 
     running = []
 

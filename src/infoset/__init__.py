@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from infoset import errors, testing
+    from infoset.arena.competition import compete
     from infoset.arena.tournament import tournament
     from infoset.base import (
         Action,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from infoset.match.replay import Match, replay_states
     from infoset.match.series import Series, play_series
     from infoset.policies.tabular import TabularPolicy, compare
+    from infoset.remote.submission import new_agent
     from infoset.solvers.metrics import (
         Evaluation,
         best_response,
@@ -107,6 +109,7 @@ _HOME = {
     "cfr_plus": "solvers.tabular.cfr",
     "check": "verbs",
     "compare": "policies.tabular",
+    "compete": "arena.competition",
     "convert": "verbs",
     "dcfr": "solvers.tabular.cfr",
     "evaluate": "evaluation",
@@ -126,6 +129,7 @@ _HOME = {
     "load_agent": "match.agents",
     "lp": "solvers.tabular.linear_program",
     "nash_conv": "solvers.metrics",
+    "new_agent": "remote.submission",
     "pcfr_plus": "solvers.tabular.cfr",
     "pdcfr_plus": "solvers.tabular.cfr",
     "performance": "solvers.metrics",
@@ -181,6 +185,7 @@ __all__ = [
     "cfr_plus",
     "check",
     "compare",
+    "compete",
     "convert",
     "dcfr",
     "errors",
@@ -201,6 +206,7 @@ __all__ = [
     "load_agent",
     "lp",
     "nash_conv",
+    "new_agent",
     "pcfr_plus",
     "pdcfr_plus",
     "performance",

@@ -407,6 +407,51 @@ def tournament(
         print(verb.text(standings, path))
 
 
+@app.command("ggp-player")
+def ggp_player(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0: any port that is free.")],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    agent: Annotated[str, typer.Option(help="Who plays: a name ('infoset agents' lists them).")] = "search",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+) -> None:
+    """Be a player of the GGP protocol, of any game in GDL or GDL-II, until Ctrl-C (extra 'web')."""
+    from infoset.cli import ggp as verb
+
+    verb.play(agent, host, port, seed)
+
+
+@app.command("ggp-match")
+def ggp_match(
+    game: Annotated[str, typer.Argument(metavar="FILE", help="A game in GDL or GDL-II, or gdl:NAME.")],
+    urls: Annotated[
+        list[str], typer.Argument(metavar="URL", help="The players, one for each role but random, in their order.")
+    ],
+    start_clock: Annotated[float, typer.Option(help="Seconds to get ready.")] = 10.0,
+    play_clock: Annotated[float, typer.Option(help="Seconds for each move.")] = 5.0,
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    scramble: Annotated[
+        bool, typer.Option("--scramble", help="Replace the words of the rules by random ones.")
+    ] = False,
+    replay: Annotated[Path | None, typer.Option(help="Write each game to a file in this folder.")] = None,
+    json_: AsJson = False,
+) -> None:
+    """Let players of the GGP protocol play each other: scores with 95 % intervals, faults, replays."""
+    from infoset.cli import ggp as verb
+
+    keep = None if replay is None else _ReplayWriter(replay)
+    series = verb.manage(
+        _absolute(game), urls, games=games, seed=seed, start_clock=start_clock, play_clock=play_clock,
+        scramble=scramble, keep=keep,
+    )  # fmt: skip
+    failed = keep.failed if keep else None
+    if not series.games:
+        raise failed or KeyboardInterrupt
+    _report_series(series, json_)
+    if failed:
+        raise failed
+
+
 @app.command()
 def compete(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The competition, as TOML.")],
@@ -435,7 +480,8 @@ def serve_agent(
     host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
 ) -> None:
     """Let others play against an agent over HTTP: in their matches it is http(url=http://HOST:PORT)."""
-    from infoset.remote.server import listening, server
+    from infoset.remote.server import server
+    from infoset.remote.serving import listening
 
     with listening(host, port) as where:
         serving = server(agent, game)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from infoset.catalog import load
 from infoset.cli.progress import TournamentProgress
-from infoset.errors import FormatError, ParameterError, shorten
-from infoset.files import check_file, read_text, replace_file
+from infoset.errors import ParameterError
+from infoset.files import check_file, replace_file
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
@@ -48,44 +45,12 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **setti
     return standings, path
 
 
-class Limits(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Of a competition, as for ``tournament``."""
-
-    seconds_per_move: float | None = None
-    start_clock: float | None = None
-    move_limit: float = 10.0
-    slow: float = 0.1
-    isolate: bool | None = None
-    memory: int | None = None
-
-
-class Competition(msgspec.Struct, forbid_unknown_fields=True):
-    """What a competition's file says; all but the game and the teams has a default."""
-
-    game: str
-    teams: list[str]
-    format: str = "round-robin"
-    seed: int = 0
-    limits: Limits = msgspec.field(default_factory=Limits)
-
-
-def read(file: Path) -> Competition:
-    """Raises ``FormatError`` with the place for what is no competition."""
-    try:
-        return msgspec.convert(tomllib.loads(read_text(file)), type=Competition)
-    except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"not TOML: {error}", str(file)) from None
-    except msgspec.ValidationError as error:
-        raise FormatError(f"no competition: {shorten(str(error), 200)}", str(file)) from None
-
-
 def compete(file: Path, db: Path | None, svg: Path | None, workers: int | None) -> tuple[Standings, Path]:
     """Play the competition of a file, or go on with it; kept beside the file by default."""
+    from infoset.arena.competition import read
+
     found = read(file)
-    return play(
-        found.game, found.teams, file.with_suffix(".db") if db is None else db, svg, format=found.format,
-        seed=found.seed, workers=workers, **msgspec.structs.asdict(found.limits),
-    )  # fmt: skip
+    return play(found.game, found.teams, found.kept(file, db), svg, workers=workers, **found.settings)
 
 
 def body(standings: Standings, path: Path) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def parse_gdl(text: str, file: str = "") -> Description:
     3
     """
     first = re.search(r"[^\s]", re.sub(r"[;%].*", "", text))
-    reader = _Infix if first and first[0] != "(" and ":-" in text else _Kif
+    reader = _Infix if first and first[0] != "(" and ":-" in text else Kif
     return Description(tuple(reader(text, file).rules()), file)
 
 
@@ -218,7 +218,7 @@ class _Reader:
             raise self.fail(f"at most {MAX_DEPTH} levels of nesting")
 
 
-class _Kif(_Reader):
+class Kif(_Reader):
     pattern = re.compile(r"([()])|;[^\n]*|([^\s();]+)")
 
     def rules(self) -> Iterator[Rule]:

@@ -226,6 +226,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "docker": "infoset.remote.docker:docker",
         "dypm": "infoset.pommerman.search.dypm:Dypm",
         "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
+        "ggp": "infoset.remote.ggp_agent:ggp",
         "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
         "http": "infoset.remote.http:http",
         "isolated": "infoset.remote.isolated:isolated",
@@ -246,7 +247,7 @@ GIVEN: dict[str, Agent] = {}
 """Objects that stand in this process alone, by the names that they have for now."""
 
 ADDRESSES = ("http://", "https://")
-APART = {"docker", "http", "isolated"}  # agents that are in another process anyway
+APART = {"docker", "ggp", "http", "isolated"}  # agents that are in another process anyway
 TRAINED = "trained:"
 NET = "net.safetensors"
 

@@ -78,7 +78,7 @@ def command(*arguments: str) -> str:
         done = subprocess.run(
             ["docker", *arguments], capture_output=True, text=True, check=False, timeout=SECONDS_FOR_A_COMMAND
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         raise UnsupportedSystemError("docker(…) needs the docker command, which is not installed here") from None
     except subprocess.TimeoutExpired:
         raise RemoteError(f"docker {arguments[0]} took more than {SECONDS_FOR_A_COMMAND:g} s") from None

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -26,6 +25,7 @@ from infoset.errors import InfosetError, MissingExtraError, ParameterError, Unsu
 from infoset.match.agents import load_agent
 from infoset.remote.calls import read_tuple
 from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, Move, Ping
+from infoset.remote.serving import Refusal, read_body, web_server
 
 try:
     from starlette.applications import Starlette
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 MAX_BODY = 1 << 20  # bytes; an observation of Pommerman's largest board takes a tenth of them
 MAX_MATCHES = 64
-SECONDS_FOR_BODY = 10.0
 IDLE = 600.0  # seconds after which a game that nobody asks about any more is forgotten
 PLAYGROUND = ("action", "init_agent", "episode_end", "shutdown")
 
@@ -61,14 +60,6 @@ class Played:
     """When it was last asked about."""
 
 
-class Refusal(Exception):
-    """A request that cannot be answered: its status, and why in a line."""
-
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
-
-
 class Matches:
     """The games that are played here at once, each with an agent of its own; agents are used again."""
 
@@ -81,12 +72,12 @@ class Matches:
     def begin(self, question: Begin, arrived: float) -> None:
         """Raises ``UnsupportedGameError`` for a game that is not played here, ``Refusal`` where there are too many."""
         if question.protocol != PROTOCOL:
-            raise Refusal(400, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
+            raise Refusal(HTTPStatus.BAD_REQUEST, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
         if self.only is not None and question.game != self.only:
             raise UnsupportedGameError(f"{self.only} is served here, not {shorten(question.game)}")
         self._forget()
         if len(self.played) >= MAX_MATCHES:
-            raise Refusal(503, f"{MAX_MATCHES} games are being played here; try again later")
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_MATCHES} games are being played here; try again later")
         game = self._game(question.game)
         if not 0 <= question.player < len(game.players):
             raise ParameterError(f"{game.name} has no player {question.player}; allowed: 0 to {len(game.players) - 1}")
@@ -104,7 +95,7 @@ class Matches:
         self._tell(played, question)
         deadline = None if question.seconds is None else arrived + question.seconds
         if deadline is not None and monotonic() >= deadline:
-            raise Refusal(408, "the question waited for an earlier one until it was too late")
+            raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the question waited for an earlier one until it was too late")
         legal: Any = tuple(map(read_tuple, question.legal))
         return Move(question.number, played.agent.act(legal, deadline))
 
@@ -127,7 +118,7 @@ class Matches:
     def _find(self, match: str) -> Played:
         played = self.played.get(match)
         if played is None:
-            raise Refusal(404, f"no game {shorten(match)!r} is being played here")
+            raise Refusal(HTTPStatus.NOT_FOUND, f"no game {shorten(match)!r} is being played here")
         played.asked = monotonic()
         return played
 
@@ -192,7 +183,7 @@ class Service:
             try:
                 question = msgspec.json.decode(body, type=kind)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise Refusal(400, f"no {kind.__name__}: {error}") from None
+                raise Refusal(HTTPStatus.BAD_REQUEST, f"no {kind.__name__}: {error}") from None
             return method(question, arrived)
 
         return answer
@@ -210,7 +201,7 @@ class Service:
         async def handle(request: Request) -> Response:
             arrived = monotonic()
             try:
-                body = await _body(request)
+                body = await read_body(request, MAX_BODY)
                 found = await asyncio.get_running_loop().run_in_executor(self.thread, method, body, arrived)
                 return _json(found)
             except Refusal as error:
@@ -225,42 +216,9 @@ def _json(value: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
 
 
-async def _body(request: Request) -> bytes:
-    """All of it, but not too much, and not for ever."""
-    body = b""
-    try:
-        async with asyncio.timeout(SECONDS_FOR_BODY):
-            async for piece in request.stream():
-                body += piece
-                if len(body) > MAX_BODY:
-                    raise Refusal(413, f"a body of more than {MAX_BODY:,} bytes")
-    except TimeoutError:
-        raise Refusal(408, f"the body did not come within {SECONDS_FOR_BODY:g} s") from None
-    return body
-
-
 def server(agent: str, game: str | None) -> uvicorn.Server:
-    """A server, not yet running.
+    """A server, not yet running, see ``serving``.
 
     Raises what ``load_agent`` and ``load`` raise.
     """
-    import uvicorn
-
-    app = Service(agent, game).app()
-    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
-    return uvicorn.Server(config)
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket for a server; ``port`` 0 is any that is free.  Raises ``ParameterError`` where that is taken."""
-    # with its protocol named, since asyncio sends small pieces at once only then
-    server = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        if os.name == "posix":  # elsewhere this would let two servers share an address
-            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind((host, port))
-        server.listen()
-    except (OSError, OverflowError) as error:
-        server.close()
-        raise ParameterError(f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}") from None
-    return server
+    return web_server(Service(agent, game).app())

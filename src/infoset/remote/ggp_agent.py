@@ -1,0 +1,154 @@
+"""An agent behind an address: a player of the GGP protocol, of GDL or GDL-II, whoever wrote it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import inf
+from time import monotonic
+from typing import Protocol, cast
+
+import numpy as np
+
+from infoset.base import Action, Game, Observation
+from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.gdl.game import GdlGame
+from infoset.gdl.syntax import Description
+from infoset.match.apart import Elsewhere, ThreadLine
+from infoset.names import full_name
+from infoset.remote.kif import (
+    CONTENT_TYPE,
+    MAX_CLOCK,
+    READY,
+    Abort,
+    Joint,
+    Message,
+    Play,
+    Seen,
+    Start,
+    Stop,
+    Told,
+    read_move,
+)
+from infoset.remote.scrambling import Scrambling
+from infoset.remote.wire import Wire
+
+SECONDS_TO_END = 2.0  # for an answer to STOP or ABORT, on which nothing depends
+
+
+class _Tongue(Protocol):
+    """The words in which a player is told the rules, moves and percepts."""
+
+    description: Description
+
+    def out(self, move: Action) -> Action: ...
+    def back(self, move: Action) -> Action: ...
+
+
+class _Plain:
+    """The words of the game."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+
+    def out(self, move: Action) -> Action:
+        return move
+
+    def back(self, move: Action) -> Action:
+        return move
+
+
+def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False) -> Elsewhere:
+    """Games in GDL: a player of the GGP protocol at an address (http://HOST:PORT); clocks in seconds."""
+    name = full_name("ggp", ggp, url=url, start_clock=start_clock, play_clock=play_clock, scramble=scramble)
+    return Elsewhere(ThreadLine(GgpAgent(url, start_clock, play_clock, scramble)), name)
+
+
+def give_up(agent: Elsewhere) -> None:
+    """Have a player told that a match that has not ended never will."""
+    with suppress(TimeoutError):
+        agent.line.wait(agent.line.post("close"), monotonic() + SECONDS_TO_END)
+
+
+class GgpAgent:
+    """A player of the GGP protocol, asked by whoever calls.
+
+    ``start_clock`` and ``play_clock`` are what the player is told, and waited for at most; a referee's deadline that
+    comes earlier holds as well.  ``scramble`` replaces all words of the rules, anew for every match.
+
+    ``begin`` and ``act`` raise ``TimeoutError`` where no answer comes in time, ``RemoteError`` where there is none, and
+    ``FormatError`` where it is not a move.
+    """
+
+    def __init__(self, url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False):
+        """Raises ``ParameterError`` for what is no address or clock."""
+        if not url:
+            raise ParameterError("ggp: url is missing; name the player: ggp(url=http://127.0.0.1:9147)")
+        for name, value in ("start_clock", start_clock), ("play_clock", play_clock):
+            if not 0 < value <= MAX_CLOCK:
+                raise ParameterError(f"ggp: {name}={value}; allowed: more than 0, up to {MAX_CLOCK:,.0f} seconds")
+        self.wire = Wire(url)
+        self.start_clock, self.play_clock, self.scramble = start_clock, play_clock, scramble
+        self.match = ""
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        """Send the rules.  Raises ``UnsupportedGameError`` for a game that is no description."""
+        if not isinstance(game, GdlGame):
+            raise UnsupportedGameError(f"{game.name} is not described in GDL, in which players are told the rules")
+        self.close()
+        rules = game.rules
+        self.open, self.offered = rules.open, rules.offers[player]
+        self.turn, self.refusal = 0, ""
+        self.last: tuple[Action | None, Observation] = None, None
+        self.match = f"infoset.{int(rng.integers(1 << 48)):012x}"
+        self.tongue: _Tongue = Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
+        role = str(self.tongue.out(game.players[player]))
+        start = Start(self.match, role, self.tongue.description, self.start_clock, self.play_clock)
+        try:
+            answer = self._ask(start, self.start_clock, deadline)
+        except RemoteError as error:
+            self.refusal = str(error)
+            raise
+        if answer.strip().lower() != READY:
+            self.refusal = f"{self.wire.url} did not begin; it answered {shorten(answer)!r}"
+            raise RemoteError(self.refusal)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        """Kept for the next message; every role moves in every step, so each step is told in one."""
+        if own_move is not None:
+            self.turn, self.last = self.turn + 1, (own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        """The player's move.  One that did not begin is not asked."""
+        if self.refusal:
+            raise RemoteError(self.refusal)
+        answer = self._ask(Play(self.match, self._told(self.offered)), self.play_clock, deadline)
+        return self.tongue.back(read_move(answer))
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        """Send the last step."""
+        match, self.match = self.match, ""
+        if not self.refusal:
+            self._ask(Stop(match, self._told(False)), SECONDS_TO_END, None)
+
+    def close(self) -> None:
+        """Give up a match that has not ended, and hang up."""
+        match, self.match = self.match, ""
+        if match and not self.refusal:
+            with suppress(OSError):
+                self._ask(Abort(match), SECONDS_TO_END, None)
+        self.wire.close()
+
+    def _told(self, offered: bool) -> Told:
+        """The last step; ``offered``: whether the game adds to what is seen the moves on offer, which players are not
+        told."""
+        move, observation = self.last
+        seen = cast("tuple[Action, ...]", observation or ())
+        if self.open:
+            return Joint(tuple(map(self.tongue.out, seen)))
+        percepts = seen[:-1] if offered else seen
+        own = None if move is None else self.tongue.out(move)
+        return Seen(self.turn, own, tuple(map(self.tongue.out, percepts)))
+
+    def _ask(self, message: Message, seconds: float, deadline: float | None) -> str:
+        until = min(monotonic() + seconds, inf if deadline is None else deadline)
+        return self.wire.post("/", str(message).encode(), until, CONTENT_TYPE).decode(errors="replace")

@@ -1,0 +1,362 @@
+"""A player of the GGP protocol without its network: a ``Desk`` is handed messages and answers each before its deadline.
+
+Behind it a ``Mind`` reads the rules, keeps track of the match and asks an agent.  It works in a thread of its own, and
+the agent in another, so that neither rules that take long nor an agent that hangs keep an answer back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from time import monotonic
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from infoset.base import Action, Observation
+from infoset.errors import GameRuleError, InfosetError, ParameterError, RemoteError, shorten
+from infoset.gdl.game import RANDOM, Evaluator, GdlGame, GdlRules, rules_of
+from infoset.gdl.grounding import DEFAULT_BUDGET, Budget
+from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.scalar import ScalarEvaluator
+from infoset.gdl.syntax import Description
+from infoset.match.agents import load_agent
+from infoset.match.apart import ThreadLine
+from infoset.match.match import FAULTS
+from infoset.remote import kif
+from infoset.remote.kif import Abort, Info, Joint, Play, Preview, Seen, Start, Stop, read_message
+from infoset.remote.tracking import Passed, Told, Tracking
+
+MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.05, 0.1, 0.5  # of a clock; seconds: for the way there and back
+GROUNDING, TRACKING = 0.3, 0.3  # of the start clock, of the play clock
+LEAST_GROUNDING = 1.0  # seconds of computing, however short the clock
+MEMORY, RULES = 1 << 30, 300_000  # bytes and rules that grounding a stranger's game may take
+SECONDS_TO_END = 1.0
+GRACE = 10.0  # seconds
+MAX_MISSED = 100  # turns
+TOLD = ("did", "does")  # percepts (did ROLE MOVE), by which managers tell the moves of GDL-I in the form of GDL-II
+
+Say = Callable[[str], object]
+
+
+def margin(clock: float) -> float:
+    """Seconds before the end of a clock at which an answer leaves."""
+    return min(max(MARGIN * clock, LEAST_MARGIN), MOST_MARGIN, clock / 4)
+
+
+def own_evaluator(rules: GdlRules) -> Evaluator:
+    """One that no agent uses: they are not for two threads."""
+    return LazyEvaluator(rules.description) if rules.propnet is None else ScalarEvaluator(rules.propnet)
+
+
+@dataclass
+class _Seat:
+    """One match: the rules as an agent has them, and what is known of the state."""
+
+    rules: GdlRules
+    player: int
+    tracking: Tracking
+    rng: np.random.Generator
+    refused: bool = False
+    """Whether the agent cannot play it: it is not asked then."""
+    observed: int = 0
+    """Steps that the agent was told."""
+    answered: tuple[int, Action] | None = None
+    """The last answer, and after how many steps it was given."""
+
+
+class Mind:
+    """Plays one match after the other with the agent of that name.  ``say`` is told what goes wrong."""
+
+    def __init__(self, agent: str, seed: int, say: Say) -> None:
+        self.agent, self.seed, self.say = agent, seed, say
+        self.line = ThreadLine(load_agent(agent))
+        self.folder = TemporaryDirectory(prefix="infoset-", ignore_cleanup_errors=True)
+        self.rules: tuple[Description, Budget] | None = None
+        self.seat: _Seat | None = None
+        self.fallback: Action | None = None
+        """A legal move of the turn, or of an earlier one."""
+        self.refusal = ""
+        """Why there is no seat."""
+        self.matches = 0
+
+    def close(self) -> None:
+        """The files of the rules are deleted."""
+        self.folder.cleanup()
+
+    def begin(self, start: Start, deadline: float) -> None:
+        """Read the rules, and let the agent prepare.
+
+        Raises ``FormatError`` for rules that are none, ``ParameterError`` for a role that is not a player's.
+        """
+        self.seat = self.fallback = None
+        self.refusal = "the match did not begin"
+        self.matches += 1
+        try:
+            self._begin(start, deadline)
+        except Exception as error:
+            self.refusal = str(error)
+            raise
+
+    def _begin(self, start: Start, deadline: float) -> None:
+        game = self._game(start)
+        if start.role not in game.players:
+            roles = ", ".join(game.players)
+            what = "is played by the manager" if start.role == RANDOM else f"is no role; allowed: {roles}"
+            raise ParameterError(f"{shorten(start.role)!r} {what}")
+        rules, player = game.rules, game.players.index(start.role)
+        mine, yours = np.random.default_rng([self.seed, self.matches]).spawn(2)
+        tracking = Tracking(own_evaluator(rules), rules.seats[player], mine)
+        self.seat = seat = _Seat(rules, player, tracking, mine)
+        posted = self.line.post("begin", game, player, yours, deadline)
+        try:
+            self.line.wait(posted, deadline)
+        except TimeoutError:
+            self._note("begin", "no answer in time")
+        except FAULTS as error:
+            self._note("begin", f"{type(error).__name__}: {error}")
+            seat.refused = True
+
+    def _game(self, start: Start) -> GdlGame:
+        """The game; its rules stand in a file, by whose name agents in other processes find them.
+
+        A new agent plays other rules, or where the old one still hangs: what it keeps of a game goes with it.
+        """
+        seconds = min(DEFAULT_BUDGET.seconds, max(GROUNDING * start.start_clock, LEAST_GROUNDING))
+        wanted = start.rules, Budget(seconds, MEMORY, RULES)
+        others = self.rules not in (None, wanted)
+        if others:
+            rules_of.cache_clear()
+        if others or self.line.busy:
+            self.line = ThreadLine(load_agent(self.agent))
+        text = str(start.rules)
+        file = Path(self.folder.name) / f"{crc32(text.encode(errors='replace')):08x}.gdl"
+        game = GdlGame(start.rules, str(file), wanted[1])
+        file.write_text(text, encoding="utf-8", errors="replace")
+        self.rules = wanted
+        return game
+
+    def play(self, told: kif.Told, arrived: float, deadline: float) -> Action:
+        """The agent's move, or where there is none that is legal by ``deadline``, a random legal one.
+
+        Raises ``ParameterError`` for a turn that cannot be, ``GameRuleError`` for one after the end.
+        """
+        seat = self._seated()
+        turn = len(seat.tracking.told)
+        if isinstance(told, Seen) and seat.answered and told.turn == seat.answered[0] == turn:
+            return seat.answered[1]  # asked once more
+        self._learn(seat, told, False, arrived + TRACKING * (deadline - arrived))
+        legal = seat.tracking.legal()
+        if not legal:
+            raise GameRuleError("the game is over by the rules, or there is no legal move")
+        self.fallback = legal[int(seat.rng.integers(len(legal)))]
+        move = self.fallback if seat.refused else self._ask(legal, deadline)
+        seat.answered = len(seat.tracking.told), move
+        return move
+
+    def _ask(self, legal: tuple[Action, ...], deadline: float) -> Action:
+        """The agent's move, or the one to fall back on."""
+        try:
+            move = self.line.wait(self.line.post("act", legal, deadline), deadline)[0]
+            if move in legal:
+                return legal[legal.index(move)]
+            self._note("act", f"{move!r} is not legal")
+        except TimeoutError:
+            self._note("act", "no answer in time")
+        except FAULTS as error:
+            self._note("act", f"{type(error).__name__}: {error}")
+        assert self.fallback is not None
+        return self.fallback
+
+    def end(self, told: kif.Told | None) -> None:
+        """The match is over; ``None`` where it was given up."""
+        seat, self.seat = self.seat, None
+        if seat is None:
+            return
+        until = monotonic() + SECONDS_TO_END / 2
+        if told is not None:
+            with suppress(InfosetError):
+                self._learn(seat, told, True, until)
+        goals = seat.tracking.goals()
+        returns = tuple([goals[role] for role in seat.rules.seats])
+        with suppress(*FAULTS):
+            self.line.wait(self.line.post("end", returns), until)
+
+    def _seated(self) -> _Seat:
+        if self.seat is None:
+            raise GameRuleError(self.refusal)
+        return self.seat
+
+    def _learn(self, seat: _Seat, told: kif.Told, ended: bool, until: float) -> None:
+        """Take in what a message tells, and pass it on to the agent."""
+        for step in _steps(seat, told, ended):
+            seat.tracking.advance(step, until)
+        if not seat.tracking.sure:
+            self.say(f"no play of the rules was found that fits what was told of step {len(seat.tracking.told)}")
+        history = seat.tracking.history()
+        for passed, known in zip(history[seat.observed :], seat.tracking.told[seat.observed :], strict=True):
+            own = known.moves[seat.tracking.role]
+            move = passed.moves[seat.tracking.role] if own is None else own
+            self.line.post("observe", move, _observation(seat, passed, known))
+        seat.observed = len(seat.tracking.told)
+
+    def _note(self, what: str, went_wrong: str) -> None:
+        self.say(f"{self.agent}: {what}: {shorten(' '.join(went_wrong.split()), 200)}")
+
+
+def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:
+    """What a message tells of the steps since the last one.  Raises ``ParameterError`` where it cannot be."""
+    roles, played = seat.tracking.evaluator.roles, len(seat.tracking.told)
+    if isinstance(told, Joint):
+        if not told.moves:
+            if played and not ended:
+                raise ParameterError(f"NIL in place of the last moves, but {played} steps were played")
+            return []
+        if len(told.moves) != len(roles):
+            raise ParameterError(f"{len(told.moves)} moves; the roles are {len(roles)}: {', '.join(roles)}")
+        return [Told(told.moves, None, ended)]
+    missed = told.turn - played - 1
+    if missed < 0 and not (told.turn == played and (played == 0 or ended)):
+        raise ParameterError(f"turn {told.turn} was played; now it is {played + 1}")
+    if missed > MAX_MISSED:
+        raise ParameterError(f"turn {told.turn}; now it is {played + 1}")
+    if missed < 0:
+        return []
+    nothing = Told((None,) * len(roles))
+    return [nothing] * missed + [_seen(seat, told, ended)]
+
+
+def _seen(seat: _Seat, told: Seen, ended: bool) -> Told:
+    """One step in the form of GDL-II; in GDL-I its percepts, if any, are the moves of all."""
+    roles, own = seat.tracking.evaluator.roles, seat.tracking.role
+    if not seat.rules.open:
+        moves = tuple([told.move if role == own else None for role in range(len(roles))])
+        return Told(moves, frozenset(told.percepts), ended)
+    did = {p[1]: p[2] for p in told.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in TOLD}
+    return Told(tuple([told.move if role == own else did.get(name) for role, name in enumerate(roles)]), None, ended)
+
+
+def _observation(seat: _Seat, passed: Passed, known: Told) -> Observation:
+    """What the agent sees of a step, as ``GdlGame`` has it."""
+    if seat.rules.open:
+        return passed.moves
+    seen = passed.percepts
+    if known.percepts is not None and known.percepts != frozenset(seen):
+        seen = tuple(sorted(known.percepts, key=kif.written))
+    offered = seat.tracking.legal() if seat.rules.offers[seat.player] else ()
+    return (*seen, ("offered", *offered)) if offered else seen
+
+
+@dataclass
+class _Match:
+    """The match at the desk."""
+
+    name: str
+    play_clock: float
+    due: float
+    """When it is held to be gone, if nothing more is heard of it."""
+
+
+class Desk:
+    """Answers the messages of managers, one match at a time; for any number of threads."""
+
+    def __init__(self, agent: str, seed: int = 0, say: Say = lambda _: None, grace: float = GRACE) -> None:
+        """``grace``: how many seconds, and twice its clock, a match may be silent before another one may begin.
+
+        Raises what ``load_agent`` does.
+        """
+        self.grace, self.say = grace, say
+        self.lock = Lock()
+        self.match: _Match | None = None
+        called: Any = Mind(agent, seed, say)  # a line carries calls of agents, and a mind's as well
+        self.mind, self.line = called, ThreadLine(called)
+
+    def close(self) -> None:
+        """No more messages come."""
+        self.mind.close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a match is being played, or the rules of one that was given up are still being read."""
+        return self.line.busy or (self.match is not None and monotonic() < self.match.due)
+
+    def answer(self, text: str, arrived: float | None = None) -> str:
+        """The answer to a message that ``arrived`` at a moment of ``time.monotonic``, by its clock.
+
+        Raises ``FormatError`` for what is no message, ``ParameterError``, ``GameRuleError`` or ``RemoteError`` for one
+        that cannot be followed.
+        """
+        arrived = monotonic() if arrived is None else arrived
+        match read_message(text):
+            case Info():
+                return f"((name infoset)(status {kif.BUSY if self.busy else 'available'}))"
+            case Preview():
+                return kif.READY.upper()
+            case Start() as start:
+                return self._start(start, arrived)
+            case Play(name, told):
+                return self._play(self._of(name), told, arrived)
+            case Stop(name, told):
+                self._end(self._of(name), told)
+                return kif.DONE.upper()
+            case Abort(name):
+                self._end(self._of(name), None)
+                return kif.ABORTED.upper()
+
+    def _of(self, name: str) -> _Match:
+        """The match of that name.  Raises ``ParameterError`` where another one is played, or none."""
+        match = self.match
+        if match is None or match.name != name:
+            here = "none" if match is None else repr(shorten(match.name))
+            raise ParameterError(f"no match {shorten(name)!r} is played here; now: {here}")
+        return match
+
+    def _start(self, start: Start, arrived: float) -> str:
+        deadline = arrived + start.start_clock - margin(start.start_clock)
+        with self.lock:
+            gone = self.match
+            if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
+                self._leave(None)
+            if self.busy:
+                return kif.BUSY
+            due = arrived + 2 * start.start_clock + self.grace
+            match = self.match = _Match(start.match, start.play_clock, due)
+            posted = self.line.post("begin", start, deadline)
+        try:
+            self.line.wait(posted, deadline)
+        except TimeoutError:
+            self.say(f"match {start.match}: not ready when the start clock ended")
+        except BaseException:
+            with self.lock:
+                if self.match is match:
+                    self.match = None
+            raise
+        return kif.READY.upper()
+
+    def _play(self, match: _Match, told: kif.Told, arrived: float) -> str:
+        deadline = arrived + match.play_clock - margin(match.play_clock)
+        match.due = arrived + 2 * match.play_clock + self.grace
+        mind = self.mind
+        try:
+            move = self.line.wait(self.line.post("play", told, arrived, deadline), deadline)[0]
+        except TimeoutError:
+            move = mind.fallback
+        if move is None:
+            raise RemoteError("no legal move is known yet: the rules are still being read")
+        return kif.written(move)
+
+    def _end(self, match: _Match, told: kif.Told | None) -> None:
+        with self.lock:
+            if self.match is match:
+                self._leave(told)
+
+    def _leave(self, told: kif.Told | None) -> None:
+        """The match is over, which the agent hears, but not for ever."""
+        self.match = None
+        with suppress(Exception):
+            self.line.wait(self.line.post("end", told), monotonic() + SECONDS_TO_END)

@@ -1,0 +1,229 @@
+"""What a manager and a player of the GGP protocol say to each other: messages as values, read from KIF and written.
+
+A message is read by ``read_message`` and written by ``str``.  There are two forms of what is told of a step: ``Joint``,
+the moves of all roles, for GDL-I, and ``Seen``, the own move and percepts, for GDL-II.  Symbols fold to lower case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias, TypeVar, cast
+
+from infoset.base import Action
+from infoset.gdl.checks import variables
+from infoset.gdl.syntax import Description, Kif, Term, to_action, to_term
+
+T = TypeVar("T")
+
+CONTENT_TYPE = "text/acl"
+NIL = "nil"
+READY, BUSY, DONE, ABORTED = "ready", "busy", "done", "aborted"
+MAX_CLOCK = 86_400.0  # seconds
+
+
+class Joint(NamedTuple):
+    """The last joint move, a move for each role in their order; none before the first."""
+
+    moves: tuple[Action, ...] = ()
+
+    def __str__(self) -> str:
+        return _listed(self.moves) if self.moves else "NIL"
+
+
+class Seen(NamedTuple):
+    """The steps played so far, the own move in the last one as it was executed, and what was seen of it."""
+
+    turn: int = 0
+    move: Action | None = None
+    percepts: tuple[Action, ...] = ()
+
+    def __str__(self) -> str:
+        if self.turn == 0:
+            return "0 NIL NIL"
+        return f"{self.turn} {'NIL' if self.move is None else written(self.move)} {_listed(self.percepts)}"
+
+
+Told: TypeAlias = Joint | Seen
+
+
+class Info(NamedTuple):
+    """Asks for a player's name, and whether it is available."""
+
+    def __str__(self) -> str:
+        return "(INFO)"
+
+
+class Preview(NamedTuple):
+    """The rules of a game that may come."""
+
+    rules: Description
+    clock: float
+
+    def __str__(self) -> str:
+        return f"(PREVIEW ({_lines(self.rules)}) {self.clock:g})"
+
+
+class Start(NamedTuple):
+    """A match begins; clocks are in seconds, for getting ready and for each move."""
+
+    match: str
+    role: str
+    rules: Description
+    start_clock: float
+    play_clock: float
+
+    def __str__(self) -> str:
+        return f"(START {self.match} {self.role} ({_lines(self.rules)}) {self.start_clock:g} {self.play_clock:g})"
+
+
+class Play(NamedTuple):
+    """Asks for a move."""
+
+    match: str
+    told: Told
+
+    def __str__(self) -> str:
+        return f"(PLAY {self.match} {self.told})"
+
+
+class Stop(NamedTuple):
+    """A match is over."""
+
+    match: str
+    told: Told
+
+    def __str__(self) -> str:
+        return f"(STOP {self.match} {self.told})"
+
+
+class Abort(NamedTuple):
+    """A match is given up."""
+
+    match: str
+
+    def __str__(self) -> str:
+        return f"(ABORT {self.match})"
+
+
+Message: TypeAlias = Info | Preview | Start | Play | Stop | Abort
+
+
+def written(move: Action) -> str:
+    """A move or percept as KIF."""
+    return str(to_term(move))
+
+
+def _listed(moves: Iterable[Action]) -> str:
+    return f"({' '.join(map(written, moves))})"
+
+
+def _lines(rules: Description) -> str:
+    return str(rules).replace("\n", " ").strip()
+
+
+def read_message(text: str) -> Message:
+    """One message.  Raises ``FormatError`` with line and column.
+
+    >>> from infoset.remote.kif import read_message
+    >>> read_message("(PLAY M1 3 (MARK 1 2) (OK ))")
+    Play(match='m1', told=Seen(turn=3, move=('mark', 1, 2), percepts=('ok',)))
+    >>> print(read_message("( PLAY M1 ((mark 1 2) NOOP) )"))
+    (PLAY m1 ((mark 1 2) noop))
+    """
+    reader = _Messages(text, "message")
+    return reader.alone(reader.message)
+
+
+def read_move(text: str) -> Action:
+    """A player's answer to PLAY.  Raises ``FormatError``."""
+    reader = _Messages(text, "answer")
+    return reader.alone(reader.action)
+
+
+class _Messages(Kif):
+    def alone(self, read: Callable[[], T]) -> T:
+        """What is read, if nothing comes after it."""
+        found = read()
+        if self.token:
+            raise self.fail("the end of the text")
+        return found
+
+    def message(self) -> Message:
+        self.expect("(")
+        place, word = self.place, self.word("the name of a message")
+        if word not in _READERS:
+            raise self.fail(", ".join(_READERS).upper(), place, repr(word))
+        found = _READERS[word](self)
+        self.expect(")")
+        return found
+
+    def word(self, what: str) -> str:
+        if self.token in ("", "(", ")"):
+            raise self.fail(what)
+        return self.advance().lower()
+
+    def start(self) -> Start:
+        return Start(self.match(), self.word("a role"), self.description(), self.clock(), self.clock())
+
+    def match(self) -> str:
+        return self.word("the name of a match")
+
+    def description(self) -> Description:
+        self.expect("(")
+        found = []
+        while self.token != ")":
+            found.append(self.rule())
+        self.advance()
+        return Description(tuple(found), self.file)
+
+    def clock(self) -> float:
+        place, word = self.place, self.word("a clock in seconds")
+        try:
+            value = float(word)
+        except ValueError:
+            value = 0.0
+        if not 0.0 < value <= MAX_CLOCK:
+            raise self.fail(f"a clock of more than 0 and at most {MAX_CLOCK:,.0f} seconds", place, repr(word))
+        return value
+
+    def told(self) -> Told:
+        """Either form; a number shows that it is the second."""
+        if self.token == "(" or self.token.lower() == NIL:
+            return Joint(self.actions())
+        place, word = self.place, self.word("NIL, the moves of all roles, or the number of a turn")
+        if not (word.isascii() and word.isdigit() and len(word) < 10):
+            raise self.fail("NIL, the moves of all roles, or the number of a turn", place, repr(word))
+        return Seen(int(word), self.maybe_action(), self.actions())
+
+    def actions(self) -> tuple[Action, ...]:
+        if self.token.lower() == NIL:
+            self.advance()
+            return ()
+        self.expect("(")
+        found = []
+        while self.token != ")":
+            found.append(self.action())
+        self.advance()
+        return tuple(found)
+
+    def maybe_action(self) -> Action | None:
+        if self.token.lower() == NIL:
+            self.advance()
+            return None
+        return self.action()
+
+    def action(self) -> Action:
+        place, term = self.place, self.argument()
+        if any(variables(term)):
+            raise self.fail("a term without variables", place, repr(str(term)))
+        return to_action(cast("Term", term))
+
+
+_READERS: dict[str, Callable[[_Messages], Message]] = {
+    "info": lambda _: Info(),
+    "preview": lambda reader: Preview(reader.description(), reader.clock()),
+    "start": _Messages.start,
+    "play": lambda reader: Play(reader.match(), reader.told()),
+    "stop": lambda reader: Stop(reader.match(), reader.told()),
+    "abort": lambda reader: Abort(reader.match()),
+}

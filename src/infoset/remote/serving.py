@@ -1,0 +1,72 @@
+"""What our servers share: where they listen, and bodies of requests that have a bound (extra ``web``)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from infoset.errors import MissingExtraError, ParameterError, shorten
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+
+SECONDS_FOR_BODY = 10.0
+KEPT_OPEN = 600  # seconds between two requests on one connection
+
+
+class Refusal(Exception):
+    """A request that is not answered as it wants: the status, and why in a line."""
+
+    def __init__(self, status: HTTPStatus, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """What was sent, up to ``most`` bytes.  Raises ``Refusal`` for more, or what takes too long."""
+    pieces, size = [], 0
+    try:
+        async with asyncio.timeout(SECONDS_FOR_BODY):
+            async for piece in request.stream():
+                pieces.append(piece)
+                size += len(piece)
+                if size > most:
+                    raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body of more than {most:,} bytes")
+    except TimeoutError:
+        why = f"the body did not come within {SECONDS_FOR_BODY:g} s"
+        raise Refusal(HTTPStatus.REQUEST_TIMEOUT, why) from None
+    return b"".join(pieces)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket for a server; port 0 is any that is free.  Raises ``ParameterError`` where it cannot be had."""
+    # with its protocol named, since asyncio sends small pieces at once only then
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":  # elsewhere this would let two servers share an address
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen()
+    except (OSError, OverflowError) as error:
+        found.close()
+        why = getattr(error, "strerror", None) or error
+        raise ParameterError(f"cannot listen on {shorten(host)}:{port}: {why}") from None
+    return found
+
+
+def web_server(app: Starlette) -> uvicorn.Server:
+    """A server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.  Raises ``MissingExtraError``."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtraError("serving an agent", "web") from None
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=KEPT_OPEN,
+        timeout_graceful_shutdown=1, server_header=False,
+    )  # fmt: skip
+    return uvicorn.Server(config)
