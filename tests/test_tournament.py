@@ -694,3 +694,18 @@ def test_what_stands_in_this_process_alone_cannot_be_isolated() -> None:
 
     with pytest.raises(ParameterError, match="isolate: the game or an agent is an object"):
         tournament(KUHN, [Here(), "random"], games=2, isolate=True)
+
+
+@pytest.mark.slow
+def test_a_thousand_games_with_one_agent_of_each_fault(tmp_path: Path) -> None:
+    """Every game is accounted for, and the one that plays well wins every pair that it is in."""
+    (tmp_path / "faulty.py").write_text(FAULTY.replace("time.sleep(4)", "time.sleep(0.3)"))
+    teams = [f"python:{tmp_path / 'faulty.py'}:{name}" for name in ("Sleeps", "Dies", "Cheats", "Plays")]
+    played = tournament(KUHN, teams, games=168, seed=1, seconds_per_move=0.1, db=tmp_path / "t.db")
+    assert played.games == played.planned == 1008
+    assert sum(cell.wins + cell.losses + cell.ties for cell in played.table) == 1008
+    with sqlite3.connect(tmp_path / "t.db") as connection:
+        assert connection.execute("SELECT count(*), count(returns) FROM games").fetchone() == (1008, 1008)
+    connection.close()
+    kinds = {fault.team.rpartition(":")[2]: fault.kind for fault in played.faults}
+    assert kinds == {"Sleeps": "late", "Dies": "error", "Cheats": "illegal"}

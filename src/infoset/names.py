@@ -169,6 +169,8 @@ def check_parameters(kind: str, name: Name, makers: Mapping[str, Callable[..., o
     wrong type."""
     if name.word not in makers:
         raise UnknownNameError(kind, name.word, makers)
+    if not name.parameters:
+        return
     signature = inspect.signature(makers[name.word])
     for key, value in name.parameters:
         if key not in signature.parameters:

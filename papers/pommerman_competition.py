@@ -1,0 +1,127 @@
+"""Hold Pommerman's competition at NeurIPS 2018 again, by its rules (Osogami & Takahashi 2019, section 4.1) with our agents.
+
+    python papers/pommerman_competition.py        # some twenty minutes; rewrites docs/papers/pommerman-competition.md
+
+Games are kept: a run that was ended goes on.  The same by hand: ``infoset compete papers/pommerman_competition.toml``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from infoset import compete
+from infoset.arena.tournament import Standings
+from infoset.files import make_folder, replace_file
+from infoset.view.bracket_svg import bracket_svg
+from infoset.view.tournament_text import cross_table, meeting_lines, ranking
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = "pommerman-competition"
+FILE = Path(__file__).with_suffix(".toml")
+TABLE_1 = {
+    ("hakozaki", "eisenach"): "4/2/1", ("hakozaki", "navocado"): "2/0/2", ("hakozaki", "skynet"): "2/0/0",
+    ("eisenach", "hakozaki"): "2/4/1", ("eisenach", "dypm"): "4/1/0", ("dypm", "eisenach"): "1/4/0",
+    ("dypm", "navocado"): "2/1/0", ("navocado", "hakozaki"): "0/2/2", ("navocado", "dypm"): "1/2/0",
+    ("navocado", "skynet"): "2/1/5", ("skynet", "hakozaki"): "0/2/0", ("skynet", "navocado"): "1/2/5",
+}  # fmt: skip
+"""What was published."""
+THEIRS = ("hakozaki", "eisenach", "dypm", "navocado", "skynet")
+
+
+@dataclass(frozen=True)
+class Args:
+    """Hold Pommerman's competition again."""
+
+    out: Path = ROOT / "docs" / "papers"
+    """Folder for the page, with its picture in a folder beside it."""
+    db: Path = ROOT / "runs" / f"{PAGE}.db"
+    """The games."""
+    workers: int = 1
+    """Tables that play at once: with a tenth of a second a move, one for every four cores is fair."""
+
+
+def parse() -> Args:
+    """The command line: one option for each field of ``Args``."""
+    parser = argparse.ArgumentParser(description=Args.__doc__)
+    for field in fields(Args):
+        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
+    return Args(**vars(parser.parse_args()))
+
+
+def table(names: tuple[str, ...], cells: dict[tuple[str, str], str]) -> str:
+    """Wins/losses/ties of the row against the column."""
+    lines = [f"|  | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    for row in names:
+        lines.append(f"| **{row}** | {' | '.join(cells.get((row, column), '-') for column in names)} |")
+    return "\n".join(lines)
+
+
+def faults(standings: Standings) -> str:
+    counts: dict[tuple[str, str], int] = {}
+    for fault in standings.faults:
+        counts[fault.team, fault.kind] = counts.get((fault.team, fault.kind), 0) + fault.count
+    found = [f"`{team}` {kind} {count:,} times" for (team, kind), count in sorted(counts.items())]
+    return "; ".join(found) or "none"
+
+
+def page(standings: Standings) -> str:
+    names = tuple(ranking(standings))
+    ours = {pair: "/".join(map(str, cell)) for pair, cell in cross_table(standings).items()}
+    meetings = "\n".join(f"- {line}" for line in meeting_lines(standings))
+    return f"""# The competition again
+
+Pommerman's competition at NeurIPS 2018 was a double elimination: a meeting goes to the team that wins two games before the
+other, a tie is replayed once, and after a second one the walls collapse; an agent has 100 ms for a move and stays where it
+is when it takes longer (Osogami & Takahashi 2019, section 4.1; Resnick et al. 2018). Here our agents meet by these rules.
+This page is written by `papers/pommerman_competition.py`; the competition is one file, played by
+
+```console
+$ infoset compete papers/pommerman_competition.toml
+```
+
+```toml
+{FILE.read_text(encoding="utf-8").strip()}
+```
+
+![The bracket]({PAGE}/bracket.svg)
+
+{standings.games} games. First: {", ".join(f"`{name}`" for name in names)}.
+
+{meetings}
+
+Wins/losses/ties of the row against the column, in the layout of the paper's Table 1:
+
+{table(names, ours)}
+
+What was published (`navocado` and `skynet` are learnt policies in images, which were not run; `champion` and `simple` take
+their places here):
+
+{table(THEIRS, TABLE_1)}
+
+Faults and slow moves: {faults(standings)}.
+
+So few games say little of who is stronger, there as here; [a thousand between each two](pessimistic-search.md) do. Moves
+are cut by the clock, so that another run, on another machine, ends otherwise.
+"""
+
+
+def main() -> None:
+    args = parse()
+    make_folder(args.db.parent)
+
+    def show(now: Standings) -> None:
+        print(f"\r{now.games} of some {now.planned} games", end="", file=sys.stderr, flush=True)
+
+    standings = compete(FILE, db=args.db, workers=args.workers, progress=show)
+    assert standings.stopped == "games"
+    picture = args.out / PAGE / "bracket.svg"
+    make_folder(picture.parent)
+    replace_file(picture, lambda file: file.write(bracket_svg(standings).encode()))
+    (args.out / f"{PAGE}.md").write_text(page(standings), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
