@@ -1,4 +1,4 @@
-"""Hold Pommerman's competition at NeurIPS 2018 again, by its rules (Osogami & Takahashi 2019, section 4.1) with our agents.
+"""Hold Pommerman's competition at NeurIPS 2018 again, by its rules (Osogami & Takahashi 2019, 4.1) with our agents.
 
     python papers/pommerman_competition.py        # some twenty minutes; rewrites docs/papers/pommerman-competition.md
 
@@ -54,9 +54,8 @@ def parse() -> Args:
 def table(names: tuple[str, ...], cells: dict[tuple[str, str], str]) -> str:
     """Wins/losses/ties of the row against the column."""
     lines = [f"|  | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for row in names:
-        lines.append(f"| **{row}** | {' | '.join(cells.get((row, column), '-') for column in names)} |")
-    return "\n".join(lines)
+    rows = [f"| **{row}** | {' | '.join(cells.get((row, column), '-') for column in names)} |" for row in names]
+    return "\n".join(lines + rows)
 
 
 def faults(standings: Standings) -> str:
@@ -73,9 +72,9 @@ def page(standings: Standings) -> str:
     meetings = "\n".join(f"- {line}" for line in meeting_lines(standings))
     return f"""# The competition again
 
-Pommerman's competition at NeurIPS 2018 was a double elimination: a meeting goes to the team that wins two games before the
-other, a tie is replayed once, and after a second one the walls collapse; an agent has 100 ms for a move and stays where it
-is when it takes longer (Osogami & Takahashi 2019, section 4.1; Resnick et al. 2018). Here our agents meet by these rules.
+Pommerman's competition at NeurIPS 2018 was a double elimination: a meeting goes to the team that wins two games before
+the other, a tie is replayed once, and after a second one the walls collapse; an agent has 100 ms for a move and stays
+where it is when it takes longer (Osogami & Takahashi 2019, section 4.1; Resnick et al. 2018). Here our agents meet so.
 This page is written by `papers/pommerman_competition.py`; the competition is one file, played by
 
 ```console
@@ -96,15 +95,15 @@ Wins/losses/ties of the row against the column, in the layout of the paper's Tab
 
 {table(names, ours)}
 
-What was published (`navocado` and `skynet` are learnt policies in images, which were not run; `champion` and `simple` take
-their places here):
+What was published (`navocado` and `skynet` are learnt policies in images, which were not run; `champion` and `simple`
+take their places here):
 
 {table(THEIRS, TABLE_1)}
 
 Faults and slow moves: {faults(standings)}.
 
-So few games say little of who is stronger, there as here; [a thousand between each two](pessimistic-search.md) do. Moves
-are cut by the clock, so that another run, on another machine, ends otherwise.
+So few games say little of who is stronger, there as here; [more between each two](pessimistic-search.md) do. Moves are
+cut by the clock, so that another run, on another machine, ends otherwise.
 """
 
 

@@ -106,6 +106,16 @@ def test_the_same_games(own) -> None:
         assert [step.moves for step in here.steps] == [step.moves for step in apart.steps]
 
 
+@pytest.mark.parametrize("agent", ["simple", "dypm"])
+def test_pommermans_agents_play_there_as_here(agent) -> None:
+    game = "pommerman:PommeTeamCompetition-v1(max_steps=60)"
+    here, apart = (
+        play_match(game, [name, "stop", "stop", "stop"], seed=3) for name in (agent, f"isolated(agent={agent})")
+    )
+    assert not apart.faults
+    assert [step.moves for step in here.steps] == [step.moves for step in apart.steps]
+
+
 FAULTS = {
     "Dies": ("error", "its process ended with signal 9: good bye"),
     "Leaves": ("error", "its process ended with status 3"),

@@ -76,6 +76,15 @@ def test_it_plays_as_it_does_here(serve) -> None:
     assert [step.moves for step in there.steps] == [step.moves for step in here.steps]
 
 
+def test_one_of_pommermans_agents_plays_in_either_protocol(serve) -> None:
+    game = TEAM + "(max_steps=60)"
+    url = serve("simple", game)
+    for protocol in ("infoset", "playground"):
+        match = play_match(game, [f"http(url='{url}',protocol={protocol})", "stop", "stop", "stop"], seed=3)
+        assert not match.faults
+        assert len({step.moves[0] for step in match.steps[1:]}) > 1
+
+
 def test_a_game_that_it_does_not_play_is_refused_in_a_line(serve) -> None:
     with pytest.raises(UnsupportedGameError, match=r"agent meier is not made for"):
         play_match("kuhn_poker", [serve("meier"), "random"])

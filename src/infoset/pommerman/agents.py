@@ -30,18 +30,18 @@ class PommermanPlayer:
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"agent {self.name} is made for pommerman:NAME, not for {game.name}")
         self.config, self.player = game.config, player
-        self.seen: Observation = None
+        self.seen: Seen | None = None
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if observation is not None:
-            self.seen = observation
+        if isinstance(observation, tuple):
+            self.seen = Seen(*observation)  # type: ignore[arg-type]  # over a line it comes as a plain tuple
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
     def observation(self) -> dict[str, Any]:
         """What the agent sees now."""
-        assert isinstance(self.seen, Seen)
+        assert self.seen is not None
         return read_observation(self.seen, self.config, self.player)
 
 

@@ -56,8 +56,8 @@ class SearchPlayer(PommermanPlayer):
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         super().observe(own_move, observation)
-        if isinstance(observation, Seen):
-            self._take_in(observation)
+        if observation is not None and self.seen is not None:
+            self._take_in(self.seen)
 
     def _take_in(self, seen: Seen) -> None:
         text = seen.board + "".join([getattr(seen, name) for name in MAPS])
