@@ -243,12 +243,13 @@ def test_files_that_are_no_competition(tmp_path: Path, text: str, words: str) ->
     assert not (tmp_path / "cup.db").exists()
 
 
-def test_kill_9_at_random_moments(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.slow)])
+def test_kill_9_at_random_moments(tmp_path: Path, moments: int) -> None:
     """Of the competition, with all its processes; the standings are then those of one that was never ended."""
     (tmp_path / "cup.toml").write_text(COMPETITION.replace("wins=1", "wins=40"))
     whole = json.loads(run("compete", "cup.toml", "--json", "--db", "whole.db", cwd=tmp_path).stdout)
     rng, kills = random.Random(1), 0
-    for _ in range(10):
+    for _ in range(moments):
         command = [sys.executable, "-m", "infoset", "compete", "cup.toml"]
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with suppress(subprocess.TimeoutExpired):
