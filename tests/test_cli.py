@@ -181,7 +181,7 @@ def test_an_odd_end_stays_one_line(monkeypatch, capsys) -> None:
     def explode() -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(cli, "app", explode)
+    monkeypatch.setattr("infoset.cli.app.app", explode)
     with pytest.raises(SystemExit) as status:
         cli.main()
     assert status.value.code == 1
