@@ -5,6 +5,7 @@
 # make warm-up   compile all kernels now, on all cores
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
+# make bench-arena   what a match costs beside its agents, here, apart and over HTTP
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
 # make bench-training   an epoch of self-play alone and with two processes that play
@@ -20,7 +21,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training papers papers-long clean
+.PHONY: demo test test-all check docs gallery warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training bench-arena papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -89,6 +90,9 @@ bench-playouts: $(VENV)/demo
 
 bench-pommerman: $(VENV)/demo
 	$(BIN)/python benchmarks/pommerman.py
+
+bench-arena: $(VENV)/test
+	$(BIN)/python benchmarks/arena.py
 
 bench-search: $(VENV)/demo
 	$(BIN)/python benchmarks/search_agents.py

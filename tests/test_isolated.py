@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from infoset import play_match, play_series
-from infoset.errors import ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.errors import ParameterError, RemoteError, UnknownNameError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.remote.isolated import environment
 
@@ -167,3 +167,9 @@ def test_names_that_are_wrong_are_refused_here() -> None:
         load_agent("isolated(agent=random,memory=-1)")
     with pytest.raises(UnsupportedGameError, match="agent meier is not made for"):
         play_match("kuhn_poker", ["isolated(agent=meier)", "random"])
+
+
+def test_an_agent_that_cannot_be_made_there_is_refused_before_a_game(own, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("raise ValueError('not today')\n")
+    with pytest.raises(RemoteError, match=r"isolated: python:.*broken\.py: ValueError: not today"):
+        load_agent(f'isolated(agent="python:{tmp_path / "broken.py"}:Agent")')

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from infoset import load, play_match, play_series
-from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, UnsupportedSystemError
+from infoset.errors import ParameterError, RemoteError, UnknownNameError, UnsupportedGameError, UnsupportedSystemError
 from infoset.match.agents import load_agent
 from infoset.pommerman.observation import read_observation
 from infoset.pommerman.playground.runner import read_wire
@@ -490,3 +490,11 @@ def test_without_docker_it_says_so_in_a_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UnsupportedSystemError, match="needs the docker command"):
         load_agent("docker(image=random)")
+
+
+def test_a_game_that_is_served_must_be_one() -> None:
+    pytest.importorskip("starlette")
+    from infoset.remote.server import server
+
+    with pytest.raises(UnknownNameError, match="did you mean 'kuhn_poker'"):
+        server("random", "kuhn_pokr")

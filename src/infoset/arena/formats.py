@@ -105,27 +105,45 @@ class RoundRobin:
 
 
 @dataclass(frozen=True)
-class _All:
+class _Fixed(ABC):
+    """A plan whose games are known from the beginning, by their numbers."""
+
     schedule: Schedule
     games: int
 
-    @property
-    def total(self) -> int:
-        return self.schedule.total(self.games)
+    @abstractmethod
+    def holds(self, number: int) -> bool:
+        """Whether there is a game of that number."""
+
+    @abstractmethod
+    def fixture(self, number: int) -> Fixture:
+        """The game of that number."""
 
     def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
-        for number in numbers:
-            if self.schedule.holds(self.games, number):
-                fixture = self.schedule.fixture(number)
-                scores[number] = score(fixture)
-                yield fixture
-
-    def due(self, scores: Scores) -> Iterator[Fixture]:
-        return (fixture for fixture in self.schedule.fixtures(self.games) if fixture.number not in scores)
+        for number in filter(self.holds, numbers):
+            fixture = self.fixture(number)
+            scores[number] = score(fixture)
+            yield fixture
 
     def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
         del scores
         return ()
+
+
+@dataclass(frozen=True)
+class _All(_Fixed):
+    @property
+    def total(self) -> int:
+        return self.schedule.total(self.games)
+
+    def holds(self, number: int) -> bool:
+        return self.schedule.holds(self.games, number)
+
+    def fixture(self, number: int) -> Fixture:
+        return self.schedule.fixture(number)
+
+    def due(self, scores: Scores) -> Iterator[Fixture]:
+        return (fixture for fixture in self.schedule.fixtures(self.games) if fixture.number not in scores)
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
         del scores
@@ -153,10 +171,7 @@ class FreeForAll:
 
 
 @dataclass(frozen=True)
-class _Tables:
-    schedule: Schedule
-    games: int
-
+class _Tables(_Fixed):
     @cached_property
     def tables(self) -> list[tuple[int, ...]]:
         return list(combinations(range(len(self.schedule.teams)), len(self.schedule.sides)))
@@ -171,19 +186,11 @@ class _Tables:
         seating = tuple([(side + table + turn) % n for side in range(n)])
         return Fixture(number, self.tables[table], seating, game_seed(self.schedule.seed, number))
 
-    def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
-        for number in numbers:
-            if 1 <= number <= self.total:
-                fixture = self.fixture(number)
-                scores[number] = score(fixture)
-                yield fixture
+    def holds(self, number: int) -> bool:
+        return 1 <= number <= self.total
 
     def due(self, scores: Scores) -> Iterator[Fixture]:
         return (self.fixture(number) for number in range(1, self.total + 1) if number not in scores)
-
-    def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
-        del scores
-        return ()
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
         """By games won, then by games in which nobody did better."""

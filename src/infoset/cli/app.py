@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from infoset.arena.tournament import Standings
     from infoset.base import Agent
     from infoset.gdl.syntax import Description
     from infoset.gdl.tally import Playouts
@@ -401,10 +402,7 @@ def tournament(
         _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers, self_matches=self_,
         slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
     )  # fmt: skip
-    if json_:
-        _print_json(verb.body(standings, path))
-    else:
-        print(verb.text(standings, path))
+    _report_standings(standings, path, json_)
 
 
 @app.command("ggp-player")
@@ -452,6 +450,15 @@ def ggp_match(
         raise failed
 
 
+def _report_standings(standings: Standings, path: Path, as_json: bool) -> None:
+    from infoset.cli import tournament as verb
+
+    if as_json:
+        _print_json(verb.body(standings, path))
+    else:
+        print(verb.text(standings, path))
+
+
 @app.command()
 def compete(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The competition, as TOML.")],
@@ -464,10 +471,7 @@ def compete(
     from infoset.cli import tournament as verb
 
     standings, path = verb.compete(file, db, svg, workers)
-    if json_:
-        _print_json(verb.body(standings, path))
-    else:
-        print(verb.text(standings, path))
+    _report_standings(standings, path, json_)
 
 
 @app.command("serve-agent")

@@ -48,7 +48,7 @@ class Posted(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """To the call of that number; number 0 says that the agent is there."""
+    """To the call of that number; number 0 says that the agent is there, and in ``error`` what could not be limited."""
 
     number: int
     move: Any = None

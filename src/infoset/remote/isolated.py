@@ -10,6 +10,7 @@ import select
 import socket
 import subprocess
 import sys
+import warnings
 from contextlib import suppress
 from tempfile import TemporaryFile
 from threading import Thread
@@ -103,16 +104,20 @@ class ProcessLine:
     """To an agent in a process of its own, by its name; it is there from the first game to the last."""
 
     def __init__(self, name: str, limits: Limits) -> None:
-        """Raises ``UnsupportedSystemError`` where a process cannot be given open files."""
+        """Raises ``UnsupportedSystemError`` where a process cannot be given open files, ``RemoteError`` where the agent
+        cannot be made there.
+        """
         self.name, self.limits = name, limits
         self.number = 0
         self._start()
+        if self.failure:
+            raise RemoteError(f"isolated: {shorten(name)}: {self.failure}")
 
     # the process
 
     def _start(self) -> None:
         """Returns when the agent is there, or is known not to be."""
-        self.answered, self.failure, self.open = 0, "", set[int]()
+        self.failure, self.open = "", set[int]()
         check_shared_files("an agent in a process of its own")
         ours, theirs = socket.socketpair()
         self.printed = TemporaryFile()  # noqa: SIM115  # closed with the process
@@ -129,8 +134,17 @@ class ProcessLine:
             )  # fmt: skip
         self.link = Lines(ours)
         self.open.add(0)
-        with suppress(TimeoutError, RemoteError):
-            self._receive(0, monotonic() + SECONDS_TO_START)
+        try:
+            made = self._receive(0, monotonic() + SECONDS_TO_START)
+        except RemoteError:
+            return
+        except TimeoutError:
+            self._lose(f"it was not there after {SECONDS_TO_START:g} s")
+            return
+        if made.refused:
+            self._lose(made.error)
+        elif made.error:
+            warnings.warn(f"isolated: {made.error}", stacklevel=2)
 
     def _end(self) -> str:
         """End the process and all that it started; how it ended, with the last line that it printed."""
@@ -266,10 +280,14 @@ class Host:
                 return self.agent.end(returns)
 
 
-def serve(link: Lines, name: str) -> None:
-    """Be there, then answer until the line ends, which raises ``EOFError``."""
-    host = Host(name)
-    link.send(msgspec.json.encode(Answer(0)))
+def serve(link: Lines, name: str, missed: str) -> None:
+    """Be there, then answer until the line ends, which raises ``EOFError``.  ``missed``: what could not be limited."""
+    try:
+        host = Host(name)
+    except InfosetError as error:
+        link.send(msgspec.json.encode(Answer(0, error=str(error), refused=True)))
+        return
+    link.send(msgspec.json.encode(Answer(0, error=missed)))
     while True:
         posted = msgspec.json.decode(link.receive(None), type=Posted)
         answer = host.answer(posted, link.waiting())
@@ -286,9 +304,9 @@ def main() -> None:
     """``python -m infoset.remote.isolated LINK NAME LIMITS``: the number of an open file, an agent, limits as JSON."""
     number, name, limits = sys.argv[1:]
     Thread(target=end_with, args=(int(number),), daemon=True).start()
-    limit(msgspec.json.decode(limits, type=Limits))
+    missed = limit(msgspec.json.decode(limits, type=Limits))
     with suppress(OSError, EOFError):
-        serve(Lines(socket.socket(fileno=int(number))), name)
+        serve(Lines(socket.socket(fileno=int(number))), name, missed)
 
 
 if __name__ == "__main__":

@@ -20,8 +20,6 @@ from infoset.pommerman.observation import LOW_BITS, MAPS, Seen
 from infoset.pommerman.playground.spaces import action_space, read_move
 from infoset.remote.wire import Wire
 
-MAX_SEED = 2**63
-
 
 class AskedPlayer(PommermanPlayer):
     """Asks a server that was written for the competition."""
@@ -79,6 +77,7 @@ class ServedPlayer:
     def __init__(self, agent: Agent, game: Pommerman) -> None:
         self.agent, self.game = agent, game
         self.games = 0
+        self.last: Action | None = None
 
     def init_agent(self, id: int, game_type: int) -> None:
         """Raises ``FormatError`` for another kind of game than the one that is served."""
@@ -87,8 +86,6 @@ class ServedPlayer:
             raise FormatError(f"agent {id} of game_type {int(game_type)}: {self.game.name} is served, of {kind}")
         self.player, self.last, self.games = id, None, self.games + 1
         self.agent.begin(self.game, id, np.random.default_rng(self.games), None)
-
-    last: Action | None = None
 
     def act(self, observation: dict[str, Any], action_space: Any) -> Any:
         self.agent.observe(self.last, read_seen(observation))

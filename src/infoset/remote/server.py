@@ -66,7 +66,7 @@ class Matches:
     def __init__(self, agent: str, game: str | None) -> None:
         self.name, self.only = agent, game
         self.free: list[Agent] = [load_agent(agent)]
-        self.games: dict[str, Game] = {}
+        self.games: dict[str, Game] = {} if game is None else {game: load_game(game)}  # which the user named
         self.played: dict[str, Played] = {}
 
     def begin(self, question: Begin, arrived: float) -> None:
@@ -142,15 +142,14 @@ class Service:
         self.thread = ThreadPoolExecutor(1, "agent")
         self.player = self._playground(agent, game)
 
-    @staticmethod
-    def _playground(agent: str, game: str | None) -> Any:
+    def _playground(self, agent: str, game: str | None) -> Any:
         """The same agent in the playground's protocol, which tells neither game nor board."""
         if game is None or not game.startswith("pommerman:"):
             return None
         from infoset.pommerman.playground.runner import Served
         from infoset.remote.playground import ServedPlayer
 
-        return Served(ServedPlayer(load_agent(agent), load_game(game)))  # type: ignore[arg-type]
+        return Served(ServedPlayer(load_agent(agent), self.matches.games[game]))  # type: ignore[arg-type]
 
     def app(self) -> Starlette:
         routes = [
