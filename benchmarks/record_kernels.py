@@ -29,7 +29,7 @@ SCENARIOS = {
     "dypm": [f"{TEAM} dypm simple dypm simple", "match --games 1 pommerman:PommeFFACompetition-v0 dypm simple simple simple"],
     "champion": [f"{TEAM} champion simple champion simple", "match --games 1 pommerman:PommeFFACompetition-v0 champion simple simple simple", f"{TEAM} champion simple champion simple --seconds-per-move 0.1"],
     "hakozaki": [f"{TEAM} hakozaki simple hakozaki simple", "match --games 1 pommerman:PommeFFACompetition-v0 hakozaki simple simple simple"],
-    "eisenach": [f"{TEAM} eisenach simple eisenach simple --seconds 0.02"],
+    "eisenach": [f"{TEAM} eisenach simple eisenach simple --seconds-per-move 0.1"],
 }  # fmt: skip
 
 

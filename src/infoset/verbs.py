@@ -150,6 +150,7 @@ def convert(source: str, target: str | Path, *, max_histories: int | None = None
     check_file(target)
     keys = json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
+        _refuse_limit(max_histories)
         from infoset.match.playground_json import write_game
 
         match = read_match(source)
@@ -181,7 +182,14 @@ def _convert_policy(source: str, target: Path, max_histories: int | None) -> Non
     policy = load_policy(source)
     if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
         policy = tabulated(load_named(policy.game, source), policy, max_histories)
+    else:
+        _refuse_limit(max_histories)
     policy.save(target)
+
+
+def _refuse_limit(max_histories: int | None) -> None:
+    if max_histories is not None:
+        raise ParameterError(f"max_histories={max_histories} would not be used: this conversion builds no tree")
 
 
 def read_match(path: str) -> Match:

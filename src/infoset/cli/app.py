@@ -359,6 +359,7 @@ def _report_series(series: Series, json_: bool) -> None:
 
 @app.command()
 def tournament(
+    context: typer.Context,
     game: MaybeGameName = None,
     teams: Annotated[list[str] | None, typer.Argument(metavar="TEAM", help=TEAM_HELP)] = None,
     games: Annotated[int | None, typer.Option(help="Games of every pair of teams (100).")] = None,
@@ -390,8 +391,7 @@ def tournament(
     from infoset.errors import ParameterError
 
     if replay is not None:
-        if game is not None or svg is not None:
-            raise ParameterError("--replay writes a game of --db; it goes with --out alone")
+        _refuse_others(context, {"replay", "db", "out"}, "--replay writes a game of --db; it goes with --out alone")
         print(verb.save_replay(db, replay, out))
         return
     if out is not None:
@@ -508,6 +508,7 @@ def new_agent(
 
 @app.command()
 def watch(
+    context: typer.Context,
     replay: Annotated[
         Path,
         typer.Argument(metavar="REPLAY", help="A replay of Pommerman, from 'match --replay', or a game_state.json."),
@@ -531,6 +532,12 @@ def watch(
     for file in (out, svg, gif):
         if file is not None:
             check_file(file)
+    page = out is not None or not (text or svg or gif or png)
+    moving = page or gif is not None or (text and step is None)
+    if not moving:
+        _refuse(context, {"speed"}, "what is written does not move; it goes with a page, --gif or --text")
+    if gif is not None and not (page or text or svg or png):
+        _refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
     played = read_match(str(replay))
     if text:
         from rich.console import Console
@@ -551,15 +558,16 @@ def watch(
         from infoset.view.pommerman.png import save_pngs
 
         print(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
-    if out is not None or not (text or svg or gif or png):
+    if page:
         from infoset.view.pommerman.page import watch_page
 
-        page = watch_page(played, step=step, speed=speed)
-        print(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(page.encode())))
+        html = watch_page(played, step=step, speed=speed)
+        print(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))
 
 
 @app.command()
 def show(
+    context: typer.Context,
     game: GameName,
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
     svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
@@ -570,7 +578,6 @@ def show(
     max_histories: MaxHistories = None,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
-    from infoset.errors import ParameterError
     from infoset.files import check_file
     from infoset.verbs import show as text_of
     from infoset.verbs import show_propnet
@@ -579,8 +586,7 @@ def show(
         print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return
     check_file(propnet)
-    if not (what is None and svg is None and pdf is None):
-        raise ParameterError("--propnet draws the rules of a game; it goes without WHAT, --svg and --pdf")
+    _refuse_others(context, {"game", "propnet"}, "--propnet draws the rules of a game; it goes alone")
     print(show_propnet(game, propnet))
 
 
@@ -666,6 +672,22 @@ def convert(
 
     convert_to(source, target, max_histories=max_histories)
     print(f"{source} -> {target}", file=sys.stderr)
+
+
+def _refuse_others(context: typer.Context, used: set[str], why: str) -> None:
+    """Refuse what was given beside these."""
+    _refuse(context, {str(parameter.name) for parameter in context.command.params} - used, why)
+
+
+def _refuse(context: typer.Context, unused: set[str], why: str) -> None:
+    """Refuse what was given and would not be used.  Raises ``ParameterError``."""
+    from infoset.errors import ParameterError
+
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if parameter.name in unused and source is not None and source.name == "COMMANDLINE":
+            name = parameter.opts[0] if parameter.param_type_name == "option" else str(parameter.name).upper()
+            raise ParameterError(f"{name} would not be used: {why}")
 
 
 def _absolute(game: str) -> str:

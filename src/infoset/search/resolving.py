@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from infoset.base import BoolArray, FloatArray, LongArray
-from infoset.jit import inline_kernel, kernel
+from infoset.base import FloatArray, LongArray
+from infoset.jit import kernel
 from infoset.names import check_range
 from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
 from infoset.search.ranges import Ranges
@@ -24,15 +25,14 @@ from infoset.search.subgame_agent import MARGIN
 from infoset.search.subgraph import Values
 from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.cfr import pcfr_plus
-from infoset.solvers.tabular.loop import LoopSolver, LoopState
+from infoset.solvers.tabular.loop import LoopSolver
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import behaviour
-from infoset.tree.sequence_form import FormArrays
 
-AVERAGING = 2.0
 CHUNK = 25
 ITERATIONS = 200
 RESOLVING = "resolving"
+METHOD = replace(pcfr_plus(averaging=2.0), name=RESOLVING, update=updates.predictive_where_free, memory=2)
 MAX_KEPT = 10_000  # solved public states, the least lately used go first
 NEVER = 1e-9  # how likely a place is where nobody comes, so that its strategy is averaged all the same
 
@@ -77,44 +77,42 @@ class Resolving:
     def __init__(self, ahead: Lookahead, root: Root, values: LeafValues) -> None:
         self.ahead, self.root, self.values = ahead, root, values
         form = ahead.form
-        self.method = pcfr_plus(averaging=AVERAGING)
-        self.fixed = np.zeros(form.num_infosets, dtype=np.bool_)
         self.promise = np.zeros(form.num_sequences)
         start = behaviour(form, np.zeros(form.num_sequences))
+        fixed = np.zeros(form.num_sequences)
         for player, chosen in enumerate(root.ranges):
             first = ahead.follow[player]
             if chosen is None:
                 self.promise[first - FOLLOW + STOP] = root.promised[player]
             else:
-                self.fixed[ahead.gates[player]] = True
+                fixed[first] = fixed[first - FOLLOW + STOP] = 1.0
                 start[first] = np.maximum(chosen, NEVER)
                 start[first - FOLLOW + STOP] = 1.0 - start[first]
-        self.solver = LoopSolver(form, self.method, start)
+        self.solver = LoopSolver(form, METHOD, start)
+        self.solver.state.memory[1] = fixed
         self.promised = np.zeros((len(ahead.leaves.position), form.num_players))
         self.weight = 0.0
-        self.extra = self.promise.copy()
+        self.solver.promised = self.promise.copy()
 
     def step(self, iterations: int) -> None:
-        form, solver = self.ahead.form, self.solver
-        numbers = np.arange(solver.iteration + 1.0, solver.iteration + iterations + 1.0)
-        schedule = np.ascontiguousarray(self.method.schedule(numbers))
+        solver = self.solver
         if not len(self.promised):
-            improve(form.arrays, solver.state, schedule, self.extra, self.fixed)
-        else:
-            for row in schedule:
-                worth = self._ask(solver.state.plan)
-                self.weight = self.weight * row[0] + 1.0
-                self.promised += (worth - self.promised) / self.weight
-                improve(form.arrays, solver.state, row[None], self.extra, self.fixed)
-        solver.iteration += iterations
+            solver.step(iterations)
+            return
+        numbers = np.arange(solver.iteration + 1.0, solver.iteration + iterations + 1.0)
+        for discount in METHOD.schedule(numbers)[:, 0]:
+            worth = self._ask(solver.state.plan)
+            self.weight = self.weight * discount + 1.0
+            self.promised += (worth - self.promised) / self.weight
+            solver.step()
 
     def _ask(self, plan: FloatArray) -> FloatArray:
-        """Counterfactual values (L, n) of the leaves under a plan, which ``extra`` then holds by sequences."""
+        """Counterfactual values (L, n) of the leaves under a plan, which the solver is then promised."""
         leaves = self.ahead.leaves
         worth = self.values(leaves, leaf_ranges(leaves, plan))
         weigh(leaves.sequence, leaves.chance, plan, worth)
-        self.extra[:] = self.promise
-        np.add.at(self.extra, leaves.sequence, worth)
+        self.solver.promised[:] = self.promise
+        np.add.at(self.solver.promised, leaves.sequence, worth)
         return worth
 
     @property
@@ -139,35 +137,10 @@ class Resolving:
         scratch = np.zeros(form.num_infosets)
         for player in range(form.num_players):
             gradient(form.arrays, player, plan, values)
-        values += self.extra
+        values += self.solver.promised
         for player in range(form.num_players):
             expect_up(form.arrays, player, strategy, values, scratch)
         return [values[follow] for follow in ahead.follow]
-
-
-predict = inline_kernel(updates.predictive)
-
-
-@kernel
-def improve(a: FormArrays, s: LoopState, schedule: FloatArray, extra: FloatArray, fixed: BoolArray) -> None:
-    """One iteration of PCFR+ for each row of the schedule; ``extra`` values of sequences (S,), some sets ``fixed``."""
-    for t in range(len(schedule)):
-        parameters = schedule[t]
-        for player in range(a.rows.shape[0]):
-            gradient(a, player, s.plan, s.values)
-            root = a.sequences[player]
-            for q in range(root, a.sequences[player + 1]):
-                s.values[q] += extra[q]
-            expect_up(a, player, s.strategy, s.values, s.worth)
-            s.average[root] = s.average[root] * parameters[0] + 1.0
-            for k in range(a.infosets[player], a.infosets[player + 1]):
-                first, parent = a.first[k], a.parent[k]
-                last = first + a.size[k]
-                if not fixed[k]:
-                    predict(root, parent, first, last, s.worth[k], s.values, s.strategy, s.memory, parameters)
-                for q in range(first, last):
-                    s.average[q] = s.average[q] * parameters[0] + s.plan[q]
-                    s.plan[q] = s.plan[parent] * s.strategy[q]
 
 
 @kernel

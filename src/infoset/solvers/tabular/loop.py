@@ -58,11 +58,12 @@ def _learn(
             plan[q] = reach * strategy[q]
 
 
-def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool) -> None:
+def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool, promised: FloatArray) -> None:
     """Run one iteration for each row of ``schedule``.
 
     Alternating: a player's update is seen by those after it in the same iteration.  The average takes the
-    weights with which the iteration began.
+    weights with which the iteration began.  ``promised`` (S,), or (0,): counterfactual values of moves that no
+    terminal gives.
     """
     n = a.rows.shape[0]
     for t in range(schedule.shape[0]):
@@ -73,6 +74,9 @@ def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: boo
                 learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, parameters)
             else:
                 gradient(a, player, s.plan, s.values)
+                if len(promised):
+                    for q in range(a.sequences[player], a.sequences[player + 1]):
+                        s.values[q] += promised[q]
                 expect_up(a, player, s.strategy, s.values, s.worth)
 
 
@@ -124,7 +128,10 @@ class LoopSolver(Solver):
     """The loop at work on a game."""
 
     def __init__(self, form: SequenceForm, method: Method, start: FloatArray | None = None) -> None:
-        """``start``: behaviour to start from (S,), uniform by default; interior for methods on log weights."""
+        """``start``: behaviour to start from (S,), uniform by default; interior for methods on log weights.
+
+        ``promised`` may be set: counterfactual values (S,) that moves have besides what the game pays.
+        """
         size = form.num_sequences
         strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
         memory = np.zeros((method.memory, size))
@@ -137,6 +144,7 @@ class LoopSolver(Solver):
         )
         super().__init__(form, method.name, self.state._asdict())
         self.method = method
+        self.promised = np.zeros(0)
         self._iterate = compiled_loop(method.update)
         shape = method.schedule(np.ones(1)).shape
         if len(shape) != 2 or shape[0] != 1:
@@ -153,4 +161,6 @@ class LoopSolver(Solver):
 
     def _run(self, iterations: int) -> None:
         schedule = self.method.schedule(np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0))
-        self._iterate(self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating)
+        self._iterate(
+            self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating, self.promised
+        )
