@@ -23,7 +23,8 @@ import typer
 
 from infoset import play_match, warm_up
 from infoset.cli.app import app
-from infoset.errors import BudgetError, InfosetError, ParameterError
+from infoset.errors import BudgetError, InfosetError, ParameterError, UnknownNameError
+from infoset.executors import executor
 from infoset.match.replay import Match
 
 AGENTS = '''
@@ -113,6 +114,20 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         lambda s: s.body["iterations"] == 9,
     ),
     "solve --max-histories": (f"{SOLVE} --method cfr --max-histories 10", lambda s: "histories" in s.text),
+    "solve --executor": (f"{RUNS} --runs 2 --executor ray", lambda s: s.body["runs"]["count"] == 2),
+    "train --executor": (
+        [TRAIN, TRAIN.replace("--out net", "--executor ray --workers 2 --out more")],
+        lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
+    ),
+    "evaluate --executor": ("evaluate kuhn_poker random --executor rai", lambda s: "did you mean 'ray'" in s.text),
+    "tournament --executor": (
+        [f"{MEET} random 'scripted(moves=[bet,bet])' --games 2 --db t.db",
+         f"{MEET} random 'scripted(moves=[bet,bet])' --games 4 --db t.db --executor ray"],
+        lambda s: (s.body["games"], s.body["fresh"]) == (4, 2),
+    ),
+    "compete --executor": (
+        "compete named.toml --json --executor ray", lambda s: len(s.body["meetings"]) == 2
+    ),
     "train --json": (TRAIN, lambda s: s.body["last"]["iteration"] == 1),
     "train --seconds": (f"{TRAIN} --seconds 0", lambda s: s.body["last"] is None),
     "train --epochs": (TRAIN.replace("--epochs 1", "--epochs 2"), lambda s: s.body["last"]["iteration"] == 2),
@@ -248,8 +263,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Here: slow agents, a competition and a replay."""
     (tmp_path / "agents.py").write_text(AGENTS)
     (tmp_path / "cup.toml").write_text(CUP)
+    (tmp_path / "named.toml").write_text(CUP.replace(ODD, "scripted(moves=[Rock])"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    """Started once."""
+    pytest.importorskip("ray")
+    with executor("ray", 2):
+        yield
 
 
 def do(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Said:
@@ -257,7 +281,7 @@ def do(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Said:
     capsys.readouterr()
     try:
         app(shlex.split(command), standalone_mode=False)
-    except (BudgetError, typer.Exit) as error:
+    except (BudgetError, UnknownNameError, typer.Exit) as error:
         return Said(str(error), folder)
     return Said(capsys.readouterr().out, folder)
 
@@ -270,8 +294,14 @@ def test_every_option_has_a_case() -> None:
 
 @pytest.mark.parametrize("option", CASES)
 def test_an_option_does_what_it_says(
-    option: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    option: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if option.endswith("--executor"):
+        request.getfixturevalue("ray")
     need = NEEDS.get(option, NEEDS.get(option.split(maxsplit=1)[0]))
     if need is not None and importlib.util.find_spec(need) is None:
         pytest.skip(f"needs {need}")
@@ -309,6 +339,9 @@ REFUSED = {
     "convert game.json other.json --max-histories 9": "max_histories=9 would not be used",
     "train kuhn_poker --method self-play --steps 3": "steps",
     "train kuhn_poker --method resolving --worlds 3": "worlds",
+    "evaluate kuhn_poker random --executor ray": "evaluated in one piece",
+    "solve kuhn_poker --method mccfr --iterations 3 --executor ray": "does not make one run after the other",
+    f"tournament kuhn_poker random {ODD} --executor ray": "isolate them",
     "solve kuhn_poker --runs 3": "no method that auto takes for kuhn_poker has runs",
 }
 
@@ -317,6 +350,8 @@ REFUSED = {
 def test_what_would_not_be_used_is_refused(command: str, folder: Path) -> None:
     if command.startswith("train"):
         pytest.importorskip("torch")
+    if command.endswith("ray"):
+        pytest.importorskip("ray")
     if "game.json" in command:
         play_match("pommerman:PommeFFACompetition-v0", ["random"] * 4, seed=3).save(folder / "game.json")
     if "p.json" in command:

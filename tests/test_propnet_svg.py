@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from infoset import load
-from infoset.cli.app import show
+from infoset.cli.app import app
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.gdl.game import EvaluatorWarning, GdlGame
 from infoset.gdl.grounding import Budget
@@ -203,8 +203,12 @@ def test_a_summary() -> None:
     assert propnet_summary(net_of("roads")).endswith(", 1 loop")
 
 
+def show(*words: object) -> None:
+    app(["show", *map(str, words)], standalone_mode=False)
+
+
 def test_show_writes_the_picture(tmp_path, capsys) -> None:
-    show("gdl:monty_hall", propnet=tmp_path / "net.svg")
+    show("gdl:monty_hall", "--propnet", tmp_path / "net.svg")
     assert capsys.readouterr().out.startswith("gdl:monty_hall: 13 propositions, 12 moves, 23 gates")
     assert len(signals(ElementTree.parse(tmp_path / "net.svg").getroot(), "gate")) == 23
 
@@ -212,16 +216,16 @@ def test_show_writes_the_picture(tmp_path, capsys) -> None:
 def test_show_says_why_there_is_no_picture(tmp_path, monkeypatch) -> None:
     file = tmp_path / "net.svg"
     with pytest.raises(UnsupportedGameError, match="kuhn_poker is not described in GDL"):
-        show("kuhn_poker", propnet=file)
+        show("kuhn_poker", "--propnet", file)
     with pytest.raises(UnsupportedGameError, match="a picture holds"):
-        show("gdl:breakthrough", propnet=file)
-    with pytest.raises(ParameterError, match="without WHAT, --svg and --pdf"):
-        show("gdl:monty_hall", propnet=file, svg=file)
+        show("gdl:breakthrough", "--propnet", file)
+    with pytest.raises(ParameterError, match="--svg would not be used"):
+        show("gdl:monty_hall", "--propnet", file, "--svg", file)
     with pytest.warns(EvaluatorWarning, match="too many rules"):
         large = GdlGame(description("monty_hall"), "large", Budget(rules=1))
     monkeypatch.setattr("infoset.catalog.load", lambda _: large)
     with pytest.raises(UnsupportedGameError, match="the rules of large are too large to ground"):
-        show("large", propnet=file)
+        show("large", "--propnet", file)
     assert not file.exists()
 
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from infoset import signs
 from infoset.base import Agent, FloatArray, Policy, Telling
+from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, shorten
+from infoset.executors import LOCAL, Where, check_executor, send
+from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, load_agent
 from infoset.names import move_words
 from infoset.policies.infoset_policy import InfosetPolicy
@@ -29,6 +33,7 @@ from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.tree.graph import TERMINAL
 from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.walk import Walk
 
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
@@ -48,6 +53,7 @@ def evaluate(
     respond: bool = False,
     seconds: float | None = None,
     seed: int = 0,
+    executor: Where = LOCAL,
     progress: Callable[[int], object] | None = None,
     keep: Callable[[PolicyEvaluation], object] | None = None,
 ) -> Evaluation:
@@ -61,6 +67,9 @@ def evaluate(
     was sampled.  Else, or for an agent that does not tell its chances, each player's best response is learnt for
     ``seconds`` and then played, by ``seed``: ``exact`` is false, the gains are lower bounds, and ``reason`` says why.
 
+    ``executor``: where the best responses to a policy that was sampled are worked out, a task for each player, if not
+    in threads of this process; ``ParameterError`` where there is nothing to share out.
+
     Where a player forgets what it knew, its best response is not computed: only ``values`` are exact then.
 
     Raises what ``load`` and ``load_agent`` raise, and ``PolicyError`` for a policy of another game.
@@ -72,7 +81,10 @@ def evaluate(
     >>> infoset.evaluate("kuhn_poker", lambda key, moves: {moves[0]: 1.0}).values
     (0.0, 0.0)
     """
+    check_executor(executor)
     compiled = Compiled.of(game, max_histories, progress)
+    if executor != LOCAL:
+        return _shared(what, compiled, respond, executor)
     if isinstance(what, np.ndarray):
         return _on_tree(compiled.form, np.asarray(what, dtype=np.float64), respond)
     learn_for = SECONDS if seconds is None else seconds
@@ -84,6 +96,22 @@ def evaluate(
         return _exactly(policy, compiled, respond, keep)
     except BudgetError as error:
         return lower_bound(compiled, policy, learn_for, seed, str(error))
+
+
+def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Evaluation:
+    """As ``_on_walk``, but elsewhere.  Raises ``ParameterError`` for what is done in one piece."""
+    policy = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
+    if not isinstance(policy, Policy) or _tree_first(policy, compiled) or isinstance(policy, PublicPlay):
+        raise ParameterError("executor: this is evaluated in one piece; what was sampled on a large game has parts")
+    work = _responses(policy, compiled, respond)
+    with open_executor(where, len(work.responses)) as opened:
+        table = send(opened, work.policy)
+        parts = [
+            opened.submit(respond_to, compiled.name, table, player, respond) for player in range(len(work.responses))
+        ]
+        for response, part in zip(work.responses, parts, strict=True):
+            response.restore(part.result())
+    return _responded(work, compiled, respond)
 
 
 def _exactly(
@@ -192,11 +220,7 @@ def _on_walk(
     policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
     """By beliefs, without histories (``belief_response``)."""
-    from infoset.solvers.sampling.belief_response import PolicyEvaluation
-
-    walk = policy.walk if isinstance(policy, WalkPolicy) else compiled.walk
-    table = policy.policy if isinstance(policy, WalkPolicy) else InfosetPolicy.unknown(walk)
-    work = PolicyEvaluation(walk, table, record=respond)
+    work = _responses(policy, compiled, respond)
     with signs.during("evaluating exactly"):
         if keep is not None:
             keep(work)
@@ -204,10 +228,37 @@ def _on_walk(
             signs.detail(f"evaluating exactly, {work.share:.1%} done")
             if keep is not None:
                 keep(work)
+    return _responded(work, compiled, respond)
+
+
+def _responses(policy: Policy, compiled: Compiled, respond: bool) -> PolicyEvaluation:
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+
+    walk = policy.walk if isinstance(policy, WalkPolicy) else compiled.walk
+    table = policy.policy if isinstance(policy, WalkPolicy) else InfosetPolicy.unknown(walk)
+    return PolicyEvaluation(walk, table, record=respond)
+
+
+def _responded(work: PolicyEvaluation, compiled: Compiled, respond: bool) -> Evaluation:
     if not respond:
         return work.result
-    best = SampledPolicy.of(compiled.name, walk, work.best, {"method": "best-response"})
+    best = SampledPolicy.of(compiled.name, work.walk, work.best, {"method": "best-response"})
     return replace(work.result, best_response=best)
+
+
+@lru_cache(maxsize=1)
+def _walk(game: str) -> Walk:
+    return Compiled.of(load(game)).walk
+
+
+def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> dict[str, Any]:
+    """In whatever process: a player's best response, as ``BeliefResponse`` saves it."""
+    from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse
+
+    response = BeliefResponse(_walk(game), policy, player, record)
+    while not response.step(EDGES_A_STEP):
+        pass
+    return response.save()
 
 
 def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infoset import signs
 from infoset.base import Game
+from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, ParameterError
+from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, InfosetError, ParameterError, shorten
 from infoset.evaluation import evaluate
+from infoset.executors import LOCAL, Where, check_executor, width
+from infoset.executors import executor as open_executor
 from infoset.policies.saved import SavedPolicy
 from infoset.runs import RunConfig, RunFolder
 from infoset.solvers.auto import Auto, Choice, choose
 from infoset.solvers.method import AnyMethod, Options, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
-from infoset.solvers.work import Limits, Point, Runs, Watcher, Work, advance, interrupts
+from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
 
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
@@ -91,6 +96,7 @@ def solve(
     max_histories: int | None = None,
     out: str | Path | None = None,
     resume: bool | Mapping[str, Any] = False,
+    executor: Where = LOCAL,
     watcher: Watcher | None = None,
 ) -> Solution:
     """Solve ``game`` and say how good the answer is.
@@ -107,6 +113,10 @@ def solve(
     are given take the place of the run's own.  Without a folder it is what the work saved (``Work.save``, with the
     ``seconds`` spent if they shall count).
 
+    ``executor``: where the ``runs`` of a method are made, if not one after the other in this process: ``ray`` starts
+    Ray on this machine, ``ray:ADDRESS`` joins a cluster, and any executor of ``concurrent.futures`` will do.  They come
+    to the same.  A run that was cut is then begun again.
+
     Ctrl-C stops it with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``, ``GameRuleError``,
     ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
 
@@ -117,6 +127,7 @@ def solve(
     -0.0556
     """
     watcher = watcher or Watcher()
+    check_executor(executor)
     asked = Options(iterations, target, seconds, start, runs, 0 if seed is None else seed)
     if resume is True:
         if out is None:
@@ -125,13 +136,59 @@ def solve(
     else:
         plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
     try:
-        task = _prepared(plan, max_histories, out, watcher)
+        task = _prepared(plan, max_histories, out, watcher, executor != LOCAL)
         if task.folder is not None:
             plan = plan._replace(folder=task.folder)
-        return _run(task, watcher)
+        with _shared(task, max_histories, executor):
+            return _run(task, watcher)
     finally:
         if plan.folder is not None:
             plan.folder.close()
+
+
+@contextmanager
+def _shared(task: _Task, max_histories: int | None, where: Where) -> Iterator[None]:
+    """Its runs are made elsewhere, while this is open."""
+    if where == LOCAL:
+        yield
+        return
+    name, options, method = task.plan.name, task.plan.options, task.choice.method.name
+    assert isinstance(task.work, Runs)
+    with open_executor(where) as opened:
+
+        def deal(number: int, trials: list[dict[str, Any]]) -> Future[dict[str, Any]]:
+            return opened.submit(_one_run, name, max_histories, method, options, number, trials)
+
+        task.work.dealt = RunsElsewhere(deal, width(opened))
+        yield
+
+
+def _check_shared(work: Work, method: str, game: str) -> None:
+    """Raises ``ParameterError`` for what cannot be done elsewhere."""
+    if not isinstance(work, Runs):
+        raise ParameterError(f"executor: {method} does not make one run after the other, to be shared out")
+    try:
+        load(game)
+    except InfosetError:
+        raise ParameterError(f"executor: {shorten(game)} cannot be loaded by its name in another process") from None
+
+
+def _one_run(
+    game: str, max_histories: int | None, method: str, options: Options, number: int, trials: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """In whatever process: what a run came to."""
+    work = _runs(game, max_histories, method, options)
+    work.results = trials
+    run = work.make(number)
+    run.step(run.total)
+    return run.result()
+
+
+@lru_cache(maxsize=1)
+def _runs(game: str, max_histories: int | None, method: str, options: Options) -> Runs:
+    work = parse_method(method).work(Compiled.of(load(game), max_histories), options)
+    assert isinstance(work, Runs)
+    return work
 
 
 class _Plan(NamedTuple):
@@ -162,12 +219,16 @@ class _Task(NamedTuple):
     folder: RunFolder | None
 
 
-def _prepared(plan: _Plan, max_histories: int | None, out: str | Path | None, watcher: Watcher) -> _Task:
+def _prepared(
+    plan: _Plan, max_histories: int | None, out: str | Path | None, watcher: Watcher, elsewhere: bool
+) -> _Task:
     """The game built, the method chosen, its work where it begins or goes on; then the folder is made, or taken up."""
     compiled = Compiled.of(plan.game, max_histories, within(plan.limits.seconds, watcher.building))
     choice = plan.choice or choose(compiled, plan.options)
     check_options(choice.method, plan.options)
     work = choice.method.work(compiled, plan.options)
+    if elsewhere:
+        _check_shared(work, choice.method.name, plan.name)
     if plan.saved is not None:
         work.restore(plan.saved)
     folder = plan.folder

@@ -13,6 +13,7 @@ from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, tabulated
+from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
@@ -255,6 +256,7 @@ def train(
     out: str | Path | None = None,
     resume: bool = False,
     workers: int = 1,
+    executor: Where = LOCAL,
     watcher: Watcher | None = None,
     **parameters: Any,
 ) -> TrainingRun:
@@ -262,7 +264,9 @@ def train(
 
     ``parameters``: ``method`` (``self-play`` or ``resolving``), ``seed``, ``games``, ``parts``, ``worlds``, ``steps``,
     ``nature``, ``hidden`` and ``rate``, as the command line has them.  ``out`` is the folder, a fresh one below
-    ``runs/`` by default; ``resume`` goes on with what is there.  Ctrl-C ends it without loss.
+    ``runs/`` by default; ``resume`` goes on with what is there.  Ctrl-C ends it without loss.  ``workers`` processes of
+    this machine, or of the cluster that ``executor`` names (``ray``, ``ray:ADDRESS``), play the games, as many as
+    there are ``parts`` at most; that changes no result.
 
     Raises ``ParameterError``, ``CheckpointError``, ``BudgetError`` and ``MissingExtraError``.
 
@@ -275,16 +279,17 @@ def train(
         raise ParameterError("no GAME given; 'infoset games' lists the names")
     if resume and parameters:
         raise CheckpointError(f"--{next(iter(parameters))} belongs to the beginning of a training; not to --resume")
+    check_executor(executor)
     from infoset.learn import running  # brings torch
 
     watcher = watcher or Watcher()
     name = game if game is None or isinstance(game, str) else own_name(game) or game.name
     if resume:
-        folder, config = running.resume(Path(str(out)), name, seconds, epochs, workers, watcher)
+        folder, config = running.resume(Path(str(out)), name, seconds, epochs, workers, watcher, executor)
     else:
         config = running.config_of(str(name), parameters)
         where = None if out is None else Path(out)
-        folder, config = running.begin(config, where, seconds, epochs, workers, watcher)
+        folder, config = running.begin(config, where, seconds, epochs, workers, watcher, executor)
     points = folder.points()
     folder.close()
     return TrainingRun(folder.path, config.game, config.method, points[-1] if points else None)

@@ -11,6 +11,7 @@ import msgspec
 
 from infoset.arena.tournament import MOVE_LIMIT, SLOW, Standings, tournament
 from infoset.errors import FormatError, shorten
+from infoset.executors import LOCAL, Where
 from infoset.files import read_text
 
 
@@ -60,9 +61,11 @@ def compete(
     *,
     db: str | Path | None = None,
     workers: int | None = None,
+    executor: Where = LOCAL,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
     """Play the competition of a TOML file, or go on with it; its games are kept in ``db``, by default beside the file.
+    ``workers`` and ``executor`` are those of ``tournament``.
 
     Raises ``FormatError`` for a file that is none, and what ``tournament`` raises.
 
@@ -75,5 +78,6 @@ def compete(
     """
     found, path = read(Path(file)), None if db is None else Path(db)
     return tournament(
-        found.game, found.teams, db=found.kept(Path(file), path), workers=workers, progress=progress, **found.settings
-    )
+        found.game, found.teams, db=found.kept(Path(file), path), workers=workers, executor=executor,
+        progress=progress, **found.settings,
+    )  # fmt: skip

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future
+from concurrent.futures import wait as wait_for
 from contextlib import suppress
+from math import inf
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryFile
 from time import monotonic
 from types import TracebackType
-from typing import NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import msgspec
 
@@ -29,9 +32,11 @@ from infoset.arena.worker import (
     Refused,
     Setup,
     Task,
+    play_apart,
 )
 from infoset.base import Game
-from infoset.errors import UnsupportedGameError
+from infoset.errors import UnsupportedGameError, shorten
+from infoset.executors import Where, executor, width
 from infoset.processes import end_group, own_group
 
 Tasks: TypeAlias = Callable[[], Task | None]
@@ -133,6 +138,48 @@ class LocalCrew:
             if isinstance(outcome, Refused):
                 raise UnsupportedGameError(outcome.text)
             yield outcome
+
+
+class SharedCrew:
+    """Plays wherever an executor does; a game whose process is lost is the executor's to begin again."""
+
+    def __init__(self, setup: Setup, where: Where, size: int | None) -> None:
+        self.setup, self.opening = msgspec.json.encode(setup), executor(where, size)
+        self.size = size
+
+    def __enter__(self) -> Self:
+        self.opened = self.opening.__enter__()
+        return self
+
+    def __exit__(self, *ending: Any) -> None:
+        self.opening.__exit__(*ending)
+
+    def play(self, tasks: Tasks) -> Iterator[PlayedGame]:
+        """Play all games, in any order.
+
+        Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one ends every process.
+        """
+        size = min(self.size or inf, width(self.opened))
+        playing: set[Future[bytes]] = set()
+        while True:
+            while len(playing) < size and (task := tasks()) is not None:
+                playing.add(self.opened.submit(play_apart, self.setup, msgspec.json.encode(task)))
+            if not playing:
+                return
+            over, playing = wait_for(playing, return_when=FIRST_COMPLETED)
+            for future in over:
+                yield self._outcome(future)
+
+    @staticmethod
+    def _outcome(future: Future[bytes]) -> PlayedGame:
+        try:
+            outcome = msgspec.json.decode(future.result(), type=Message)
+        except Exception as error:  # of whatever executor
+            first = next(iter(str(error).splitlines()), "")
+            raise UnsupportedGameError(f"a game was lost: {type(error).__name__}: {shorten(first, 200)}") from None
+        if not isinstance(outcome, PlayedGame):
+            raise UnsupportedGameError(outcome.text)
+        return outcome
 
 
 class Crew:

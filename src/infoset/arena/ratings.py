@@ -1,10 +1,12 @@
-"""Bradley-Terry ratings: how strong each team is, from who beat whom."""
+"""How strong each team is, from who beat whom (Bradley-Terry), and each agent, from tables and teams (OpenSkill)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -25,6 +27,47 @@ class Rating:
     rating: float
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class Skill:
+    """An agent's strength as OpenSkill has it: 25 with nothing known, with its 95 % interval."""
+
+    agent: str
+    games: int
+    skill: float
+    low: float
+    high: float
+
+
+def openskill(games: Iterable[Sequence[tuple[tuple[str, ...], float]]]) -> tuple[Skill, ...]:
+    """Skills of agents from games in their order, the strongest first; of each game all teams with their scores.
+
+    A team is as strong as its agents are together, and a table of more than two teams is ranked at once: the model of
+    Plackett and Luce in the approximation of Weng & Lin (2011), *A Bayesian Approximation Method for Online Ranking*,
+    JMLR 12.  Games in which an agent meets itself are left out.
+    """
+    from openskill.models import PlackettLuce
+
+    model = PlackettLuce()
+    known: dict[str, Any] = {}
+    played: Counter[str] = Counter()
+    for game in games:
+        agents = [agent for team, _ in game for agent in team]
+        for agent in agents:
+            known.setdefault(agent, model.rating())
+        if len(set(agents)) < len(agents):
+            continue
+        before = [[known[agent] for agent in team] for team, _ in game]
+        after = model.rate(before, scores=[score for _, score in game])
+        for (team, _), rated in zip(game, after, strict=True):
+            known.update(zip(team, rated, strict=True))
+            played.update(team)
+    found = [
+        Skill(agent, played[agent], r.mu, r.mu - NORMAL_95 * r.sigma, r.mu + NORMAL_95 * r.sigma)
+        for agent, r in known.items()
+    ]
+    return tuple(sorted(found, key=lambda skill: -skill.skill))
 
 
 def bradley_terry(teams: Sequence[str], wins: FloatArray) -> tuple[Rating, ...]:

@@ -9,18 +9,20 @@ from itertools import combinations
 from math import inf
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 
-from infoset.arena.crew import Crew, Forfeit, LocalCrew
+from infoset.arena.crew import Crew, Forfeit, LocalCrew, SharedCrew
 from infoset.arena.formats import FORMATS, Format, Meeting, Plan, RoundRobin
-from infoset.arena.ratings import Rating, bradley_terry
-from infoset.arena.schedule import Fixture, Schedule
+from infoset.arena.ratings import Rating, Skill, bradley_terry, openskill
+from infoset.arena.schedule import Fixture, Schedule, is_foreign
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
 from infoset.arena.worker import PlayedGame, Setup, Task
 from infoset.base import Agent, Game
 from infoset.catalog import load
-from infoset.errors import InfosetError, ParameterError
+from infoset.errors import InfosetError, ParameterError, shorten
+from infoset.executors import LOCAL, Where, check_executor
 from infoset.match.agents import given
 from infoset.match.match import MAX_SEED, check_clocks
 from infoset.match.series import PROGRESS_SECONDS
@@ -31,6 +33,7 @@ from infoset.registry import own_name
 MOVE_LIMIT = 10.0
 SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
 MAX_WORKERS = 1000
+AnyCrew: TypeAlias = Crew | LocalCrew | SharedCrew
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Standings:
     """Of a format in which teams go through; teams by their numbers."""
     ranking: tuple[str, ...] = ()
     """The teams from the first down, where the format says it; else the ratings do."""
+    skills: tuple[Skill, ...] = ()
+    """Of agents, where teams have several or a table has more than two; once it is over or ended."""
 
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
@@ -107,6 +112,7 @@ def tournament(
     start_clock: float | None = None,
     isolate: bool | None = None,
     memory: int | None = None,
+    executor: Where = LOCAL,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
     """Let ``teams`` meet in ``game``: round robin, ``games`` games (100) for every pair, in every seating as often.
@@ -126,6 +132,10 @@ def tournament(
     and ``start_clock``.  With ``isolate`` each agent has a process of its own, of ``memory`` MiB (8192), and loses its
     move alone; so it is by default where a clock runs.
 
+    ``executor``: the games are played by this machine's ``workers``, or as tasks of a cluster: ``ray`` starts Ray here,
+    ``ray:ADDRESS`` joins one; the results are the same, as far as no clock decides.  No ``move_limit`` holds there, so
+    that others' agents have to be isolated.
+
     ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
 
     Raises what ``load`` and ``load_agent`` raise, before anything is played; ``ParameterError`` for teams that do not
@@ -140,11 +150,15 @@ def tournament(
     >>> standings.score("scripted(moves=[Paper])")
     1.0
     """
-    check_shared_files("a tournament")
+    check_executor(executor)
+    if executor == LOCAL:
+        check_shared_files("a tournament")
     form = _format(format, games)
     check_range("seed", seed, 0, MAX_SEED)
-    workers = usable_cores() if workers is None else workers  # one for each core it may use
-    check_range("workers", workers, 1, MAX_WORKERS)
+    if workers is None and executor == LOCAL:
+        workers = usable_cores()  # one for each core it may use
+    if workers is not None:
+        check_range("workers", workers, 1, MAX_WORKERS)
     for name, seconds in (("slow", slow), ("move_limit", move_limit)):
         if not 0 < seconds < inf:
             raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
@@ -166,9 +180,23 @@ def tournament(
         how = "" if isinstance(form, RoundRobin) else _spelled(form)
         config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks, how)
         setup = Setup(name, schedule.copies(), slow, *clocks)
-        many = min(workers, plan.total)
-        crew = Crew(setup, many, move_limit) if apart else LocalCrew(setup, rules)
+        crew: AnyCrew
+        if executor != LOCAL:
+            _check_elsewhere(setup, apart)
+            crew = SharedCrew(setup, executor, workers)
+        elif apart:
+            crew = Crew(setup, min(workers or 1, plan.total), move_limit)
+        else:
+            crew = LocalCrew(setup, rules)
         return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
+
+
+def _check_elsewhere(setup: Setup, apart: bool) -> None:
+    """Raises ``ParameterError`` for what cannot be played by another process, or might end or stop it."""
+    if not apart:
+        raise ParameterError("executor: the game or an agent is an object of this process that has no name elsewhere")
+    if foreign := [] if setup.isolate else list(filter(is_foreign, setup.agents)):
+        raise ParameterError(f"executor: {shorten(foreign[0])} may hang or end the process it plays in; isolate them")
 
 
 def _format(format: str | Format, games: int | None) -> Format:
@@ -197,7 +225,7 @@ def _is_known(name: str) -> bool:
 
 
 def _play(
-    schedule: Schedule, plan: Plan, config: TournamentConfig, crew: Crew | LocalCrew, db: Path | None,
+    schedule: Schedule, plan: Plan, config: TournamentConfig, crew: AnyCrew, db: Path | None,
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
     """All games that are not in the store."""
@@ -242,15 +270,20 @@ class _Run:
         self.schedule, self.plan, self.store, self.progress = schedule, plan, store, progress
         self.tally = _Tally(schedule)
         self.scores: dict[int, list[float]] = {}
+        self.met: dict[int, tuple[int, ...]] = {}
         self.given: dict[int, Fixture] = {}
         kept = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
         for fixture in plan.over(kept, self.scores, lambda fixture: self._scores(fixture, kept[fixture.number])):
-            self.tally.add(fixture, self.scores[fixture.number])
+            self._count(fixture)
         self.earlier = self.tally.games
         self.due, self.news = plan.due(self.scores), False
         self.begin = perf_counter()
         self.shown = -inf
         self._show()
+
+    def _count(self, fixture: Fixture) -> None:
+        self.met[fixture.number] = fixture.teams
+        self.tally.add(fixture, self.scores[fixture.number])
 
     def _scores(self, fixture: Fixture, result: Result) -> list[float]:
         return self.schedule.scores(fixture, result.returns, result.forfeit)
@@ -279,7 +312,7 @@ class _Run:
         self.store.add(result, faults, seed=fixture.seed, agents=agents, replay=replay)
         self.scores[fixture.number] = self._scores(fixture, result)
         self.news = True
-        self.tally.add(fixture, self.scores[fixture.number])
+        self._count(fixture)
         del self.given[fixture.number]
         self._show()
 
@@ -300,7 +333,18 @@ class _Run:
     def standings(self, stopped: str) -> Standings:
         """With the faults of the games that count."""
         faults = [fault for fault in self.store.faults() if fault.game in self.scores]
-        return self._standings(tuple(faults), stopped)
+        return replace(self._standings(tuple(faults), stopped), skills=self._skills())
+
+    def _skills(self) -> tuple[Skill, ...]:
+        """Where who beat whom does not say it all."""
+        teams = [team.members for team in self.schedule.teams]
+        if len(self.schedule.groups[0]) < 3 and max(map(len, teams)) == 1:
+            return ()
+        games = (
+            [(teams[team], score) for team, score in zip(met, self.scores[number], strict=True)]
+            for number, met in sorted(self.met.items())
+        )
+        return openskill(games)
 
     def _standings(self, faults: tuple[TeamFault, ...], stopped: str) -> Standings:
         return Standings(

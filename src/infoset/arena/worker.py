@@ -12,6 +12,7 @@ import random
 import sys
 import zlib
 from collections import Counter
+from functools import lru_cache
 from multiprocessing.connection import Connection
 from threading import Thread
 from time import monotonic
@@ -219,6 +220,20 @@ class Player:
             seated.append(self.agents[name][used[name]])
             used[name] += 1
         return seated
+
+
+@lru_cache(maxsize=1)
+def _player(setup: bytes) -> Player:
+    return Player(msgspec.json.decode(setup, type=Setup), NoClock())
+
+
+def play_apart(setup: bytes, task: bytes) -> bytes:
+    """One game wherever this process is: a ``Setup`` and a ``Task`` in JSON, a message back."""
+    try:
+        found: PlayedGame | Refused = _player(setup).play(msgspec.json.decode(task, type=Task))
+    except InfosetError as error:
+        found = Refused(str(error))
+    return msgspec.json.encode(found)
 
 
 def unknown_of(agent: Noted | Apart) -> int:

@@ -49,6 +49,9 @@ SecondsPerMove = Annotated[
     float | None, typer.Option(help="An agent that needs more loses the move (default: no limit).")
 ]
 StartClock = Annotated[float | None, typer.Option(help="Seconds for agents to begin a game (default: no limit).")]
+Executor = Annotated[
+    str, typer.Option("--executor", help="Where: local, ray (extra 'cluster'), or a cluster of it, ray:ADDRESS.")
+]
 Isolate = Annotated[bool, typer.Option("--isolate", help="Run each agent in a process of its own, with limits.")]
 
 
@@ -129,6 +132,7 @@ def solve(
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     max_histories: MaxHistories = None,
+    executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
@@ -152,7 +156,7 @@ def solve(
         )  # fmt: skip
         solve_game(
             game, method, iterations=iterations, target=target, seconds=seconds, start=start, runs=runs, seed=seed,
-            max_histories=max_histories, out=folder, resume=resume, watcher=watcher,
+            max_histories=max_histories, out=folder, resume=resume, executor=executor, watcher=watcher,
         )  # fmt: skip
 
 
@@ -177,6 +181,7 @@ def train(
     ] = None,
     hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128, 256).")] = None,
     rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
+    executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
     """Train a network by self-play; 'trained:DIR' plays with it."""
@@ -193,7 +198,15 @@ def train(
     with LearningProgress(seconds) as progress:
         watcher = Watcher(building=progress.exploring, point=progress.advance)
         training = learn(
-            name, seconds=seconds, epochs=epochs, out=out, resume=resume, workers=workers, watcher=watcher, **given
+            name,
+            seconds=seconds,
+            epochs=epochs,
+            out=out,
+            resume=resume,
+            workers=workers,
+            executor=executor,
+            watcher=watcher,
+            **given,
         )
     last = training.last
     if json_:
@@ -223,6 +236,7 @@ def evaluate(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of learnt responses (0).")] = None,
     max_histories: MaxHistories = None,
+    executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
     """Say how good a policy or an agent is: exactly where it fits, else a lower bound with its interval."""
@@ -237,7 +251,9 @@ def evaluate(
         check_file(best_response)
     played = check_what(what)
     compiled = Compiled.of(game, max_histories)
-    found = how_good(compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0)
+    found = how_good(
+        compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
+    )
     if found.exact and (seconds, seed) != (None, None):
         print("infoset: nothing had to be learnt; --seconds and --seed were not used", file=sys.stderr)
     if json_:
@@ -383,6 +399,7 @@ def tournament(
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the cross table and the ratings as SVG.")] = None,
     replay: Annotated[int | None, typer.Option(help="Instead: write this game of --db as a replay.")] = None,
+    executor: Executor = "local",
     out: Annotated[Path | None, typer.Option(help="The file for --replay (default: beside the database).")] = None,
     json_: AsJson = False,
 ) -> None:
@@ -401,6 +418,7 @@ def tournament(
     standings, path = verb.play(
         _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers, self_matches=self_,
         slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
+        executor=executor,
     )  # fmt: skip
     _report_standings(standings, path, json_)
 
@@ -465,12 +483,13 @@ def compete(
     workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
     db: Annotated[Path | None, typer.Option(help="Keep every game here (default: beside FILE, as FILE.db).")] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the bracket, or the cross table, as SVG.")] = None,
+    executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
     """Play a whole competition from one file, or go on with it: a round robin, a bracket, rounds, a free-for-all."""
     from infoset.cli import tournament as verb
 
-    standings, path = verb.compete(file, db, svg, workers)
+    standings, path = verb.compete(file, db, svg, workers=workers, executor=executor)
     _report_standings(standings, path, json_)
 
 

@@ -45,12 +45,12 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **setti
     return standings, path
 
 
-def compete(file: Path, db: Path | None, svg: Path | None, workers: int | None) -> tuple[Standings, Path]:
+def compete(file: Path, db: Path | None, svg: Path | None, **how: Any) -> tuple[Standings, Path]:
     """Play the competition of a file, or go on with it; kept beside the file by default."""
     from infoset.arena.competition import read
 
     found = read(file)
-    return play(found.game, found.teams, found.kept(file, db), svg, workers=workers, **found.settings)
+    return play(found.game, found.teams, found.kept(file, db), svg, **how, **found.settings)
 
 
 def body(standings: Standings, path: Path) -> dict[str, Any]:

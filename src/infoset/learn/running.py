@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from infoset.errors import CheckpointError, ParameterError
+from infoset.executors import LOCAL, Where
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
 from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig, TrainingFolder, train
@@ -34,19 +35,31 @@ def config_of(game: str, given: dict[str, Any]) -> AnyConfig:
 
 
 def begin(
-    config: AnyConfig, out: Path | None, seconds: float, epochs: int | None, workers: int, watcher: Watcher
+    config: AnyConfig,
+    out: Path | None,
+    seconds: float,
+    epochs: int | None,
+    workers: int,
+    watcher: Watcher,
+    where: Where = LOCAL,
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training from its beginning; the folder is made when the game is known to fit."""
     TrainingFolder.check_free(out)
     work = config.learner(watcher.building)
     folder = TrainingFolder.create(out, config)
-    with shared(work, config, workers):
+    with shared(work, config, workers, where):
         train(folder, work, None, seconds, epochs, watcher.point)
     return folder, config
 
 
 def resume(
-    out: Path, game: str | None, seconds: float, epochs: int | None, workers: int, watcher: Watcher
+    out: Path,
+    game: str | None,
+    seconds: float,
+    epochs: int | None,
+    workers: int,
+    watcher: Watcher,
+    where: Where = LOCAL,
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training that goes on."""
     folder, config, saved = TrainingFolder.open(out)
@@ -55,6 +68,6 @@ def resume(
     if game is None:
         check_trusted(config.game, f"the training in {out}")
     work = config.learner(watcher.building)
-    with shared(work, config, workers):
+    with shared(work, config, workers, where):
         train(folder, work, saved, seconds, epochs, watcher.point)
     return folder, config

@@ -1,62 +1,46 @@
-"""The games of an epoch in several processes; how many there are changes nothing in a training."""
+"""The games of an epoch in several processes; how many there are, and where, changes nothing in a training."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Hashable, Iterator
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from types import TracebackType
-from typing import Protocol, Self
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
 from infoset.errors import CheckpointError
+from infoset.executors import LOCAL, Where, executor, send, width
 from infoset.learn.learner import Games, Learner, Played, part_of, weights_of
 
 
-class LearnerConfig(Protocol):
+class LearnerConfig(Hashable, Protocol):
     """What makes a training anew in another process."""
 
     def learner(self) -> Learner: ...
 
 
 class Workers:
-    """Up to ``count`` processes for a training; each begins with exploring the game, as the training did.
+    """A training's games, shared out."""
 
-    They end with the process that started them, however that ends.
-    """
-
-    def __init__(self, config: LearnerConfig, count: int) -> None:
-        self.count = count
-        self.pool = ProcessPoolExecutor(count, get_context("spawn"), _begin, (config,))
+    def __init__(self, config: LearnerConfig, opened: Executor, count: int) -> None:
+        self.config, self.opened, self.count = config, opened, count
         try:
-            for ready in [self.pool.submit(os.getpid) for _ in range(count)]:  # before a clock runs
+            for ready in [opened.submit(_ready, config) for _ in range(count)]:  # before a clock runs
                 ready.result()
         except BrokenProcessPool:
-            self.pool.shutdown()
             raise CheckpointError("a process that was to play games ended before it could; try fewer workers") from None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.pool.shutdown(cancel_futures=True)
 
     def play(self, games: Games, iteration: int, parts: list[int]) -> list[Played]:
         """As ``games.play``.  Raises ``CheckpointError`` where a process ended."""
         shares = [share for k in range(self.count) if (share := parts[k :: self.count])]
-        weights = weights_of(games.net)
+        weights = send(self.opened, weights_of(games.net))
         try:
-            dealt = [self.pool.submit(_play, weights, iteration, share) for share in shares]
+            dealt = [self.opened.submit(_play, self.config, weights, iteration, share) for share in shares]
             found = {part: played for share, each in zip(shares, dealt, strict=True)
                      for part, played in zip(share, each.result(), strict=True)}  # fmt: skip
         except BrokenProcessPool:
@@ -65,37 +49,33 @@ class Workers:
 
 
 @contextmanager
-def shared(work: Learner, config: LearnerConfig, workers: int) -> Iterator[None]:
-    """Where there are several ``workers`` they play the games of ``work``, no more of them than its parts."""
+def shared(work: Learner, config: LearnerConfig, workers: int, where: Where) -> Iterator[None]:
+    """Where there are several ``workers``, or others than this machine's, they play the games of ``work``: no more of
+    them than it has parts.
+    """
     workers = min(workers, work.training.parts)
-    if workers == 1:
+    if workers == 1 and where == LOCAL:
         yield
         return
-    with Workers(config, workers) as processes:
-        work.play = processes.play
+    with executor(where, workers) as opened:
+        work.play = Workers(config, opened, min(workers, width(opened))).play
         yield
 
 
-_playing: list[Games] = []
-"""In a process that plays: its one player."""
-
-
-def _begin(config: LearnerConfig) -> None:
-    """Make ready to play.  An interruption is for the training, which then ends this process too."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+@lru_cache(maxsize=1)
+def _player(config: LearnerConfig) -> Games:
+    """In a process that plays; it explores the game, as the training did."""
     torch.set_num_threads(1)
-    _playing.append(config.learner().player)
+    return config.learner().player
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    assert parent
-    parent.join()
-    os._exit(1)
+def _ready(config: LearnerConfig) -> None:
+    _player(config)
 
 
-def _play(weights: dict[str, npt.NDArray[np.generic]], iteration: int, parts: list[int]) -> list[Played]:
-    (games,) = _playing
+def _play(
+    config: LearnerConfig, weights: dict[str, npt.NDArray[np.generic]], iteration: int, parts: list[int]
+) -> list[Played]:
+    games = _player(config)
     games.net.load_state_dict(part_of(weights, ""))
     return games.play(iteration, parts)

@@ -11,6 +11,8 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FuturesTimeoutError
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import ceil, inf
@@ -136,6 +138,8 @@ class Runs(Work):
     """
 
     finished_as = "iterations"
+    dealt: RunsElsewhere | None = None
+    """Who makes them, where that is not done here."""
 
     def __init__(self, make: Callable[[int], Run], runs: int) -> None:
         self.make, self.runs = make, runs
@@ -149,17 +153,26 @@ class Runs(Work):
         """Of all runs together."""
         return self.number * self.each + (self.current.iteration if self.number < self.runs else 0)
 
+    @property
+    def trials(self) -> int:
+        """So many runs come first, since those behind them depend on what they came to."""
+        return 0
+
     def step(self, iterations: int, until: float = inf) -> None:
+        if self.dealt is not None:
+            if (result := self.dealt.result(self, until)) is not None:
+                self._next(result)
+            return
         goal = min(self.iteration + iterations, self.total)
         while self.iteration < goal:
             self.current.step(min(goal - self.iteration, self.each - self.current.iteration), until)
             if self.current.iteration == self.each:
-                self._next()
+                self._next(self.current.result())
             elif time.monotonic() >= until:
                 return
 
-    def _next(self) -> None:
-        self.results.append(self.current.result())
+    def _next(self, result: dict[str, Any]) -> None:
+        self.results.append(result)
         self.number += 1
         if self.number < self.runs:
             self.current = self.make(self.number)
@@ -226,6 +239,30 @@ class Runs(Work):
                 self.current.restore(part_of(saved, "current."))
         except (KeyError, ValueError, TypeError, IndexError) as error:
             raise CheckpointError(f"the checkpoint does not fit: {shorten(str(error), 200)}") from None
+
+
+class RunsElsewhere:
+    """Deals runs out, so many at a time, and gives back what they came to, in their order."""
+
+    def __init__(self, deal: Callable[[int, list[dict[str, Any]]], Future[dict[str, Any]]], width: int) -> None:
+        """``deal``: begins a run by its number, given what the trials came to."""
+        self.deal, self.width = deal, width
+        self.begun: dict[int, Future[dict[str, Any]]] = {}
+
+    def result(self, runs: Runs, until: float) -> dict[str, Any] | None:
+        """Of the next run; ``None`` where that is not over by then."""
+        trials = runs.results[: runs.trials]
+        known = runs.runs if runs.number >= runs.trials else runs.trials
+        for number in range(runs.number, min(runs.number + self.width, known)):
+            if number not in self.begun:
+                self.begun[number] = self.deal(number, trials)
+        try:
+            left = None if until == inf else max(until - time.monotonic(), 0.0)
+            found = self.begun[runs.number].result(left)
+        except FuturesTimeoutError:
+            return None
+        del self.begun[runs.number]
+        return found
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -15,9 +15,9 @@ def tournament_text(standings: Standings) -> str:
     rate = f", {standings.fresh / standings.seconds:,.0f} a second" if standings.fresh else ""
     tail = f"{standings.fresh:,} games in {standings.seconds:.3g} s{rate}"
     stopped = [f"stopped: interrupted, {standings.planned - standings.games:,} games are left"]
+    more = [*meeting_lines(standings), *skill_lines(standings), *fault_lines(standings)]
     return "\n".join(
-        [head, *columns(_rows(standings)), note, *meeting_lines(standings), *fault_lines(standings), tail]
-        + (stopped if standings.stopped == "interrupted" else [])
+        [head, *columns(_rows(standings)), note, *more, tail] + (stopped if standings.stopped == "interrupted" else [])
     )
 
 
@@ -46,6 +46,14 @@ def meeting_lines(standings: Standings) -> list[str]:
         text = ", ".join(f"{standings.teams[team]} {wins}" for team, wins in sides)
         lines.append(f"{met.stage}: {text}{ties}{'' if met.winner >= 0 else ', not over'}")
     return lines
+
+
+def skill_lines(standings: Standings) -> list[str]:
+    """Of agents, where there are any: ``skill of a: 27.1 (22.5 to 31.6), 35 games``."""
+    return [
+        f"skill of {skill.agent}: {skill.skill:.1f} ({skill.low:.1f} to {skill.high:.1f}), {skill.games:,} games"
+        for skill in standings.skills
+    ]
 
 
 def ranking(standings: Standings) -> list[str]:

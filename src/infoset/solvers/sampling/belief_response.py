@@ -392,7 +392,7 @@ class PolicyEvaluation:
     """Everybody's best responses to one profile at work, in steps, a thread a player; saved, they go on elsewhere."""
 
     def __init__(self, walk: Walk, policy: InfosetPolicy, record: bool = False) -> None:
-        self.policy = policy
+        self.walk, self.policy = walk, policy
         self.responses = [BeliefResponse(walk, policy, player, record) for player in range(walk.num_players)]
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:

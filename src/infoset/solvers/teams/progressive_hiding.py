@@ -465,7 +465,6 @@ class Hidings(Runs):
         if not penalties:
             raise ParameterError("penalties: none to choose from; give at least one number from 0")
         self.game, self.penalties = game, penalties
-        self.trials = TRIALS * len(penalties) if len(penalties) > 1 else 0
         prices = [Prices.of(p if isinstance(p, Penalty) else constant(p), iterations) for p in penalties]
 
         def make(run: int) -> HidingRun:
@@ -476,6 +475,11 @@ class Hidings(Runs):
             return HidingRun(game, learner, price, stream, conditional, sampled)
 
         super().__init__(make, self.trials + runs)
+
+    @property
+    def trials(self) -> int:
+        """Those that choose among several penalties."""
+        return TRIALS * len(self.penalties) if len(self.penalties) > 1 else 0
 
     @property
     def chosen(self) -> int:
