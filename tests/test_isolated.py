@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -79,11 +84,27 @@ class Leaving(Agent):
         open("child", "w").write(str(self.child.pid))
         os._exit(1)
 
+class Bomb(Agent):
+    """Seven times all of them double: 128 processes, some in groups of their own; none lasts longer than the tests."""
+    def act(self, legal, deadline):
+        for number in range(7):
+            if os.fork() == 0 and number % 3 == 0:
+                os.setpgrp()
+        time.sleep(60)
+        os._exit(0)
+
 class Curious(Agent):
     def act(self, legal, deadline):
         assert "SECRET" not in os.environ
         return legal[0]
 '''
+
+
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -150,6 +171,48 @@ def test_what_it_started_ends_with_it(own, tmp_path: Path) -> None:
                 raise ProcessLookupError
             os.sched_yield()
             os.kill(child, signal.SIGCONT)
+
+
+def alive(word: str) -> list[str]:
+    """The processes whose command names something."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it is gone
+            if word in (process / "cmdline").read_text():  # which one that has ended does not have
+                found.append(process.name)
+    return found
+
+
+needs_processes = pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system does not list processes")
+
+
+@needs_processes
+def test_a_fork_bomb_costs_its_move_alone(own, tmp_path: Path) -> None:
+    """Also where an administrator runs it, whose processes Linux does not limit; another plays the second game."""
+    series = play_series("kuhn_poker", [own("Bomb"), "random"], games=2, seed=1, seconds_per_move=20.0)
+    assert series.games == 2
+    assert series.agents[0].faults["error"] >= 2
+    match = play_match("kuhn_poker", [own("Bomb", processes=12), "random"], seed=1, seconds_per_move=20.0)
+    assert match.faults[0].detail == "act: it was more than 12 processes"
+    until(lambda: not alive(str(tmp_path)))
+
+
+@needs_processes
+def test_what_was_not_limited_ends_with_the_game(own, tmp_path: Path) -> None:
+    match = play_match("kuhn_poker", [own("Bomb", processes=0), "random"], seed=1, seconds_per_move=1.0)
+    assert match.faults[0].kind == "late"
+    until(lambda: not alive(str(tmp_path)))
+
+
+@needs_processes
+@pytest.mark.parametrize("agent", ["Bomb", "Leaving"])
+def test_what_an_agent_started_ends_with_the_process_that_asked_it(own, tmp_path: Path, agent: str) -> None:
+    code = f"from infoset import play_match\nplay_match('kuhn_poker', ['random', {own(agent, processes=0)!r}], seed=1)"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    until(lambda: len(alive(str(tmp_path))) > 20 if agent == "Bomb" else (tmp_path / "child").exists())
+    process.kill()
+    process.wait()
+    until(lambda: not alive(str(tmp_path)))
 
 
 def test_it_inherits_no_secrets(own, monkeypatch) -> None:

@@ -5,17 +5,18 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from infoset import load
+from infoset import load, processes
 from infoset.arena.tournament import tournament
 from infoset.errors import BudgetError, UnsupportedSystemError
 from infoset.gdl.game import EvaluatorWarning, GdlGame
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.library import description
 from infoset.gdl.syntax import parse_gdl
-from infoset.processes import end_group, limit_memory, own_group, usable_cores
+from infoset.processes import Limits, end_group, limit_memory, own_group, usable_cores
 
 MAC = "def refuse(*_): raise ValueError('current limit exceeds maximum limit')\nimport resource\nresource.setrlimit = refuse\n"
 WINDOWS = "import sys\nsys.modules['resource'] = None\n"
@@ -52,6 +53,8 @@ def test_a_limit_that_cannot_be_says_why(monkeypatch) -> None:
     assert limit_memory(1 << 30) == "this system does not limit memory: current limit exceeds maximum limit"
     monkeypatch.setitem(sys.modules, "resource", None)
     assert limit_memory(1 << 30) == "this system has no limit of memory"
+    monkeypatch.setattr(processes, "PROCESSES", Path("/nowhere"))
+    assert processes.limit(Limits(processes=9)) == "this system has no limit of processes"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +21,7 @@ import numpy as np
 import pytest
 
 from infoset import load, play_match, play_series
+from infoset.arena.tournament import tournament
 from infoset.errors import ParameterError, RemoteError, UnknownNameError, UnsupportedGameError, UnsupportedSystemError
 from infoset.match.agents import load_agent
 from infoset.pommerman.observation import read_observation
@@ -439,6 +442,75 @@ def test_four_served_agents_play_what_they_play_here(serve) -> None:
     match = play_match(TEAM, urls, seed=1, seconds_per_move=5.0)
     assert not match.faults
     assert match.steps[-1].moves.count(None) < 4
+
+
+WAITS = """
+import time
+from pathlib import Path
+
+class Waits:
+    \"\"\"Is slow while the other is away, so that its server comes back before the games are over.\"\"\"
+    def begin(self, *a): ...
+    def observe(self, *a): ...
+    def act(self, legal, deadline):
+        if Path({away!r}).exists():
+            time.sleep(0.1)
+        return legal[0]
+    def end(self, returns): ...
+"""
+
+
+@contextmanager
+def served(port: int) -> Iterator[subprocess.Popen[str]]:
+    """A server in a process of its own, killed in the end."""
+    command = [sys.executable, "-m", "infoset", "serve-agent", "random", "--port", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert "answers on" in process.stderr.readline()
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_server_that_is_killed_loses_its_moves_until_it_is_there_again(tmp_path: Path, moments: int) -> None:
+    """At random moments; every game is played and kept, and those after it came back without a fault."""
+    pytest.importorskip("starlette")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    away, rng, over, kills = tmp_path / "away", random.Random(1), threading.Event(), []
+    (tmp_path / "waits.py").write_text(WAITS.format(away=str(away)))
+    teams = [f"http://127.0.0.1:{port}", f"python:{tmp_path / 'waits.py'}:Waits"]
+    how = {"games": 600 * moments, "workers": 1, "db": tmp_path / "t.db", "slow": 60.0}
+
+    def kill() -> None:
+        for _ in range(moments):
+            with served(port):
+                away.unlink(missing_ok=True)
+                if over.wait(rng.uniform(0.1, 0.5)):
+                    return
+                away.touch()
+            kills.append(time.monotonic())
+            over.wait(0.5)
+        with served(port):
+            away.unlink()
+            over.wait()
+
+    away.touch()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        played = tournament("goofspiel(num_cards=3)", teams, **how)
+    finally:
+        over.set()
+        killer.join()
+    assert len(kills) == moments
+    lost = {fault.game for fault in played.faults}
+    assert {(fault.team, fault.kind) for fault in played.faults} == {(teams[0], "error")}
+    assert len(lost) > moments
+    assert played.games == played.planned == how["games"] > max(lost)
+    again = tournament("goofspiel(num_cards=3)", teams, **how)  # without a server: what is over is over
+    assert (again.fresh, again.table, again.faults) == (0, played.table, played.faults)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

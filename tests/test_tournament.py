@@ -2,19 +2,21 @@
 
 import json
 import os
+import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from collections import Counter
 from dataclasses import asdict
-from functools import partial
 from itertools import combinations, pairwise
 from math import log, sqrt
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Self
 from xml.etree import ElementTree as Xml
 
 import numpy as np
@@ -26,7 +28,7 @@ from scipy.optimize import brentq, minimize
 from conftest import KUHN
 from infoset import Match, TabularPolicy, load_agent, play_match, replay_states
 from infoset.arena import worker
-from infoset.arena.crew import Crew, Forfeit
+from infoset.arena.crew import Crew
 from infoset.arena.ratings import ELO, PRIOR, bradley_terry
 from infoset.arena.schedule import Schedule, seatings, split_team
 from infoset.arena.store import Result, Store, TournamentConfig, load_replay
@@ -270,20 +272,42 @@ def test_choices_that_a_policy_does_not_know_are_counted(tmp_path: Path) -> None
     assert 5 <= sum(fault.count for fault in unknown) < 20
 
 
-def test_a_worker_that_is_killed_costs_at_most_its_game() -> None:
-    plan = schedule(KUHN, ["random", "random"])
-    tasks = [Task(fixture.number, fixture.seed, plan.agents(fixture)) for fixture in plan.fixtures(200)]
-    killed, outcomes = 0, []
-    with Crew(Setup(KUHN, plan.copies(), 0.1), 2, 10.0) as crew:
-        for outcome in crew.play(partial(next, iter(tasks), None)):
-            outcomes.append(outcome)
-            if len(outcomes) in (20, 60, 100):
-                next(worker for worker in crew.workers if worker.ready).process.kill()
-                killed += 1
-    assert sorted(outcome.number for outcome in outcomes) == list(range(1, 201))
-    lost = [outcome for outcome in outcomes if isinstance(outcome, Forfeit)]
-    assert len(lost) <= killed
-    assert all((outcome.kind, outcome.detail) == ("died", "its process ended with signal 9") for outcome in lost)
+@pytest.mark.parametrize("moments", [3, pytest.param(10, marks=pytest.mark.slow)])
+def test_workers_that_are_killed_cost_nothing(moments: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In calls of agents, mostly: from outside, whatever they were at; what comes of it is what would have."""
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    teams = [f"python:{tmp_path / 'faulty.py'}:Thinks", "random"]
+    whole = tournament(KUHN, teams, games=100 * moments, workers=2)
+    rng, kills, over = random.Random(1), [], threading.Event()
+
+    class Killed(Crew):
+        """Its workers are, while they play."""
+
+        def __enter__(self) -> Self:
+            threading.Thread(target=self.kill).start()
+            return super().__enter__()
+
+        def kill(self) -> None:
+            while len(kills) < moments and not over.wait(rng.uniform(0.05, 0.4)):
+                busy = [worker.process for worker in self.workers if worker.ready and worker.task]
+                if busy:
+                    rng.choice(busy).kill()
+                    kills.append(busy)
+
+    monkeypatch.setattr("infoset.arena.tournament.Crew", Killed)
+    try:
+        assert plain(tournament(KUHN, teams, games=100 * moments, workers=2)) == plain(whole)
+    finally:
+        over.set()
+    assert len(kills) == moments
+
+
+def test_an_agent_that_kills_its_process_does_it_again_and_forfeits_the_game(tmp_path: Path) -> None:
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    kills = f"python:{tmp_path / 'faulty.py'}:Kills"
+    played = tournament(KUHN, [kills, "random"], games=1, workers=1)
+    assert played.table == (Encounter(kills, "random", 0, 1, 0),)
+    assert [(fault.kind, fault.detail) for fault in played.faults] == [("died", "its process ended with signal 9")]
 
 
 def test_agents_that_cannot_play_the_game_end_it_before_it_begins(tmp_path: Path) -> None:
@@ -390,6 +414,117 @@ def test_two_runs_cannot_share_a_database(tmp_path: Path) -> None:
         pytest.raises(CheckpointError, match=r"t\.db: another process is at this tournament"),
     ):
         tournament(KUHN, ["random", "random"], db=tmp_path / "t.db")
+
+
+def test_a_second_writer_is_refused_and_the_first_undisturbed(tmp_path: Path, whole: dict) -> None:
+    file = tmp_path / "t.db"
+    with subprocess.Popen(command(*LONG, "--db", str(file)), stdout=subprocess.PIPE, text=True) as first:
+        until(lambda: rows(file) > 0)
+        first.send_signal(signal.SIGSTOP)  # so that it is not over before the second begins
+        second = run(*LONG, "--db", str(file))
+        first.send_signal(signal.SIGCONT)
+        done = json.loads(first.communicate(timeout=60)[0])
+    assert (second.returncode, second.stdout) == (1, "")
+    assert second.stderr == f"infoset: {file}: another process is at this tournament\n"
+    assert {key: done[key] for key in FIGURES} == {key: whole[key] for key in FIGURES}
+
+
+def test_a_file_of_schema_1_is_gone_on_with(tmp_path: Path) -> None:
+    """It has the same tables; what is played says nothing of clocks and formats."""
+    file = tmp_path / "t.db"
+    tournament(KUHN, KUHN_TEAMS, games=4, db=file, workers=1)
+    later = ("seconds_per_move", "start_clock", "isolate", "memory", "format")
+    with sqlite3.connect(file) as connection:
+        held = json.loads(connection.execute("SELECT config FROM tournament").fetchone()[0])
+        connection.execute(
+            "UPDATE tournament SET config = ?", (json.dumps({k: v for k, v in held.items() if k not in later}),)
+        )
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with pytest.raises(CheckpointError, match="seconds_per_move=None, not 60"):
+        tournament(KUHN, KUHN_TEAMS, games=4, db=file, seconds_per_move=60.0)
+    more = tournament(KUHN, KUHN_TEAMS, games=10, db=file, workers=1)
+    assert more.fresh == 18
+    assert plain(more) == plain(tournament(KUHN, KUHN_TEAMS, games=10, workers=1))
+    assert load_replay(file, 1).game == KUHN
+
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
+with Store.open(Path(sys.argv[1]), TournamentConfig("kuhn_poker", ("random", "random"), 0, False, 0.1, 10.0)) as store:
+    for number in range(len(list(store.results(2))) + 1, 100_000):
+        fault = TeamFault("random", number, "slow", 1, "took 0.2 s")
+        store.add(Result(number, (1.0, -1.0), None), [fault], seed=1, agents=["random"] * 2, replay=os.urandom(3000))
+        print(number, flush=True)
+"""
+
+
+def kept(file: Path) -> int:
+    """How many games a file holds, which must be whole."""
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        numbers = [number for (number,) in connection.execute("SELECT number FROM games ORDER BY number")]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert connection.execute("SELECT count(*) FROM faults").fetchone() == (len(numbers),)
+    connection.close()
+    return len(numbers)
+
+
+def test_a_writer_that_is_killed_loses_no_game_that_it_said_was_kept(tmp_path: Path) -> None:
+    """Ten times, in the middle of transactions; each time the next one goes on with the same file."""
+    file, said, rng = tmp_path / "t.db", tmp_path / "said", random.Random(1)
+    for _ in range(10):
+        before = len(said.read_text().splitlines()) if said.exists() else 0
+        with said.open("a") as out, subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=out) as process:
+            until(lambda before=before: len(said.read_text().splitlines()) > before)
+            time.sleep(rng.uniform(0.0, 0.1))
+            process.kill()
+        last = int(said.read_text().split()[-1])
+        assert last <= kept(file) <= last + 1
+
+
+def test_a_full_disk_is_one_line_and_the_games_before_it_are_kept(tmp_path: Path) -> None:
+    """As a limit of what a process may write has it, which binds an administrator too."""
+    resource = pytest.importorskip("resource")
+    file, size = tmp_path / "t.db", 1 << 20
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    done = subprocess.run(
+        [sys.executable, "-c", WRITER, str(file)], capture_output=True, text=True, preexec_fn=full, check=False
+    )
+    said = done.stdout.split()
+    assert len(said) > 20
+    assert done.stderr.splitlines()[-1].startswith(
+        f"infoset.errors.CheckpointError: {file}: game {len(said) + 1} could not be kept: disk I/O error"
+    )
+    assert kept(file) == len(said)
+
+
+@pytest.mark.parametrize("pages", [1, 16])
+def test_a_tournament_on_a_full_disk_goes_on_when_there_is_room(
+    tmp_path: Path, pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the beginning, and after some games; SQLite says the same as of a disk that is full."""
+    file, connect = tmp_path / "t.db", sqlite3.connect
+
+    def full(*arguments: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", full)
+        with pytest.raises(CheckpointError, match=r"t\.db: [^\n]*database or disk is full[^\n]*$"):
+            tournament(KUHN, KUHN_TEAMS, games=100, db=file, workers=1)
+    before = rows(file)
+    assert (before > 0) == (pages > 1)
+    played = tournament(KUHN, KUHN_TEAMS, games=100, db=file, workers=1)
+    assert played.fresh == 300 - before
+    assert plain(played) == plain(tournament(KUHN, KUHN_TEAMS, games=100, workers=1))
 
 
 @pytest.mark.parametrize(
@@ -662,6 +797,15 @@ class Sleeps(Plays):
 class Dies(Plays):
     def act(self, legal, deadline):
         os._exit(1)
+
+class Thinks(Plays):
+    def act(self, legal, deadline):
+        time.sleep(0.005)
+        return super().act(legal, deadline)
+
+class Kills(Plays):
+    def act(self, legal, deadline):
+        os.kill(os.getpid(), 9)
 
 class Cheats(Plays):
     def act(self, legal, deadline):

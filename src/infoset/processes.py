@@ -1,7 +1,8 @@
 """What systems do differently with processes: groups, limits, cores.  Everything else asks here.
 
 On Linux and macOS a process may have a group of its own that ends as a whole; on Windows it is ended alone.  Memory is
-limited where the system takes such a limit; macOS refuses one on addresses, and Windows has none.
+limited where the system takes such a limit; macOS refuses one on addresses, and Windows has none.  How many processes
+one starts is watched from outside, where the system lists them: Linux's own limit binds no administrator.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from pathlib import Path
 from time import sleep
 from typing import Any, NoReturn
 
@@ -24,7 +26,9 @@ from infoset.errors import UnsupportedSystemError
 SYSTEM = os.name
 LEFT_BEHIND = "left behind"  # the name of threads whose calls cannot be broken off
 GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
-WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files", "RLIMIT_NPROC": "processes"}
+WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files"}
+PROCESSES = Path("/proc")
+TICK = 0.1  # seconds between two counts of processes
 
 
 def limit_memory(size: int) -> str:
@@ -39,7 +43,7 @@ class Limits(msgspec.Struct, frozen=True):
     cpu: int = 0
     files: int = 0
     processes: int = 0
-    """How many its user may have, which binds no administrator."""
+    """How many it may be with all that it starts, for ``end_crowd``."""
 
 
 def limit(limits: Limits) -> str:
@@ -47,10 +51,12 @@ def limit(limits: Limits) -> str:
     missed = []
     for name, size in (
         ("RLIMIT_AS", limits.memory << 20), ("RLIMIT_CPU", limits.cpu),
-        ("RLIMIT_FSIZE", limits.files << 20), ("RLIMIT_NPROC", limits.processes),
+        ("RLIMIT_FSIZE", limits.files << 20),
     ):  # fmt: skip
         if size and (why := _limit(name, size)):
             missed.append(why)
+    if limits.processes and not in_session(os.getsid(0)):
+        missed.append("this system has no limit of processes")
     return "; ".join(missed)
 
 
@@ -68,12 +74,13 @@ def _limit(name: str, size: int) -> str:
 
 
 def end_with(file: int) -> None:
-    """End this process when the other end of an open socket is gone, whatever else it is doing; for a thread."""
+    """End this process and its group when the other end of an open socket is gone, whatever they do; for a thread."""
     line = select.poll()
     line.register(file, select.POLLHUP)  # which Linux always tells and macOS only when asked
     while not any(event & GONE for _, event in line.poll()):
         sleep(0.05)  # a system may also tell that there is something to read
-    os._exit(1)
+    _kill_session(os.getpid())
+    os.killpg(0, signal.SIGKILL)
 
 
 def own_group() -> dict[str, Any]:
@@ -83,14 +90,59 @@ def own_group() -> dict[str, Any]:
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
+def in_session(leader: int) -> list[int]:
+    """The processes of a session, those that ended and were not asked how included; none where they are not listed."""
+    found = []
+    numbers = [file.name for file in PROCESSES.iterdir()] if PROCESSES.is_dir() else []
+    for number in map(int, filter(str.isdigit, numbers)):
+        with suppress(ProcessLookupError):
+            if os.getsid(number) == leader:
+                found.append(number)
+    return found
+
+
 def end_group(process: subprocess.Popen[bytes]) -> int:
     """End a process at once, and where the system has groups all that it started; returns its exit status."""
+    _kill_group(process)
+    return process.wait()
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):  # macOS may deny what is gone
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-    return process.wait()
+    _kill_session(process.pid)
+
+
+def _kill_session(leader: int) -> None:
+    """Those included that have a group of their own, this process alone left out."""
+    killed = list[int]()
+    while (left := in_session(leader)) != killed:  # until no new ones come
+        for one in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGKILL if one != os.getpid() else 0)
+        killed = left
+
+
+def end_crowd(process: subprocess.Popen[bytes], most: int, crowded: threading.Event) -> None:
+    """Kill a process and all that it started once they are more than ``most``, and say so; for a thread."""
+    while process.returncode is None:
+        if len(in_session(process.pid)) > most:
+            crowded.set()
+            _kill_group(process)
+        sleep(TICK)
+
+
+def ending(status: int) -> str:
+    """An exit status in words."""
+    return f"status {status}" if status >= 0 else f"signal {-status}"
+
+
+def may_be_killed(status: int) -> bool:
+    """Whether this may be the doing of somebody else, or of the system where memory ran out: SIGKILL, SIGTERM."""
+    return status in (-9, -15)
 
 
 def leave(status: int) -> NoReturn:

@@ -37,7 +37,7 @@ from infoset.arena.worker import (
 from infoset.base import Game
 from infoset.errors import UnsupportedGameError, shorten
 from infoset.executors import Where, executor, width
-from infoset.processes import end_group, own_group
+from infoset.processes import end_group, ending, may_be_killed, own_group
 
 Tasks: TypeAlias = Callable[[], Task | None]
 """The next game to play, or ``None`` where none is due now."""
@@ -105,11 +105,11 @@ class Worker:
         seat, seconds = self.clock.read()
         return self.task is not None and seat != NOBODY and seconds > move_limit
 
-    def kill(self) -> str:
-        """End the process and all that it started; says how it ended."""
+    def kill(self) -> int:
+        """End the process and all that it started; returns its exit status."""
         status = end_group(self.process)
         self.link.close()
-        return f"status {status}" if status >= 0 else f"signal {-status}"
+        return status
 
     def stop(self, seconds: float) -> None:
         """Let it end by itself, for agents that clean up, but not for long."""
@@ -249,23 +249,26 @@ class Crew:
         return None
 
     def _lose(self, worker: Worker, kind: str) -> Forfeit | None:
-        """A worker is gone, or ended here; its game is forfeited, or played again where no agent is to blame."""
+        """A worker is gone, or ended here; its game is forfeited, or played again where no agent is to blame.
+
+        A kill may come from outside.  An agent that did it itself does it again, since the seed is the same.
+        """
         self.workers.remove(worker)
         seat, _ = worker.clock.read()
-        ending = worker.kill()
-        how = f"its process ended with {ending}" if kind == "died" else f"no answer in {self.move_limit:g} s"
-        task = worker.task
-        if task is not None and seat != NOBODY:
-            return Forfeit(task.number, seat, kind, how)
+        status, task = worker.kill(), worker.task
+        spared = kind == "died" and may_be_killed(status) and self.attempts[task] + 1 < ATTEMPTS
+        if task is not None and seat != NOBODY and not spared:
+            died = f"its process ended with {ending(status)}"
+            return Forfeit(task.number, seat, kind, died if kind == "died" else f"no answer in {self.move_limit:g} s")
         if task is not None:
             self.again.append(task)
         if task is not None or not worker.ready:
-            self._count_attempt(task, ending)
+            self._count_attempt(task, ending(status))
         return None
 
-    def _count_attempt(self, task: Task | None, ending: str) -> None:
-        """A worker was lost in a game with no agent to blame, or before it was set up."""
+    def _count_attempt(self, task: Task | None, how: str) -> None:
+        """A worker was lost in a game with no agent to blame yet, or before it was set up."""
         self.attempts[task] += 1
         if self.attempts[task] == ATTEMPTS:
             what = f"setting up {', '.join(self.setup.agents)}" if task is None else f"game {task.number}"
-            raise UnsupportedGameError(f"{self.setup.game}: {what} ended {ATTEMPTS} processes, the last with {ending}")
+            raise UnsupportedGameError(f"{self.setup.game}: {what} ended {ATTEMPTS} processes, the last with {how}")

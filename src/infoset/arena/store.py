@@ -167,15 +167,22 @@ class Store:
     def add(
         self, result: Result, faults: Sequence[TeamFault], *, seed: int, agents: Sequence[str], replay: bytes | None
     ) -> None:
-        """One game that is over: it is in the file when this returns, whatever happens to the process then."""
+        """One game that is over: it is in the file when this returns, whatever happens to the process then.
+
+        Raises ``CheckpointError`` where it cannot be, as on a full disk.
+        """
         returns = None if result.returns is None else json.dumps(result.returns)
         row = (result.number, seed, json.dumps(agents), returns, result.forfeit, replay)
-        with self._transaction():
-            self.connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?)", row)
-            self.connection.executemany(
-                "INSERT INTO faults VALUES (?, ?, ?, ?, ?)",
-                [(fault.game, fault.team, fault.kind, fault.count, fault.detail) for fault in faults],
-            )
+        noted = [(fault.game, fault.team, fault.kind, fault.count, fault.detail) for fault in faults]
+        try:
+            with self._transaction():
+                self.connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?)", row)
+                self.connection.executemany("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", noted)
+        except sqlite3.Error as error:
+            raise CheckpointError(
+                f"{self.path}: game {result.number} could not be kept: {shorten(str(error), 200)}; "
+                "those before it are, and the same command goes on"
+            ) from None
 
     def _replay(self, number: int) -> Match:
         query = "SELECT replay, forfeit, agents FROM games WHERE number = ?"

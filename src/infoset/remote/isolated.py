@@ -13,7 +13,7 @@ import sys
 import warnings
 from contextlib import suppress
 from tempfile import TemporaryFile
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
@@ -25,7 +25,7 @@ from infoset.errors import InfosetError, ParameterError, RemoteError, Unsupporte
 from infoset.match.agents import check_agent, load_agent
 from infoset.match.apart import Apart
 from infoset.names import Name, Value, check_range, full_name
-from infoset.processes import Limits, check_shared_files, end_group, end_with, limit, own_group
+from infoset.processes import Limits, check_shared_files, end_crowd, end_group, end_with, ending, limit, own_group
 from infoset.registry import own_name
 from infoset.remote.calls import (
     MAX_MESSAGE,
@@ -49,7 +49,7 @@ KEPT_PREFIXES = ("INFOSET_", "LC_", "NUMBA_", "OMP_", "XDG_CACHE")
 """What an agent's process inherits of the environment: no keys, no tokens."""
 
 
-def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 64, processes: int = 0) -> Agent:
+def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 64, processes: int = 64) -> Agent:
     """Another agent in a process of its own: memory and files in MiB, cpu in seconds; 0: no limit."""
     if not agent or not isinstance(agent, str | Name):
         raise ParameterError("isolated: agent is missing; name it: isolated(agent=random)")
@@ -134,6 +134,9 @@ class ProcessLine:
             )  # fmt: skip
         self.link = Lines(ours)
         self.open.add(0)
+        self.crowded = Event()
+        if most := self.limits.processes:
+            Thread(target=end_crowd, args=(self.process, most, self.crowded), daemon=True).start()
         try:
             made = self._receive(0, monotonic() + SECONDS_TO_START)
         except RemoteError:
@@ -150,7 +153,7 @@ class ProcessLine:
         """End the process and all that it started; how it ended, with the last line that it printed."""
         status = end_group(self.process)
         self.link.close()
-        how = f"status {status}" if status >= 0 else f"signal {-status}"
+        how = ending(status)
         with self.printed:
             size = self.printed.seek(0, os.SEEK_END)
             self.printed.seek(max(size - 1000, 0))
@@ -218,7 +221,8 @@ class ProcessLine:
 
     def _lose(self, why: str = "") -> None:
         how = self._end()
-        self.failure = why or f"its process ended with {how}"
+        crowd = f"it was more than {self.limits.processes} processes" if self.crowded.is_set() else ""
+        self.failure = why or crowd or f"its process ended with {how}"
         self.open.clear()
 
 
