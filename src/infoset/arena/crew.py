@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future
 from concurrent.futures import wait as wait_for
 from contextlib import suppress
+from itertools import islice
 from math import inf
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryFile
@@ -46,6 +47,7 @@ TICK = 0.05  # seconds between two looks at the clocks
 SECONDS_TO_SET_UP = 600.0  # kernels may have to be compiled
 SECONDS_TO_STOP = 2.0
 ATTEMPTS = 3
+BATCH_SECONDS, MOST_OF_A_BATCH = 0.5, 256
 
 
 class Forfeit(NamedTuple):
@@ -141,7 +143,10 @@ class LocalCrew:
 
 
 class SharedCrew:
-    """Plays wherever an executor does; a game whose process is lost is the executor's to begin again."""
+    """Plays wherever an executor does; what is lost with a process is the executor's to begin again.
+
+    Games that are over at once go in ever larger batches, so that what carries them does not take longer.
+    """
 
     def __init__(self, setup: Setup, where: Where, size: int | None) -> None:
         self.setup, self.opening = msgspec.json.encode(setup), executor(where, size)
@@ -159,27 +164,29 @@ class SharedCrew:
 
         Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one ends every process.
         """
-        size = min(self.size or inf, width(self.opened))
-        playing: set[Future[bytes]] = set()
+        size, batch = min(self.size or inf, width(self.opened)), 1
+        playing: dict[Future[bytes], float] = {}
         while True:
-            while len(playing) < size and (task := tasks()) is not None:
-                playing.add(self.opened.submit(play_apart, self.setup, msgspec.json.encode(task)))
+            while len(playing) < size and (due := list(islice(iter(tasks, None), batch))):
+                playing[self.opened.submit(play_apart, self.setup, msgspec.json.encode(due))] = monotonic()
             if not playing:
                 return
-            over, playing = wait_for(playing, return_when=FIRST_COMPLETED)
-            for future in over:
-                yield self._outcome(future)
+            for future in wait_for(playing, return_when=FIRST_COMPLETED).done:
+                if monotonic() - playing.pop(future) < BATCH_SECONDS:
+                    batch = min(2 * batch, MOST_OF_A_BATCH)
+                yield from self._outcomes(future)
 
     @staticmethod
-    def _outcome(future: Future[bytes]) -> PlayedGame:
+    def _outcomes(future: Future[bytes]) -> Iterator[PlayedGame]:
         try:
-            outcome = msgspec.json.decode(future.result(), type=Message)
+            outcomes = msgspec.json.decode(future.result(), type=list[PlayedGame | Refused])
         except Exception as error:  # of whatever executor
             first = next(iter(str(error).splitlines()), "")
-            raise UnsupportedGameError(f"a game was lost: {type(error).__name__}: {shorten(first, 200)}") from None
-        if not isinstance(outcome, PlayedGame):
-            raise UnsupportedGameError(outcome.text)
-        return outcome
+            raise UnsupportedGameError(f"games were lost: {type(error).__name__}: {shorten(first, 200)}") from None
+        for outcome in outcomes:
+            if not isinstance(outcome, PlayedGame):
+                raise UnsupportedGameError(outcome.text)
+            yield outcome
 
 
 class Crew:

@@ -143,7 +143,7 @@ class _All(_Fixed):
         return self.schedule.fixture(number)
 
     def due(self, scores: Scores) -> Iterator[Fixture]:
-        return (fixture for fixture in self.schedule.fixtures(self.games) if fixture.number not in scores)
+        return (self.fixture(number) for number in self.schedule.numbers(self.games) if number not in scores)
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
         del scores

@@ -93,8 +93,12 @@ class Schedule:
 
     def fixtures(self, games: int) -> Iterator[Fixture]:
         """The games of a tournament in which every group plays ``games``, round by round."""
+        return map(self.fixture, self.numbers(games))
+
+    def numbers(self, games: int) -> Iterator[int]:
+        """Theirs."""
         last = ceil(games / len(self.seatings)) * len(self.groups) * len(self.seatings)
-        return (self.fixture(number) for number in range(1, last + 1) if self.holds(games, number))
+        return (number for number in range(1, last + 1) if self.holds(games, number))
 
     def holds(self, games: int, number: int) -> bool:
         """Whether the game of that number is played in a tournament in which every group plays ``games``."""

@@ -227,12 +227,14 @@ def _player(setup: bytes) -> Player:
     return Player(msgspec.json.decode(setup, type=Setup), NoClock())
 
 
-def play_apart(setup: bytes, task: bytes) -> bytes:
-    """One game wherever this process is: a ``Setup`` and a ``Task`` in JSON, a message back."""
+def play_apart(setup: bytes, tasks: bytes) -> bytes:
+    """Some games wherever this process is: a ``Setup`` and a list of ``Task`` in JSON, a message for each back."""
+    found: list[PlayedGame | Refused] = []
     try:
-        found: PlayedGame | Refused = _player(setup).play(msgspec.json.decode(task, type=Task))
+        player = _player(setup)
+        found.extend(map(player.play, msgspec.json.decode(tasks, type=list[Task])))
     except InfosetError as error:
-        found = Refused(str(error))
+        found.append(Refused(str(error)))
     return msgspec.json.encode(found)
 
 
