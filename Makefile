@@ -111,6 +111,7 @@ papers: $(VENV)/test
 papers-long: $(VENV)/test
 	$(BIN)/python papers/pessimistic_search.py
 	$(BIN)/python papers/pommerman_competition.py
+	$(BIN)/python papers/pommerman_free_for_all.py
 	$(BIN)/python papers/hidden_information_ggp.py
 
 clean:

@@ -30,6 +30,8 @@ SCENARIOS = {
     "champion": [f"{TEAM} champion simple champion simple", "match --games 1 pommerman:PommeFFACompetition-v0 champion simple simple simple", f"{TEAM} champion simple champion simple --seconds-per-move 0.1"],
     "hakozaki": [f"{TEAM} hakozaki simple hakozaki simple", "match --games 1 pommerman:PommeFFACompetition-v0 hakozaki simple simple simple"],
     "eisenach": [f"{TEAM} eisenach simple eisenach simple --seconds-per-move 0.1"],
+    "fsm-search": [f"{TEAM} fsm-search simple fsm-search simple", "match --games 1 pommerman:PommeFFACompetition-v0 fsm-search simple simple simple"],
+    "edited-simple": [f"{TEAM} edited-simple simple edited-simple simple", "match --games 1 pommerman:PommeFFACompetition-v0 edited-simple simple simple simple"],
 }  # fmt: skip
 
 

@@ -7,18 +7,14 @@ Games are kept: a run that was ended goes on.  The same by hand: ``infoset compe
 
 from __future__ import annotations
 
-import argparse
-import sys
-from dataclasses import dataclass, fields
 from pathlib import Path
 
-from infoset import compete
+from competition import Page, faults, hold, table
+
 from infoset.arena.tournament import Standings
-from infoset.files import make_folder, replace_file
 from infoset.view.bracket_svg import bracket_svg
 from infoset.view.tournament_text import cross_table, meeting_lines, ranking
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = "pommerman-competition"
 FILE = Path(__file__).with_suffix(".toml")
 TABLE_1 = {
@@ -29,41 +25,6 @@ TABLE_1 = {
 }  # fmt: skip
 """What was published."""
 THEIRS = ("hakozaki", "eisenach", "dypm", "navocado", "skynet")
-
-
-@dataclass(frozen=True)
-class Args:
-    """Hold Pommerman's competition again."""
-
-    out: Path = ROOT / "docs" / "papers"
-    """Folder for the page, with its picture in a folder beside it."""
-    db: Path = ROOT / "runs" / f"{PAGE}.db"
-    """The games."""
-    workers: int = 1
-    """Tables that play at once: with a tenth of a second a move, one for every four cores is fair."""
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args()))
-
-
-def table(names: tuple[str, ...], cells: dict[tuple[str, str], str]) -> str:
-    """Wins/losses/ties of the row against the column."""
-    lines = [f"|  | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    rows = [f"| **{row}** | {' | '.join(cells.get((row, column), '-') for column in names)} |" for row in names]
-    return "\n".join(lines + rows)
-
-
-def faults(standings: Standings) -> str:
-    counts: dict[tuple[str, str], int] = {}
-    for fault in standings.faults:
-        counts[fault.team, fault.kind] = counts.get((fault.team, fault.kind), 0) + fault.count
-    found = [f"`{team}` {kind} {count:,} times" for (team, kind), count in sorted(counts.items())]
-    return "; ".join(found) or "none"
 
 
 def page(standings: Standings) -> str:
@@ -107,20 +68,5 @@ cut by the clock, so that another run, on another machine, ends otherwise.
 """
 
 
-def main() -> None:
-    args = parse()
-    make_folder(args.db.parent)
-
-    def show(now: Standings) -> None:
-        print(f"\r{now.games} of some {now.planned} games", end="", file=sys.stderr, flush=True)
-
-    standings = compete(FILE, db=args.db, workers=args.workers, progress=show)
-    assert standings.stopped == "games"
-    picture = args.out / PAGE / "bracket.svg"
-    make_folder(picture.parent)
-    replace_file(picture, lambda file: file.write(bracket_svg(standings).encode()))
-    (args.out / f"{PAGE}.md").write_text(page(standings), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    hold(Page(FILE, PAGE, "bracket.svg", bracket_svg, page))

@@ -50,6 +50,8 @@ print(*sorted(f"{name}{kinds}" for _, name, kinds in known() - before), sep="\\n
         (TEAM, ("champion", "simple") * 2),
         (TEAM, ("hakozaki", "simple") * 2),
         (TEAM, ("eisenach(budget=20)", "simple") * 2),
+        (TEAM, ("fsm-search", "simple") * 2),
+        (TEAM, ("edited-simple", "simple") * 2),
     ],
 )
 def test_no_agent_compiles_or_loads_code_on_its_clock(game: str, agents: tuple[str, ...]) -> None:

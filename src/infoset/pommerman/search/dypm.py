@@ -185,7 +185,13 @@ def meets(b, s, d, me, enemies, length, memory, engine):
 @linked_kernel
 def act_on(b, d, me, move, engine):
     """The position after one action of ``me`` in which the others stop."""
-    copy(b.guess, d.leaf)
+    act_from(b.guess, b, d, me, move, engine)
+
+
+@linked_kernel
+def act_from(row, b, d, me, move, engine):
+    """The same after any position."""
+    copy(row, d.leaf)
     for k in range(MAX_AGENTS):
         d.moves[k] = st.STOP
     d.moves[me] = move
@@ -196,13 +202,19 @@ def act_on(b, d, me, move, engine):
 @inner_kernel
 def leads_on(b, d, me, move, engine):
     """Whether an action does something, and its agent lives after it; the position after it is on the desk."""
+    return leads_from(b.guess, b, d, me, move, engine)
+
+
+@linked_kernel
+def leads_from(row, b, d, me, move, engine):
+    """The same after any position."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
-    if move == st.LAY and b.guess[agent + st.AMMO] == 0:
+    if move == st.LAY and row[agent + st.AMMO] == 0:
         return False
-    act_on(b, d, me, move, engine)
-    if st.STOP < move < st.LAY and d.cell[move] == b.guess[agent + st.CELL]:
+    act_from(row, b, d, me, move, engine)
+    if st.STOP < move < st.LAY and d.cell[move] == row[agent + st.CELL]:
         return False
-    if move == st.LAY and d.leaf[agent + st.AMMO] >= b.guess[agent + st.AMMO]:
+    if move == st.LAY and d.leaf[agent + st.AMMO] >= row[agent + st.AMMO]:
         return False
     return d.leaf[agent + st.ALIVE] != 0
 

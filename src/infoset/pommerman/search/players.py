@@ -26,12 +26,14 @@ from infoset.pommerman.search.belief import (
 )
 from infoset.pommerman.search.champion import Champion
 from infoset.pommerman.search.dypm import Dypm
+from infoset.pommerman.search.edited_simple import EditedSimple
 from infoset.pommerman.search.eisenach import Eisenach
+from infoset.pommerman.search.fsm_search import FsmSearch
 from infoset.pommerman.search.hakozaki import Hakozaki
 from infoset.pommerman.state import AGENT
 from infoset.warm_up import ready
 
-Parameters: TypeAlias = Champion | Dypm | Eisenach | Hakozaki
+Parameters: TypeAlias = Champion | Dypm | EditedSimple | Eisenach | FsmSearch | Hakozaki
 """Of one agent: they say what room it needs and how it moves."""
 
 

@@ -1,0 +1,85 @@
+"""Hold Pommerman's first competition again, the free-for-all of June 3rd 2018 (Resnick et al. 2018), with our agents.
+
+    python papers/pommerman_free_for_all.py       # some half an hour; rewrites docs/papers/pommerman-free-for-all.md
+
+Games are kept: a run that was ended goes on.  The same by hand: ``infoset compete papers/pommerman_free_for_all.toml``.
+"""
+
+from __future__ import annotations
+
+from math import comb
+from pathlib import Path
+
+from competition import Page, faults, hold, table
+
+from infoset.arena.tournament import Standings
+from infoset.view.tournament_svg import tournament_svg
+from infoset.view.tournament_text import cross_table, ranking
+
+PAGE = "pommerman-free-for-all"
+FILE = Path(__file__).with_suffix(".toml")
+SEATS = 4
+PUBLISHED = {"fsm-search": 22, "edited-simple": 8}
+"""Games won, of 35; of the other six entrants nothing was published."""
+
+
+def won(standings: Standings) -> dict[str, int]:
+    """Games won: whoever wins one does better than all others at the table, who tie among each other."""
+    counts = dict.fromkeys(standings.teams, 0)
+    for (team, _), (wins, _, _) in cross_table(standings).items():
+        counts[team] += wins
+    return {team: count // (SEATS - 1) for team, count in counts.items()}
+
+
+def wins_table(standings: Standings) -> str:
+    counts = won(standings)
+    lines = ["|  | won here | won in 2018 |", "|---|---:|---:|"]
+    return "\n".join(lines + [f"| `{t}` | {counts[t]} | {PUBLISHED.get(t, '')} |" for t in ranking(standings)])
+
+
+def page(standings: Standings) -> str:
+    names = tuple(ranking(standings))
+    cells = {pair: "/".join(map(str, cell)) for pair, cell in cross_table(standings).items()}
+    games = comb(len(names) - 1, SEATS - 1)
+    ties = standings.games - sum(won(standings).values())
+    return f"""# The free-for-all again
+
+Pommerman's first competition, on June 3rd 2018, was a free-for-all of eight entrants on boards in full view, with
+100 ms for a move. The paper (Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and Bruna 2018) reports that the
+first two won 22 and 8 of their 35 games, and that a number of the rest were tied: 35 are the tables of four at which
+one of eight entrants sits.
+
+- The first, of a team led by Gong, was a finite state machine with tree search (Zhou et al. 2018): here `fsm-search`.
+- The second, Görög's, was the stock agent improved through a number of edits: here `edited-simple`.
+
+Both are made anew from what is known of them ([Pommerman](../pommerman.md#agents-of-the-first-competition)). Who the
+other six were is not known; other agents of ours take their places. This page is written by
+`papers/pommerman_free_for_all.py`; the competition is one file, played by
+
+```console
+$ infoset compete papers/pommerman_free_for_all.toml
+```
+
+```toml
+{FILE.read_text(encoding="utf-8").strip()}
+```
+
+![The cross table]({PAGE}/table.svg)
+
+{standings.games} games, {ties} of them tied. Games won, of {games} each:
+
+{wins_table(standings)}
+
+Wins/losses/ties of the row against the column, as whoever wins a game beats three others:
+
+{table(names, cells)}
+
+Faults and slow moves: {faults(standings)}.
+
+Entrants differ from those of 2018, so counts compare only roughly: who searches meets others who do. Moves are cut by
+the clock, so that another run, on another machine, ends otherwise.
+"""
+
+
+if __name__ == "__main__":
+    hold(Page(FILE, PAGE, "table.svg", tournament_svg, page))
