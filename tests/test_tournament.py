@@ -29,7 +29,7 @@ from conftest import KUHN
 from infoset import Match, TabularPolicy, load_agent, play_match, replay_states
 from infoset.arena import worker
 from infoset.arena.crew import Crew
-from infoset.arena.ratings import ELO, PRIOR, bradley_terry
+from infoset.arena.ratings import ELO, PRIOR, bradley_terry, openskill
 from infoset.arena.schedule import Schedule, seatings, split_team
 from infoset.arena.store import Result, Store, TournamentConfig, load_replay
 from infoset.arena.tournament import Encounter, Standings, tournament
@@ -558,6 +558,33 @@ def test_a_damaged_replay_is_one_line(tmp_path: Path, replay: bytes) -> None:
 
 
 # Ratings
+
+
+def test_skills_of_one_game_are_those_of_the_published_rule() -> None:
+    """Weng & Lin 2011, Algorithm 4, two equal agents: c² = 2σ² + 2β² with σ = 25/3, β = σ/2; the winner's mean grows by
+    σ²/c · (1 - 1/2), the loser's falls by as much, and both variances shrink alike.
+    """
+    sigma = 25 / 3
+    step = sigma**2 / sqrt(2 * sigma**2 + 2 * (sigma / 2) ** 2) / 2
+    found = openskill([[(("a",), 1.0), (("b",), -1.0)]])
+    assert [(skill.agent, skill.games) for skill in found] == [("a", 1), ("b", 1)]
+    assert [skill.skill for skill in found] == pytest.approx([25 + step, 25 - step])
+    assert found[0].high - found[0].low == pytest.approx(found[1].high - found[1].low)
+    assert found[0].high - found[0].low < 2 * 1.96 * sigma
+
+
+def test_members_of_a_team_share_its_games_and_a_game_against_oneself_says_nothing() -> None:
+    found = openskill([[(("a", "b"), 1.0), (("c",), 0.0)], [(("a", "c"), 1.0), (("c", "b"), 0.0)]])
+    assert {skill.agent: skill.games for skill in found} == {"a": 1, "b": 1, "c": 1}
+    assert [skill.agent for skill in found][-1] == "c"
+
+
+def test_a_free_for_all_has_skills_and_a_round_robin_of_two_has_none() -> None:
+    teams = ["scripted(moves=[bet])", "scripted(moves=[pass])", "random"]
+    table = tournament("kuhn_poker(players=3)", teams, games=60, workers=1)
+    assert {skill.agent for skill in table.skills} == set(teams)
+    assert all(skill.games == 60 and skill.low < skill.skill < skill.high for skill in table.skills)
+    assert tournament(KUHN, teams, games=4, workers=1).skills == ()
 
 
 def test_three_to_one_is_191_points() -> None:

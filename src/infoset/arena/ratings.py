@@ -66,6 +66,7 @@ def openskill(games: Iterable[Sequence[tuple[tuple[str, ...], float]]]) -> tuple
     found = [
         Skill(agent, played[agent], r.mu, r.mu - NORMAL_95 * r.sigma, r.mu + NORMAL_95 * r.sigma)
         for agent, r in known.items()
+        if played[agent]
     ]
     return tuple(sorted(found, key=lambda skill: -skill.skill))
 

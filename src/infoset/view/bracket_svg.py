@@ -7,12 +7,13 @@ from xml.etree import ElementTree as Xml
 from infoset.arena.formats import Meeting
 from infoset.arena.tournament import Standings
 from infoset.errors import BudgetError, shorten
+from infoset.view.tournament_svg import GREY, INK, MARGIN, sheet, text
 from infoset.view.tournament_text import fault_lines
 
 MAX_MEETINGS = 400
-INK, GREY, LINE, CARD, GONE = "#222222", "#777777", "#c9c9c9", "#f7f7f5", "#999999"
+LINE, CARD, GONE = "#c9c9c9", "#f7f7f5", "#999999"
 WON = "#1f5fa8"
-MARGIN, TOP, WIDTH, HEIGHT, GAP, BETWEEN = 24, 84, 210, 46, 24, 46
+TOP, WIDTH, HEIGHT, GAP, BETWEEN = 84, 210, 46, 24, 46
 LETTERS = 24
 
 
@@ -28,21 +29,16 @@ def bracket_svg(standings: Standings) -> str:
     bottom = max((y + HEIGHT for _, y in at.values()), default=TOP)
     right = max((x + WIDTH for x, _ in at.values()), default=WIDTH)
     faults = fault_lines(standings)
-    width, height = max(right + MARGIN, 560), bottom + 40 + 18 * len(faults)
-    style = "font-family: Helvetica, Arial, sans-serif; font-size: 12px; background: white"
-    svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", style=style)
-    svg.set("width", f"{width:g}")
-    svg.set("height", f"{height:g}")
-    Xml.SubElement(svg, "title").text = f"{standings.game}: competition"
-    _text(svg, MARGIN, 32, standings.game, font_size="16", font_weight="bold")
     first = f"; first: {standings.ranking[0]}" if standings.ranking and standings.stopped == "games" else ""
-    _text(svg, MARGIN, 52, f"{standings.games:,} games, seed {standings.seed}{first}", fill=GREY)
+    about = f"{standings.games:,} games, seed {standings.seed}{first}"
+    width, height = max(right + MARGIN, 560), bottom + 40 + 18 * len(faults)
+    svg = sheet(f"{standings.game}: competition", standings.game, about, width, height)
     for before, after in _ways(met):
         _way(svg, at[before], at[after])
     for meeting in met:
         _card(svg, at[meeting.number], meeting, standings.teams)
     for number, line in enumerate(faults):
-        _text(svg, MARGIN, bottom + 36 + 18 * number, line, fill=GREY)
+        text(svg, MARGIN, bottom + 36 + 18 * number, line, fill=GREY)
     return Xml.tostring(svg, encoding="unicode")
 
 
@@ -100,20 +96,12 @@ def _card(svg: Xml.Element, at: tuple[float, float], meeting: Meeting, names: tu
         svg, "rect", x=f"{x:g}", y=f"{y:g}", width=f"{WIDTH}", height=f"{HEIGHT}", rx="4", fill=CARD, stroke=LINE
     )
     ties = f", {meeting.ties} {'tie' if meeting.ties == 1 else 'ties'}" if meeting.ties else ""
-    _text(svg, x, y - 4, f"{meeting.stage}{ties}", fill=GREY, font_size="10")
+    text(svg, x, y - 4, f"{meeting.stage}{ties}", fill=GREY, font_size="10")
     for row, (team, wins) in enumerate(zip(meeting.teams, meeting.wins, strict=True)):
         through, level = team == meeting.winner and team >= 0, y + 19 + 18 * row
         fill = WON if through else INK if meeting.winner < 0 else GONE
         weight = "bold" if through else "normal"
         name = names[team] if team >= 0 else "…"
-        shown = _text(svg, x + 8, level, shorten(name, LETTERS), fill=fill, font_weight=weight)
+        shown = text(svg, x + 8, level, shorten(name, LETTERS), fill=fill, font_weight=weight)
         Xml.SubElement(shown, "title").text = name
-        _text(svg, x + WIDTH - 10, level, str(wins), fill=fill, font_weight=weight, text_anchor="end")
-
-
-def _text(svg: Xml.Element, x: float, y: float, text: str, **more: str) -> Xml.Element:
-    node = Xml.SubElement(svg, "text", x=f"{x:g}", y=f"{y:g}", fill=more.pop("fill", INK))
-    for key, value in more.items():
-        node.set(key.replace("_", "-"), value)
-    node.text = text
-    return node
+        text(svg, x + WIDTH - 10, level, str(wins), fill=fill, font_weight=weight, text_anchor="end")

@@ -34,27 +34,33 @@ def tournament_svg(standings: Standings) -> str:
     bottom = TOP + ROW * len(order)
     faults = fault_lines(standings)
     width = max(right + AXIS + NUMBERS, MARGIN + LETTER * max(map(len, faults), default=0)) + MARGIN
-    height = bottom + 50 + 18 * len(faults)
-    style = "font-family: Helvetica, Arial, sans-serif; font-size: 11px; background: white"
-    svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", style=style)
-    svg.set("width", f"{width:g}")
-    svg.set("height", f"{height:g}")
-    Xml.SubElement(svg, "title").text = f"{standings.game}: tournament"
-    _text(svg, MARGIN, 32, standings.game, font_size="16", font_weight="bold")
     about = f"{standings.games:,} of {standings.planned:,} games, seed {standings.seed}"
-    _text(svg, MARGIN, 52, f"{about}; score, and wins/losses/ties, of the row against the column", fill=GREY)
+    about += "; score, and wins/losses/ties, of the row against the column"
+    svg = sheet(f"{standings.game}: tournament", standings.game, about, width, bottom + 50 + 18 * len(faults))
     for place, team in enumerate(order):
         y = TOP + ROW * place
-        name = _text(svg, MARGIN, y + ROW / 2 + 4, f"{place + 1}  {shorten(team, NAME)}", font_size="12")
+        name = text(svg, MARGIN, y + ROW / 2 + 4, f"{place + 1}  {shorten(team, NAME)}", font_size="12")
         Xml.SubElement(name, "title").text = team
-        _text(svg, left + cell_width * (place + 0.5), TOP - 10, str(place + 1), text_anchor="middle", fill=GREY)
+        text(svg, left + cell_width * (place + 0.5), TOP - 10, str(place + 1), text_anchor="middle", fill=GREY)
         for column, other in enumerate(order):
             _cell(svg, left + cell_width * column, y, cell_width, cells.get((team, other)))
     ratings = {rating.team: rating for rating in standings.ratings}
     _ratings(svg, [ratings[team] for team in order], right, bottom)
     for number, line in enumerate(faults):
-        _text(svg, MARGIN, bottom + 46 + 18 * number, line, fill=GREY)
+        text(svg, MARGIN, bottom + 46 + 18 * number, line, fill=GREY)
     return Xml.tostring(svg, encoding="unicode")
+
+
+def sheet(title: str, head: str, about: str, width: float, height: float) -> Xml.Element:
+    """White paper with a head and a line about it."""
+    style = "font-family: Helvetica, Arial, sans-serif; font-size: 11px; background: white"
+    svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", style=style)
+    svg.set("width", f"{width:g}")
+    svg.set("height", f"{height:g}")
+    Xml.SubElement(svg, "title").text = title
+    text(svg, MARGIN, 32, head, font_size="16", font_weight="bold")
+    text(svg, MARGIN, 52, about, fill=GREY)
+    return svg
 
 
 def _cell(svg: Xml.Element, x: float, y: float, width: float, cell: tuple[int, int, int] | None) -> None:
@@ -66,8 +72,8 @@ def _cell(svg: Xml.Element, x: float, y: float, width: float, cell: tuple[int, i
     Xml.SubElement(svg, "rect", {**box, "fill": _tint(score)})
     ink = "white" if score > 0.75 else INK
     middle = {"text_anchor": "middle", "fill": ink}
-    _text(svg, x + width / 2, y + 19, f"{100 * score:.0f} %", font_size="13", font_weight="bold", **middle)
-    _text(svg, x + width / 2, y + 34, _count(cell), font_size="10", **middle)
+    text(svg, x + width / 2, y + 19, f"{100 * score:.0f} %", font_size="13", font_weight="bold", **middle)
+    text(svg, x + width / 2, y + 34, _count(cell), font_size="10", **middle)
 
 
 def _count(cell: tuple[int, int, int]) -> str:
@@ -90,8 +96,8 @@ def _ratings(svg: Xml.Element, ratings: list[Rating], left: float, bottom: float
         value = first + step * number
         x = left + scale * (value - first)
         _line(svg, x, TOP - 4, x, bottom + 4, GREY if value == 0 else LINE, 1.0)
-        _text(svg, x, bottom + 18, f"{value:+g}" if value else "0", text_anchor="middle", fill=GREY)
-    _text(svg, left, TOP - 26, "Elo points about the mean, 95 % intervals", fill=GREY)
+        text(svg, x, bottom + 18, f"{value:+g}" if value else "0", text_anchor="middle", fill=GREY)
+    text(svg, left, TOP - 26, "Elo points about the mean, 95 % intervals", fill=GREY)
     for place, rating in enumerate(ratings):
         y = TOP + ROW * (place + 0.5)
         ends = [left + scale * (value - first) for value in (rating.low, rating.rating, rating.high)]
@@ -99,8 +105,8 @@ def _ratings(svg: Xml.Element, ratings: list[Rating], left: float, bottom: float
         for end in (ends[0], ends[2]):
             _line(svg, end, y - 5, end, y + 5, DOT, 1.4)
         Xml.SubElement(svg, "circle", cx=f"{ends[1]:.1f}", cy=f"{y:g}", r="5", fill=DOT)
-        _text(svg, left + AXIS + 16, y + 4, f"{rating.rating:+.0f}", font_size="12", font_weight="bold")
-        _text(svg, left + AXIS + 62, y + 4, f"{rating.low:+.0f} to {rating.high:+.0f}", fill=GREY)
+        text(svg, left + AXIS + 16, y + 4, f"{rating.rating:+.0f}", font_size="12", font_weight="bold")
+        text(svg, left + AXIS + 62, y + 4, f"{rating.low:+.0f} to {rating.high:+.0f}", fill=GREY)
 
 
 def _nice(value: float) -> float:
@@ -114,8 +120,9 @@ def _line(svg: Xml.Element, x1: float, y1: float, x2: float, y2: float, color: s
     Xml.SubElement(svg, "line", {**ends, "stroke": color, "stroke-width": f"{width:g}"})
 
 
-def _text(svg: Xml.Element, x: float, y: float, text: str, **style: str) -> Xml.Element:
+def text(svg: Xml.Element, x: float, y: float, words: str, **style: str) -> Xml.Element:
+    """One line, with attributes such as ``font_size``."""
     named = {"fill": INK, **{name.replace("_", "-"): value for name, value in style.items()}}
     element = Xml.SubElement(svg, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **named})
-    element.text = text
+    element.text = words
     return element
