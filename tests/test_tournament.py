@@ -561,11 +561,11 @@ def test_a_damaged_replay_is_one_line(tmp_path: Path, replay: bytes) -> None:
 
 
 def test_skills_of_one_game_are_those_of_the_published_rule() -> None:
-    """Weng & Lin 2011, Algorithm 4, two equal agents: c² = 2σ² + 2β² with σ = 25/3, β = σ/2; the winner's mean grows by
-    σ²/c · (1 - 1/2), the loser's falls by as much, and both variances shrink alike.
+    """Weng & Lin 2011, Algorithm 4, two equal agents: c² = 2σ² + 2β² with σ² = (25/3)² + τ², β = 25/6, τ = 25/300; the
+    winner's mean grows by σ²/c · (1 - 1/2), the loser's falls by as much, and both variances shrink alike.
     """
-    sigma = 25 / 3
-    step = sigma**2 / sqrt(2 * sigma**2 + 2 * (sigma / 2) ** 2) / 2
+    sigma = sqrt((25 / 3) ** 2 + (25 / 300) ** 2)
+    step = sigma**2 / sqrt(2 * sigma**2 + 2 * (25 / 6) ** 2) / 2
     found = openskill([[(("a",), 1.0), (("b",), -1.0)]])
     assert [(skill.agent, skill.games) for skill in found] == [("a", 1), ("b", 1)]
     assert [skill.skill for skill in found] == pytest.approx([25 + step, 25 - step])
