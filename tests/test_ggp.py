@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -18,14 +18,28 @@ from typer.testing import CliRunner
 from infoset import Match, load, play_series, replay_states
 from infoset.cli.app import app
 from infoset.errors import FormatError, InfosetError, ParameterError, RemoteError, UnsupportedGameError
+from infoset.gdl.checks import repair
 from infoset.gdl.library import description, library
-from infoset.gdl.syntax import parse_gdl
+from infoset.gdl.syntax import Description, parse_gdl, read_gdl
 from infoset.match.agents import AGENTS
-from infoset.remote import ggp_player, ggp_server, serving
+from infoset.remote import ggp_player, ggp_server, serving, tracking
 from infoset.remote.ggp_agent import GgpAgent, ggp
 from infoset.remote.ggp_player import Desk, margin
 from infoset.remote.ggp_server import server
-from infoset.remote.kif import Abort, Info, Joint, Play, Preview, Seen, Start, Stop, read_message, read_move
+from infoset.remote.kif import (
+    MAX_CLOCK,
+    Abort,
+    Info,
+    Joint,
+    Play,
+    Preview,
+    Seen,
+    Start,
+    Stop,
+    read_message,
+    read_move,
+    written,
+)
 from infoset.remote.scrambling import KEPT, Scrambling
 from infoset.remote.serving import listening
 from infoset.remote.tracking import Told, Tracking
@@ -108,6 +122,7 @@ def test_what_is_written_otherwise_is_read_too() -> None:
     assert read_message("(play m ((noop) (noop)))") == Play("m", Joint(("noop", "noop")))
     assert read_message("(PLAY m 1 (noop) NIL)") == Play("m", Seen(1, "noop"))
     assert read_message("(PLAY m ())") == Play("m", Joint())
+    assert read_message(f"(START m x ({RULES}) 1e9 inf)") == Start("m", "x", RULES, MAX_CLOCK, MAX_CLOCK)
     assert read_move(" ( MARK 01 2 )\r\n") == ("mark", "01", 2)
 
 
@@ -211,6 +226,68 @@ def test_the_search_that_plays_by_default() -> None:
         found = series([url], "gdl:monty_hall", 60, start_clock=3.0)
     assert dict(found.agents[0].faults) == FINE
     assert found.agents[0].mean > 50  # it switches
+
+
+# Perfect information: games that are so, and those with hidden information once nothing is hidden any more.
+
+OPEN = ["8puzzle", "CabbageGoatWolf", "buttons", "hanoi", "rockpaperscissors", "roshambo2", "tictactoe",
+        "gdl:tic_tac_toe", "gdl:connect_four", "gdl:breakthrough"]  # fmt: skip
+OPENED = ["BlindBreakthrough", "KriegTictactoe", "MontyHall-20door", "kriegTTT_5x5", "latenttictactoe", "mastermind448",
+          "meier", "minesweeper", "montyhall", "pennies", "stratego", "vis_pacman3p",
+          *(f"gdl:{name}" for name in library() if f"gdl:{name}" not in OPEN)]  # fmt: skip
+"""Two files are no games, three of the folder take seconds a step."""
+QUICK = {"CabbageGoatWolf", "rockpaperscissors", "tictactoe", "montyhall", "gdl:kuhn_poker"}
+
+
+def opened(rules: Description) -> str:
+    """Nobody sees percepts, so that everybody sees the moves; nature is a player like others."""
+    kept = Description(tuple(rule for rule in rules.rules if rule.head.functor != "sees"))
+    return re.sub(r"(?<![\w?])random(?!\w)", "nature", str(kept))
+
+
+@contextmanager
+def overheard(count: int) -> Iterator[tuple[list[str], list[list[tuple[str, str]]]]]:
+    """Players, and what each was told and answered."""
+    with ExitStack() as stack:
+        found = [stack.enter_context(player(seed=seed)) for seed in range(count)]
+        heard: list[list[tuple[str, str]]] = [[] for _ in found]
+        for (_, one), pairs in zip(found, heard, strict=True):
+            one.answer = lambda text, arrived, answer=one.answer, pairs=pairs: (
+                pairs.append((text, answer(text, arrived))) or pairs[-1][1]
+            )
+        yield [url for url, _ in found], heard
+
+
+@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.parametrize("scramble", [False, True], ids=["plain", "scrambled"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in [*OPEN, *OPENED]]
+)
+def test_games_of_perfect_information(name: str, scramble: bool, tmp_path: Path, request) -> None:
+    """Played to their end without a fault; every message and every answer is as documented."""
+    if not name.startswith("gdl:"):
+        name = str(request.getfixturevalue("shared") / "games" / "gdl" / f"{name}.gdl")
+    if Path(name).stem not in OPEN and name not in OPEN:
+        rules = description(name.removeprefix("gdl:")) if name.startswith("gdl:") else repair(read_gdl(name))
+        name = str(tmp_path / "opened.gdl")
+        Path(name).write_text(opened(rules))
+    played: list[Match] = []
+    with overheard(len(load(name).players)) as (urls, heard):
+        found = series(urls, name, 1, played.append, scramble=scramble)
+    assert [dict(score.faults) for score in found.agents] == [FINE] * len(urls)
+    (match,) = played
+    for pairs in heard:
+        messages = [read_message(text) for text, _ in pairs]
+        assert [str(message) for message in messages] == [text for text, _ in pairs]
+        assert [type(message) for message in messages] == [Start, *[Play] * len(match.steps), Stop]
+        told = [message.told for message in messages[1:]]
+        assert told[0] == Joint()
+        assert all(len(joint.moves) == len(urls) for joint in told[1:])
+        if not scramble:
+            assert [joint.moves for joint in told[1:]] == [step.moves for step in match.steps]
+        answers = [answer for _, answer in pairs]
+        assert (answers[0], answers[-1]) == ("READY", "DONE")
+        assert [written(read_move(answer)) for answer in answers[1:-1]] == answers[1:-1]
 
 
 # A player of its own, written from section 5 of the specification: it knows nothing of infoset.
@@ -444,6 +521,59 @@ def test_a_question_that_comes_twice_has_one_answer() -> None:
         one.answer(start(role="x", rules=str(description("blind_tic_tac_toe"))))
         first = one.answer("(PLAY m 0 NIL NIL)")
         assert [one.answer("(PLAY m 0 NIL NIL)") for _ in range(5)] == [first] * 5
+
+
+def test_a_question_without_a_number_that_comes_twice() -> None:
+    """The moves of the last step once more, which cannot be played again."""
+    with desk() as one:
+        one.answer(start(role="o", rules=str(description("tic_tac_toe"))))
+        assert [one.answer("(PLAY m NIL)") for _ in range(2)] == ["noop"] * 2
+        first = one.answer("(PLAY m ((mark 1 1) noop))")
+        assert [one.answer("(PLAY m ((mark 1 1) noop))") for _ in range(5)] == [first] * 5
+        assert len(one.mind.seat.tracking.told) == 1
+        assert one.answer(f"(PLAY m (noop {first}))") == "noop"
+
+
+@pytest.mark.parametrize("text", ["(STOP m 0 NIL NIL)", "(ABORT m)"])
+def test_an_end_that_comes_twice(text: str) -> None:
+    with desk() as one:
+        one.answer(start())
+        assert one.answer(text) == one.answer(text)
+        one.answer(start("other"))
+        assert one.answer("(ABORT m)") == "ABORTED"
+        assert one.busy
+        with pytest.raises(ParameterError, match="no match 'n' is played here; now: 'other'"):
+            one.answer("(ABORT n)")
+
+
+def test_a_start_that_comes_twice(monkeypatch) -> None:
+    """While the rules are being read it is the same start; later it is a new one."""
+    read, wait, answers = ggp_player.GdlGame, threading.Event(), []
+    monkeypatch.setattr(ggp_player, "GdlGame", lambda *given: wait.wait(10) and read(*given))
+    with desk() as one:
+        asking = [threading.Thread(target=lambda: answers.append(one.answer(start()))) for _ in range(3)]
+        for thread in asking:
+            thread.start()
+        while not one.busy:
+            time.sleep(0.01)
+        assert one.answer(start("other")) == "busy"
+        wait.set()
+        for thread in asking:
+            thread.join()
+        assert answers == ["READY"] * 3
+        assert one.mind.matches == 1
+        one.answer("(PLAY m 0 NIL NIL)")
+        one.answer("(PLAY m 1 (choose 3) ())")
+        assert one.answer(start()) == "READY"
+        assert one.answer("(PLAY m 0 NIL NIL)").startswith("(choose")
+
+
+@pytest.mark.parametrize("name", ["m.1-x_/:%$&", "ünï", "?x", "nil", "7", "x" * 5000])
+def test_matches_of_any_name(name: str) -> None:
+    with desk() as one:
+        assert one.answer(start(name)) == "READY"
+        assert one.answer(f"(play\n{name.upper()};PLAY\n NIL)").startswith("(choose")
+        assert one.answer(f"(STOP\t{name} ((choose 1)(hide_car 2)))") == "DONE"
 
 
 def test_turns_that_were_missed() -> None:
@@ -761,6 +891,42 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
             assert tracking.sure
         assert evaluator.terminal(tracking.found[0].state)
         assert len(tracking.history()) == len(tracking.told)
+
+
+@pytest.mark.parametrize("name", ["krieg_tic_tac_toe", "phantom_connect"])
+def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
+    """Without time to search it goes on with what is closest, and with time it finds what agrees with all steps."""
+    monkeypatch.setattr(tracking, "WIDTH", 2)
+    monkeypatch.setattr(tracking, "BEAM", 2)
+    evaluator, rng = load(f"gdl:{name}").rules.evaluator, np.random.default_rng(1)
+    lost, state, told = Tracking(evaluator, 0, rng), evaluator.start(), []
+    while not evaluator.terminal(state):
+        moves = [menu[int(rng.integers(len(menu)))] for menu in (evaluator.legal(state, role) for role in (0, 1))]
+        state, percepts = evaluator.step(state, moves)
+        told.append(Told((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
+        lost.advance(told[-1], time.monotonic() + (5 if told[-1].ended else 0))
+        assert lost.sure == told[-1].ended
+    state = evaluator.start()
+    for step, known in zip(lost.history(), told, strict=True):
+        state, percepts = evaluator.step(state, step.moves)
+        assert (step.moves[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
+            known.moves[0], known.percepts, known.ended
+        )  # fmt: skip
+
+
+def test_a_long_search_has_bounds(monkeypatch) -> None:
+    """Percepts that cannot be: nothing is found, and memory ends before the time does."""
+    monkeypatch.setattr(tracking, "KEPT", 1000)
+    evaluator = load("gdl:phantom_connect").rules.evaluator
+    searching = Tracking(evaluator, 0, np.random.default_rng(0))
+    for _ in range(6):
+        searching.advance(Told((None, None)), time.monotonic() + 0.2)
+        assert searching.sure
+    for _ in range(3):
+        searching.advance(Told((None, None), frozenset({"nonsense"})), time.monotonic() + 0.2)
+        assert not searching.sure
+        assert searching.legal()
+        assert sum(len(layer.seen) for layer in searching.layers) < 1000 + 10 * tracking.WIDTH
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -147,9 +147,8 @@ class Mind:
         Raises ``ParameterError`` for a turn that cannot be, ``GameRuleError`` for one after the end.
         """
         seat = self._seated()
-        turn = len(seat.tracking.told)
-        if isinstance(told, Seen) and seat.answered and told.turn == seat.answered[0] == turn:
-            return seat.answered[1]  # asked once more
+        if seat.answered and _asked_again(seat, seat.answered[0], told):
+            return seat.answered[1]
         self._learn(seat, told, False, arrived + TRACKING * (deadline - arrived))
         legal = seat.tracking.legal()
         if not legal:
@@ -194,9 +193,10 @@ class Mind:
 
     def _learn(self, seat: _Seat, told: kif.Told, ended: bool, until: float) -> None:
         """Take in what a message tells, and pass it on to the agent."""
+        sure = seat.tracking.sure
         for step in _steps(seat, told, ended):
             seat.tracking.advance(step, until)
-        if not seat.tracking.sure:
+        if sure and not seat.tracking.sure:
             self.say(f"no play of the rules was found that fits what was told of step {len(seat.tracking.told)}")
         history = seat.tracking.history()
         for passed, known in zip(history[seat.observed :], seat.tracking.told[seat.observed :], strict=True):
@@ -207,6 +207,23 @@ class Mind:
 
     def _note(self, what: str, went_wrong: str) -> None:
         self.say(f"{self.agent}: {what}: {shorten(' '.join(went_wrong.split()), 200)}")
+
+
+def _asked_again(seat: _Seat, turn: int, told: kif.Told) -> bool:
+    """Whether this is the question that was answered in that turn.
+
+    One without a number is, if it repeats the last step with moves that cannot be played once more.
+    """
+    known, evaluator = seat.tracking.told, seat.tracking.evaluator
+    if turn != len(known):
+        return False
+    if isinstance(told, Seen):
+        return told.turn == turn
+    if not known:
+        return not told.moves
+    state = seat.tracking.found[0].state
+    again = told.moves == known[-1].moves
+    return again and any(move not in evaluator.legal(state, role) for role, move in enumerate(told.moves))
 
 
 def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:
@@ -260,6 +277,8 @@ class _Match:
     play_clock: float
     due: float
     """When it is held to be gone, if nothing more is heard of it."""
+    begun: Any
+    """Posted: its beginning."""
 
 
 class Desk:
@@ -273,6 +292,8 @@ class Desk:
         self.grace, self.say = grace, say
         self.lock = Lock()
         self.match: _Match | None = None
+        self.ended = ""
+        """The match that was stopped or aborted last."""
         called: Any = Mind(agent, seed, say)  # a line carries calls of agents, and a mind's as well
         self.mind, self.line = called, ThreadLine(called)
 
@@ -302,10 +323,10 @@ class Desk:
             case Play(name, told):
                 return self._play(self._of(name), told, arrived)
             case Stop(name, told):
-                self._end(self._of(name), told)
+                self._end(name, told)
                 return kif.DONE.upper()
             case Abort(name):
-                self._end(self._of(name), None)
+                self._end(name, None)
                 return kif.ABORTED.upper()
 
     def _of(self, name: str) -> _Match:
@@ -319,16 +340,13 @@ class Desk:
     def _start(self, start: Start, arrived: float) -> str:
         deadline = arrived + start.start_clock - margin(start.start_clock)
         with self.lock:
-            gone = self.match
-            if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
-                self._leave(None)
-            if self.busy:
+            match = self.match
+            if match is None or match.name != start.match or match.begun.done():  # or else it comes twice
+                match = self._seat(start, arrived, deadline)
+            if match is None:
                 return kif.BUSY
-            due = arrived + 2 * start.start_clock + self.grace
-            match = self.match = _Match(start.match, start.play_clock, due)
-            posted = self.line.post("begin", start, deadline)
         try:
-            self.line.wait(posted, deadline)
+            self.line.wait(match.begun, deadline)
         except TimeoutError:
             self.say(f"match {start.match}: not ready when the start clock ended")
         except BaseException:
@@ -337,6 +355,17 @@ class Desk:
                     self.match = None
             raise
         return kif.READY.upper()
+
+    def _seat(self, start: Start, arrived: float, deadline: float) -> _Match | None:
+        """The match that begins, unless there is another one."""
+        gone = self.match
+        if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
+            self._leave(None)
+        if self.busy:
+            return None
+        due = arrived + 2 * start.start_clock + self.grace
+        self.match = _Match(start.match, start.play_clock, due, self.line.post("begin", start, deadline))
+        return self.match
 
     def _play(self, match: _Match, told: kif.Told, arrived: float) -> str:
         deadline = arrived + match.play_clock - margin(match.play_clock)
@@ -350,10 +379,13 @@ class Desk:
             raise RemoteError("no legal move is known yet: the rules are still being read")
         return kif.written(move)
 
-    def _end(self, match: _Match, told: kif.Told | None) -> None:
+    def _end(self, name: str, told: kif.Told | None) -> None:
         with self.lock:
-            if self.match is match:
-                self._leave(told)
+            if name == self.ended and (self.match is None or self.match.name != name):
+                return  # said twice
+            self._of(name)
+            self._leave(told)
+            self.ended = name
 
     def _leave(self, told: kif.Told | None) -> None:
         """The match is over, which the agent hears, but not for ever."""

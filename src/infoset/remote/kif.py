@@ -18,7 +18,7 @@ T = TypeVar("T")
 CONTENT_TYPE = "text/acl"
 NIL = "nil"
 READY, BUSY, DONE, ABORTED = "ready", "busy", "done", "aborted"
-MAX_CLOCK = 86_400.0  # seconds
+MAX_CLOCK = 86_400.0  # seconds; longer ones, by which some managers mean none, are read as this
 
 
 class Joint(NamedTuple):
@@ -182,9 +182,9 @@ class _Messages(Kif):
             value = float(word)
         except ValueError:
             value = 0.0
-        if not 0.0 < value <= MAX_CLOCK:
-            raise self.fail(f"a clock of more than 0 and at most {MAX_CLOCK:,.0f} seconds", place, repr(word))
-        return value
+        if not value > 0.0:
+            raise self.fail("a clock of more than 0 seconds", place, repr(word))
+        return min(value, MAX_CLOCK)
 
     def told(self) -> Told:
         """Either form; a number shows that it is the second."""

@@ -1,9 +1,10 @@
 """States that a match may be in, by what one player was told of it: what its legal moves are read from.
 
 In GDL-II a player is told its own moves and percepts, never the state.  Of the states that agree with these some are
-kept for every step, all of them where they are few.  The next ones are found from them; where none of their
-continuations agrees, the search goes back a step and takes others there.  Given time it ends with a state, if there is
-one; otherwise, or where messages contradict the rules, it goes on with what is closest to them (``sure``).
+kept for every step, all of them where they are few.  The next ones are found from them; where too few of their
+continuations agree, the search goes back one step, two, four, and so on, and takes others there.  Given time it ends
+with a state, if there is one.  Until then, or where messages contradict the rules, what is closest to them stands in
+for it (``sure``), and the search goes on at every later step.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import product
+from itertools import islice, product
 from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset.base import Action
-from infoset.errors import BudgetError, GameRuleError, IllegalMoveError
+from infoset.errors import BudgetError, GameRuleError
 from infoset.gdl.game import Evaluator
 
 WIDTH = 300  # states of one step that are kept at once
+BEAM = 100  # of which so many are taken on at a time where the search has gone back
+KEPT = 100_000  # states of all steps, about a kilobyte each, of which others may be found
+ROW = 10  # continuations of one state that are tried before those of the next: near states cost less
 ASKED = 50  # of which so many are asked for legal moves
 SHARE = 0.2  # of the time to find a state: in which more are looked for, once there is one
 TRIES = 200  # random continuations of which the closest to what was told are taken where none agrees
@@ -53,26 +57,25 @@ class Passed(NamedTuple):
 class _Layer:
     """The states after so many steps: some at a time, each once; ``None`` among the ways is one that does not agree."""
 
-    def __init__(self, ways: list[Iterator[Passed | None]]) -> None:
-        self.ways = deque(ways)
+    def __init__(self) -> None:
+        self.ways: deque[Iterator[Passed | None]] = deque()
         self.seen: set[Any] = set()
-        self.found: list[Passed] = []
 
-    def refill(self, until: float) -> bool:
-        """Take others in place of those found; whether there are any."""
-        self.found = []
-        now = monotonic()
-        enough = now + SHARE * (until - now)
-        while self.ways and len(self.found) < WIDTH and now < (enough if self.found else until):
-            way = self.ways.popleft()
-            with suppress(StopIteration):
-                step = next(way)
-                self.ways.append(way)  # behind the others: many states have a continuation here
+    def more(self, ways: list[Iterator[Passed | None]], width: int, enough: float, until: float) -> list[Passed]:
+        """States not found before, by new ways first; none after ``until``, and after ``enough`` only the first."""
+        self.ways.extendleft(ways)
+        found: list[Passed] = []
+        while self.ways and len(found) < width and monotonic() < (enough if found else until):
+            way, more = self.ways.popleft(), False
+            for step in islice(way, ROW):
+                more = True
                 if step is not None and step.state not in self.seen:
                     self.seen.add(step.state)
-                    self.found.append(step)
-            now = monotonic()
-        return bool(self.found)
+                    found.append(step)
+                    break
+            if more:
+                self.ways.append(way)  # behind the others: many states have a continuation here
+        return found
 
 
 class Tracking:
@@ -81,14 +84,10 @@ class Tracking:
     def __init__(self, evaluator: Evaluator, role: int, rng: np.random.Generator) -> None:
         self.evaluator, self.role, self.rng = evaluator, role, rng
         self.told: list[Told] = []
-        self.layers = [_Layer([iter((Passed(None, evaluator.start()),))])]
-        self.layers[0].refill(np.inf)
-        self.sure = True
-
-    @property
-    def found(self) -> list[Passed]:
+        self.layers = [_Layer()]
+        self.found = [Passed(None, evaluator.start())]
         """Where the match may be."""
-        return self.layers[-1].found
+        self.sure = True
 
     def history(self) -> list[Passed]:
         """The steps that lead to the first of these, a step for each that was told."""
@@ -124,38 +123,51 @@ class Tracking:
         """
         here = self.found
         self.told.append(told)
-        self.layers.append(self._onward(here, told))
-        self.sure = self._search(until)
-        if self.sure:
-            return
+        self.layers.append(_Layer())
         try:
-            closest = self._closest(here, told)
+            found = self._search(self._onward(here, told) if self.sure else [], until)
+            self.found = found or self._closest(here, told)
         except BaseException:
             self.told.pop()
-            closest = here
+            self.layers.pop()
             raise
-        finally:  # the next search begins there, and goes back to what is left to be looked at before it
-            del self.layers[len(self.told) :]
-            self.layers.append(_Layer([]))
-            self.found.extend(closest)
+        self.sure = bool(found)
 
-    def _search(self, until: float) -> bool:
-        """Whether states were found that agree with everything."""
-        depth = last = len(self.told)
-        while depth >= 0:
-            if self.layers[depth].refill(until):
-                if depth == last:
-                    return True
-                depth += 1
-                self.layers[depth].ways.extend(self._onward(self.layers[depth - 1].found, self.told[depth - 1]).ways)
-            elif monotonic() < until:
-                depth -= 1
-            else:
-                return False
-        return False
+    def _search(self, ways: list[Iterator[Passed | None]], until: float) -> list[Passed]:
+        """States that agree with everything: by these ways, and where they are too few, by others from further back."""
+        now = monotonic()
+        enough, back = now + SHARE * (until - now), 1
+        found = self.layers[-1].more(ways, WIDTH, enough, until)
+        while len(found) < WIDTH and monotonic() < (enough if found else until):
+            self._forget()
+            left = [depth for depth, layer in enumerate(self.layers) if layer.ways]
+            if not left:
+                break
+            depth = max([d for d in left if d <= len(self.told) - back], default=left[0])
+            found += self._onward_from(depth, enough if found else until, until)
+            back = 2 * back if back < len(self.told) else 1
+        return found
 
-    def _onward(self, here: list[Passed], told: Told) -> _Layer:
-        return _Layer([self._ways(step, told) for step in here])
+    def _forget(self) -> None:
+        """What is left of the first steps is given up where too much is kept."""
+        kept = sum(len(layer.seen) for layer in self.layers)
+        for depth, layer in enumerate(self.layers):
+            if kept <= KEPT:
+                break
+            kept -= len(layer.seen)
+            self.layers[depth] = _Layer()
+
+    def _onward_from(self, depth: int, enough: float, until: float) -> list[Passed]:
+        """States of the last step that come from others of that one."""
+        found = self.layers[depth].more([], BEAM, enough, until)
+        while found and depth < len(self.told):
+            ways = self._onward(found, self.told[depth])
+            depth += 1
+            found = self.layers[depth].more(ways, BEAM, enough, until)
+        return found
+
+    def _onward(self, here: list[Passed], told: Told) -> list[Iterator[Passed | None]]:
+        return [self._ways(step, told) for step in here]
 
     def _ways(self, before: Passed, told: Told) -> Iterator[Passed | None]:
         """Every continuation in random order; ``None`` for those that do not agree with what was told."""
@@ -181,10 +193,17 @@ class Tracking:
     def _closest(self, here: list[Passed], told: Told) -> list[Passed]:
         """Of random steps those that end the game, or do not, as told, and of these the ones in which the fewest moves
         and percepts differ."""
-        steps = [self._random(here[int(k)], told) for k in self.rng.integers(len(here), size=TRIES)]
+        going = [step for step in here if self._goes_on(step.state)]
+        if not going:
+            raise GameRuleError("the game is over by the rules, or a role has no legal move, but the match goes on")
+        steps = [self._random(going[int(k)], told) for k in self.rng.integers(len(going), size=TRIES)]
         far = [self._distance(step, told) for step in steps]
         once = {step.state: step for step, distance in zip(steps, far, strict=True) if distance == min(far)}
         return list(once.values())
+
+    def _goes_on(self, state: Any) -> bool:
+        roles = range(len(self.evaluator.roles))
+        return not self.evaluator.terminal(state) and all(self.evaluator.legal(state, role) for role in roles)
 
     def _distance(self, step: Passed, told: Told) -> tuple[bool, int]:
         moves = sum(move not in (None, played) for move, played in zip(told.moves, step.moves, strict=True))
@@ -193,12 +212,8 @@ class Tracking:
 
     def _random(self, before: Passed, told: Told) -> Passed:
         """A step with the moves that are known, as far as they are legal."""
-        state = before.state
-        if self.evaluator.terminal(state):
-            raise GameRuleError("the game is over by the rules, but the match goes on")
         menus = [
-            self._choices(state, role, move) or self._choices(state, role, None) for role, move in enumerate(told.moves)
+            self._choices(before.state, role, move) or self._choices(before.state, role, None)
+            for role, move in enumerate(told.moves)
         ]
-        if not all(menus):
-            raise IllegalMoveError("a role has no legal move, but the match goes on")
         return self._step(before, tuple([menu[int(self.rng.integers(len(menu)))] for menu in menus]))
