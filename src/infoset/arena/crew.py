@@ -197,6 +197,7 @@ class Crew:
         self.workers: list[Worker] = []
         self.attempts: Counter[Task | None] = Counter()
         self.again: list[Task] = []
+        self.left: Task | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -214,18 +215,22 @@ class Crew:
         Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one worker after the other
         ends before it is set up or with no agent to blame.
         """
-        task = tasks()
-        while task is not None or any(worker.task for worker in self.workers):
-            while task is not None and (idle := self._idle()) is not None:
-                idle.give(task)
-                task = self.again.pop() if self.again else tasks()
+        while self._give(tasks) or any(worker.task for worker in self.workers):
             wait([worker.link for worker in self.workers], TICK)
-            for worker in [*self.workers]:
-                outcome = self._listen(worker)
-                if outcome is not None:
-                    yield outcome
-            if task is None:
-                task = self.again.pop() if self.again else tasks()
+            outcomes = [found for worker in [*self.workers] if (found := self._listen(worker)) is not None]
+            self._give(tasks)  # before these are kept, for which nobody has to wait
+            yield from outcomes
+
+    def _give(self, tasks: Tasks) -> bool:
+        """Give the games that are due to workers that have none; whether one is left."""
+        while (task := self.left or (self.again.pop() if self.again else tasks())) is not None:
+            idle = self._idle()
+            if idle is None:
+                self.left = task
+                return True
+            idle.give(task)
+            self.left = None
+        return False
 
     def _idle(self) -> Worker | None:
         """A worker that waits for a game; more are started as long as all those that are ready have one."""
