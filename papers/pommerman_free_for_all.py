@@ -33,8 +33,10 @@ def won(standings: Standings) -> dict[str, int]:
 
 def wins_table(standings: Standings) -> str:
     counts = won(standings)
-    lines = ["|  | won here | won in 2018 |", "|---|---:|---:|"]
-    return "\n".join(lines + [f"| `{t}` | {counts[t]} | {PUBLISHED.get(t, '')} |" for t in ranking(standings)])
+    skills = {s.agent: f"{s.skill:.1f} ({s.low:.1f} to {s.high:.1f})" for s in standings.skills}
+    lines = ["|  | won here | skill | won in 2018 |", "|---|---:|---:|---:|"]
+    rows = [f"| `{t}` | {counts[t]} | {skills[t]} | {PUBLISHED.get(t, '')} |" for t in ranking(standings)]
+    return "\n".join(lines + rows)
 
 
 def page(standings: Standings) -> str:
@@ -66,7 +68,8 @@ $ infoset compete papers/pommerman_free_for_all.toml
 
 ![The cross table]({PAGE}/table.svg)
 
-{standings.games} games, {ties} of them tied. Games won, of {games} each:
+{standings.games} games, {ties} of them tied. Games won, of {games} each, and
+[skills by OpenSkill](../tournaments.md#ratings) with their 95 % intervals:
 
 {wins_table(standings)}
 
@@ -76,8 +79,10 @@ Wins/losses/ties of the row against the column, as whoever wins a game beats thr
 
 Faults and slow moves: {faults(standings)}.
 
-Entrants differ from those of 2018, so counts compare only roughly: who searches meets others who do. Moves are cut by
-the clock, so that another run, on another machine, ends otherwise.
+Entrants differ from those of 2018, so counts compare only roughly: who searches meets others who do, and two who
+survive until step 800 make a tie for the whole table, by the rules also for who is dead. Against three of the stock
+agent `fsm-search` wins 95 % of 200 games and `edited-simple` 61 %. Moves are cut by the clock, so that another run, on
+another machine, ends otherwise.
 """
 
 

@@ -105,8 +105,8 @@ def _ratings(svg: Xml.Element, ratings: list[Rating], left: float, bottom: float
         for end in (ends[0], ends[2]):
             _line(svg, end, y - 5, end, y + 5, DOT, 1.4)
         Xml.SubElement(svg, "circle", cx=f"{ends[1]:.1f}", cy=f"{y:g}", r="5", fill=DOT)
-        text(svg, left + AXIS + 16, y + 4, f"{rating.rating:+.0f}", font_size="12", font_weight="bold")
-        text(svg, left + AXIS + 62, y + 4, f"{rating.low:+.0f} to {rating.high:+.0f}", fill=GREY)
+        text(svg, left + AXIS + 16, y + 4, f"{round(rating.rating):+d}", font_size="12", font_weight="bold")
+        text(svg, left + AXIS + 62, y + 4, f"{round(rating.low):+d} to {round(rating.high):+d}", fill=GREY)
 
 
 def _nice(value: float) -> float:

@@ -28,10 +28,10 @@ def _rows(standings: Standings) -> list[list[str]]:
     rows = [["team", "score", "rating", "95 %", *(str(place) for place in range(1, len(order) + 1))]]
     for place, team in enumerate(order, start=1):
         rating, score = ratings[team], standings.score(team)
-        interval = f"{rating.low:+.0f} to {rating.high:+.0f}"
+        interval = f"{round(rating.low):+d} to {round(rating.high):+d}"
         counts = ["-" if (cell := cells.get((team, other))) is None else "/".join(map(str, cell)) for other in order]
         share = "-" if score is None else f"{100 * score:.1f} %"
-        rows.append([f"{place} {team}", share, f"{rating.rating:+.0f}", interval, *counts])
+        rows.append([f"{place} {team}", share, f"{round(rating.rating):+d}", interval, *counts])
     return rows
 
 
