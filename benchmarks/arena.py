@@ -49,7 +49,9 @@ def main() -> None:
     show("here, with a clock", GAME, measured(GAME, ["random", "random"], 2000, seconds_per_move=1.0))
     show("in processes of their own", GAME, measured(GAME, ["isolated(agent=random)"] * 2, 500, seconds_per_move=1.0))
     show("here", ARCADE, measured(ARCADE, ["random"] * 4, 60))
-    show("in processes of their own", ARCADE, measured(ARCADE, ["isolated(agent=random)"] * 4, 60, seconds_per_move=1.0))
+    show(
+        "in processes of their own", ARCADE, measured(ARCADE, ["isolated(agent=random)"] * 4, 60, seconds_per_move=1.0)
+    )
     with ExitStack() as stack:
         addresses = [stack.enter_context(served("random", ARCADE)) for _ in range(4)]
         show("four behind addresses", ARCADE, measured(ARCADE, addresses, 60, seconds_per_move=1.0))

@@ -23,16 +23,8 @@ PUBLISHED = {"fsm-search": 22, "edited-simple": 8}
 """Games won, of 35; of the other six entrants nothing was published."""
 
 
-def won(standings: Standings) -> dict[str, int]:
-    """Games won: whoever wins one does better than all others at the table, who tie among each other."""
-    counts = dict.fromkeys(standings.teams, 0)
-    for (team, _), (wins, _, _) in cross_table(standings).items():
-        counts[team] += wins
-    return {team: count // (SEATS - 1) for team, count in counts.items()}
-
-
 def wins_table(standings: Standings) -> str:
-    counts = won(standings)
+    counts = standings.won
     skills = {s.agent: f"{s.skill:.1f} ({s.low:.1f} to {s.high:.1f})" for s in standings.skills}
     lines = ["|  | won here | skill | won in 2018 |", "|---|---:|---:|---:|"]
     rows = [f"| `{t}` | {counts[t]} | {skills[t]} | {PUBLISHED.get(t, '')} |" for t in ranking(standings)]
@@ -43,7 +35,7 @@ def page(standings: Standings) -> str:
     names = tuple(ranking(standings))
     cells = {pair: "/".join(map(str, cell)) for pair, cell in cross_table(standings).items()}
     games = comb(len(names) - 1, SEATS - 1)
-    ties = standings.games - sum(won(standings).values())
+    ties = standings.games - sum(standings.won.values())
     return f"""# The free-for-all again
 
 Pommerman's first competition, on June 3rd 2018, was a free-for-all of eight entrants on boards in full view, with

@@ -18,6 +18,7 @@ pytest.importorskip("torch")
 
 from infoset import load
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.executors import LOCAL, local
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net, save_net
 from infoset.learn.public_play import PublicPlay, PublicTraining
@@ -117,7 +118,7 @@ def test_processes_that_play_change_nothing(config) -> None:
     curves = []
     for workers in (1, 2):
         work = config.learner()
-        with shared(work, config, workers):
+        with shared(work, config, workers, LOCAL):
             points = [work.step() for _ in range(2)]
         curves.append([(p.games, p.states, p.value_loss, p.policy_loss, p.start_values) for p in points])
     assert curves[0] == curves[1]
@@ -134,7 +135,8 @@ def test_fewer_games_than_parts_is_no_trouble() -> None:
 def test_a_process_that_ends_is_told_in_a_line() -> None:
     config = TrainingConfig("kuhn_poker", SMALL)
     work = config.learner()
-    with Workers(config, 2) as workers:
+    with local(2) as opened:
+        workers = Workers(config, opened, 2)
         for process in active_children():
             process.kill()
         work.play = workers.play
@@ -147,7 +149,8 @@ def test_processes_end_with_the_one_that_started_them() -> None:
     script = (
         "import multiprocessing, time; from infoset.learn.train import TrainingConfig\n"
         "from infoset.learn.self_play import Training; from infoset.learn.workers import Workers\n"
-        "workers = Workers(TrainingConfig('kuhn_poker', Training()), 2)\n"
+        "from infoset.executors import local; opened = local(2)\n"
+        "workers = Workers(TrainingConfig('kuhn_poker', Training()), opened, 2)\n"
         "print(*[process.pid for process in multiprocessing.active_children()], flush=True); time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as main:

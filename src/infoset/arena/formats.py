@@ -15,8 +15,9 @@ from math import ceil, log2
 from typing import Protocol
 
 from infoset.arena.schedule import Fixture, Schedule
-from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.match.series import MAX_GAMES, game_seed
+from infoset.catalog import load
+from infoset.errors import ParameterError, UnsupportedGameError, shorten
+from infoset.match.series import MAX_GAMES, game_seed, sides_of
 from infoset.names import check_range
 from infoset.registry import Registry
 
@@ -290,7 +291,7 @@ class DoubleElimination:
         check_range("wins", self.wins, 1, MEETING // 4)
 
     def plan(self, schedule: Schedule) -> Plan:
-        _check_two_sides(schedule)
+        _check_two_sides(schedule, self.decider)
         return _Bracket(schedule, self.wins, self.decider)
 
 
@@ -366,7 +367,10 @@ class Swiss:
         check_range("wins", self.wins, 1, MEETING // 4)
 
     def plan(self, schedule: Schedule) -> Plan:
-        _check_two_sides(schedule)
+        _check_two_sides(schedule, self.decider)
+        n = len(schedule.teams)
+        if self.rounds > (most := n - 1 + n % 2):
+            raise ParameterError(f"rounds={self.rounds}; {n} teams meet in {most} rounds without meeting twice")
         return _Rounds(schedule, self.wins, self.decider, self.rounds)
 
 
@@ -441,11 +445,14 @@ def _pairs(places: Sequence[int]) -> list[tuple[int, int]]:
     return list(zip(places[::2], places[1::2], strict=True))
 
 
-def _check_two_sides(schedule: Schedule) -> None:
+def _check_two_sides(schedule: Schedule, decider: str) -> None:
+    """Also of the game on which ties are decided; raises what ``load`` raises."""
     if len(schedule.sides) != 2:
         raise UnsupportedGameError(f"{schedule.game} has {len(schedule.sides)} sides; meetings are of two")
     if len(schedule.teams) < 2:
         raise ParameterError(f"{len(schedule.teams)} teams; meetings need two at least")
+    if decider and sides_of(load(decider)) != schedule.sides:
+        raise ParameterError(f"decider={shorten(decider)} is a game with other seats than {schedule.game}")
 
 
 FORMATS: Registry[Format] = Registry(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import inf
@@ -72,6 +72,8 @@ class Standings:
     """Of a format in which teams go through; teams by their numbers."""
     ranking: tuple[str, ...] = ()
     """The teams from the first down, where the format says it; else the ratings do."""
+    won: Mapping[str, int] = field(default_factory=dict)
+    """Games in which nobody at a table of more than two did as well; once it is over or ended."""
     skills: tuple[Skill, ...] = ()
     """Of agents, where teams have several or a table has more than two; once it is over or ended."""
 
@@ -333,7 +335,17 @@ class _Run:
     def standings(self, stopped: str) -> Standings:
         """With the faults of the games that count."""
         faults = [fault for fault in self.store.faults() if fault.game in self.scores]
-        return replace(self._standings(tuple(faults), stopped), skills=self._skills())
+        return replace(self._standings(tuple(faults), stopped), won=self._won(), skills=self._skills())
+
+    def _won(self) -> dict[str, int]:
+        """By team; of tables of two the pairs say it."""
+        teams = [team.label for team in self.schedule.teams]
+        won = {} if len(self.schedule.groups[0]) < 3 else dict.fromkeys(teams, 0)
+        for number, met in self.met.items() if won else ():
+            scores = self.scores[number]
+            if scores.count(max(scores)) == 1:
+                won[teams[met[scores.index(max(scores))]]] += 1
+        return won
 
     def _skills(self) -> tuple[Skill, ...]:
         """Where who beat whom does not say it all."""

@@ -38,6 +38,8 @@ def _status() -> int:
             with suppress(SystemExit):  # the verb is over, and has a status of its own
                 sys.stdout.flush()
     except SystemExit as ending:
+        if ending.code == INTERRUPTED:  # which typer says nothing of
+            print("infoset: interrupted", file=sys.stderr)
         return ending.code if isinstance(ending.code, int) else 0
     except InfosetError as error:
         print(f"infoset: {error}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import redirect_stdout
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -251,9 +252,10 @@ def evaluate(
         check_file(best_response)
     played = check_what(what)
     compiled = Compiled.of(game, max_histories)
-    found = how_good(
-        compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
-    )
+    with redirect_stdout(sys.stderr):  # what agents print is no result
+        found = how_good(
+            compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
+        )
     if found.exact and (seconds, seed) != (None, None):
         print("infoset: nothing had to be learnt; --seconds and --seed were not used", file=sys.stderr)
     if json_:
@@ -322,7 +324,7 @@ def match(
 
     seated: list[Agent] = []
     keep = None if replay is None else _ReplayWriter(replay)
-    with MatchProgress(games) as progress:
+    with redirect_stdout(sys.stderr), MatchProgress(games) as progress:  # what agents print is no result
         series = play_series(
             _absolute(game), list(map(alone, agents)) if isolate else agents, games=games, seed=seed, rotate=rotate,
             seconds_per_move=seconds_per_move, seconds_to_begin=start_clock, progress=progress.advance, keep=keep,

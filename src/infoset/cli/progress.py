@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from math import inf
 from time import monotonic
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from infoset import signs
 from infoset.cli.life_signs import PAUSE, LifeSigns, patience, say
 from infoset.errors import shorten
 from infoset.solvers.work import Limits
@@ -146,9 +148,20 @@ class MatchProgress(Bar):
 
     def __init__(self, games: int) -> None:
         super().__init__("games", "playing", games)
+        self.first = ExitStack()
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.first.enter_context(signs.during("playing the first game"))
+        return self
+
+    def __exit__(self, *ending: Any) -> None:
+        self.first.close()
+        super().__exit__(*ending)
 
     def advance(self, series: Series) -> None:
         """The series stands here."""
+        self.first.close()
         rate = f"{series.games / series.seconds:,.0f}/s" if series.seconds > 0 else ""
         means = "  ".join(f"{score.agent} {score.mean or 0.0:+.3g}" for score in series.agents)
         self.show(completed=series.games, rate=rate, quality=means)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from pathlib import Path
 from time import monotonic
 from typing import Literal, TypeAlias
 
@@ -27,6 +28,7 @@ from infoset.registry import own_name
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
 DETAIL = 200
+OURS = Path(__file__).parents[1]
 FAULTS = (Exception, SystemExit)  # KeyboardInterrupt is the user's
 NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the random streams of one game
 
@@ -333,7 +335,18 @@ def _late_text(spent: float, limit: float) -> str:
 
 def _error_text(error: BaseException) -> str:
     text = _safe_text(str, error)
-    return text if isinstance(error, RemoteError) else f"{type(error).__name__}: {text}"
+    return text if isinstance(error, RemoteError) else f"{type(error).__name__}: {text}{_place_of(error)}"
+
+
+def _place_of(error: BaseException) -> str:
+    """The line of an agent's own file that raised it."""
+    trace, found = error.__traceback__, ""
+    while trace is not None:
+        file = Path(trace.tb_frame.f_code.co_filename)
+        if OURS not in file.parents and "site-packages" not in file.parts:
+            found = f" ({file.name}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return found
 
 
 def _safe_text(convert: Callable[[object], str], value: object) -> str:

@@ -45,6 +45,8 @@ class AgentScore:
     """Half the width of the 95 % confidence interval of the mean; ``None`` with fewer than two games."""
     faults: Mapping[str, int]
     """How many of each kind: ``illegal``, ``late``, ``error``."""
+    examples: Mapping[str, str]
+    """The first of each kind that there was, with its game, counted from 1, and its step."""
     seat_means: tuple[float | None, ...]
     """(n,) mean score in each player's seat; ``None`` where the agent never sat."""
 
@@ -161,6 +163,7 @@ class _Total:
     """All games so far, replaced whole after each, so that an interrupt finds the old or the new one."""
 
     tallies: Mapping[tuple[int, int], _Tally]  # by agent and seat
+    examples: Mapping[tuple[int, str], str]  # by agent and kind
     games: int = 0
     moves: int = 0
 
@@ -172,7 +175,7 @@ class _Run:
         self.table, self.seed, self.rotate = table, seed, rotate
         self.n = len(table.agents)
         self.teams = _teams(table.game)
-        self.total = _Total({})
+        self.total = _Total({}, {})
         self.begin = self.shown = perf_counter()
 
     def play(self, number: int, keep: Callable[[Match], object] | None) -> None:
@@ -185,7 +188,11 @@ class _Run:
             place = ((seat - shift) % self.n, seat)
             tallies[place] = tallies.get(place, NOTHING).plus(_tally(match, seat, self.teams[seat]))
         moves = sum(move is not None for step in match.steps for move in step.moves)
-        self.total = _Total(tallies, self.total.games + 1, self.total.moves + moves)
+        examples = dict(self.total.examples)
+        for fault in match.faults:
+            text = f"game {number + 1}, step {fault.step}: {fault.detail}"
+            examples.setdefault(((fault.player - shift) % self.n, fault.kind), text)
+        self.total = _Total(tallies, examples, self.total.games + 1, self.total.moves + moves)
 
     def show(self, progress: Callable[[Series], object]) -> None:
         if perf_counter() - self.shown >= PROGRESS_SECONDS:
@@ -219,6 +226,9 @@ class _Run:
             mean=whole.mean if whole.games else None,
             interval=margin(whole.games, whole.squares),
             faults=dict(zip(KINDS, whole.faults, strict=True)),
+            examples={
+                kind: self.total.examples[number, kind] for kind in KINDS if (number, kind) in self.total.examples
+            },
             seat_means=tuple([seat.mean if seat.games else None for seat in seats]),
         )
 

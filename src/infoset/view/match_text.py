@@ -11,7 +11,14 @@ def series_text(series: Series) -> str:
     head = f"{series.game}: {series.games:,} game{plural}, seed {series.seed}"
     tail = f"{series.moves:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
     stopped = ["stopped: interrupted"] if series.stopped == "interrupted" else []
-    return "\n".join([head, *columns(_rows(series)), tail, *stopped])
+    return "\n".join([head, *columns(_rows(series)), *_examples(series), tail, *stopped])
+
+
+def _examples(series: Series) -> list[str]:
+    """What went wrong, for the first fault of each kind."""
+    return [
+        f"first {kind} of {score.agent}: {text}" for score in series.agents for kind, text in score.examples.items()
+    ]
 
 
 def _rows(series: Series) -> list[list[str]]:
@@ -39,7 +46,7 @@ def _faults(score: AgentScore) -> str:
 
 
 def _signed(mean: float | None) -> str:
-    return "-" if mean is None else f"{mean:+.4g}"
+    return "-" if mean is None else f"{round(mean, 12) + 0.0:+.4g}"  # what rounding left is nothing
 
 
 def columns(rows: list[list[str]]) -> list[str]:

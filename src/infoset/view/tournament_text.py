@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infoset.arena.store import TeamFault
 from infoset.arena.tournament import Standings
 from infoset.view.match_text import columns
 
@@ -15,7 +16,8 @@ def tournament_text(standings: Standings) -> str:
     rate = f", {standings.fresh / standings.seconds:,.0f} a second" if standings.fresh else ""
     tail = f"{standings.fresh:,} games in {standings.seconds:.3g} s{rate}"
     stopped = [f"stopped: interrupted, {standings.planned - standings.games:,} games are left"]
-    more = [*meeting_lines(standings), *skill_lines(standings), *fault_lines(standings)]
+    more = [*meeting_lines(standings), *won_line(standings), *skill_lines(standings)]
+    more += [*fault_lines(standings), *example_lines(standings)]
     return "\n".join(
         [head, *columns(_rows(standings)), note, *more, tail] + (stopped if standings.stopped == "interrupted" else [])
     )
@@ -40,12 +42,20 @@ def meeting_lines(standings: Standings) -> list[str]:
     lines = []
     for met in standings.meetings:
         if min(met.teams) < 0:
+            if met.stage.startswith("round"):
+                lines.append(f"{met.stage}: {standings.teams[max(met.teams)]} meets nobody")
             continue
         sides = sorted(zip(met.teams, met.wins, strict=True), key=lambda side: side[0] != met.winner)
         ties = f" ({met.ties} {'tie' if met.ties == 1 else 'ties'})" if met.ties else ""
         text = ", ".join(f"{standings.teams[team]} {wins}" for team, wins in sides)
         lines.append(f"{met.stage}: {text}{ties}{'' if met.winner >= 0 else ', not over'}")
     return lines
+
+
+def won_line(standings: Standings) -> list[str]:
+    """Of tables of more than two, which pairs do not show: ``games won: a 6, b 4``."""
+    won = ", ".join(f"{team} {standings.won[team]:,}" for team in ranking(standings) if team in standings.won)
+    return [f"games won: {won}"] if won else []
 
 
 def skill_lines(standings: Standings) -> list[str]:
@@ -75,15 +85,21 @@ def cross_table(standings: Standings) -> dict[tuple[str, str], tuple[int, int, i
 
 def fault_lines(standings: Standings) -> list[str]:
     """One line for each team that did something wrong: ``a: 3 illegal, 1 hung (game 7)``."""
-    found: dict[str, dict[str, list[tuple[int, int]]]] = {}
+    found: dict[str, dict[str, list[TeamFault]]] = {}
     for fault in standings.faults:
-        found.setdefault(fault.team, {}).setdefault(fault.kind, []).append((fault.game, fault.count))
-    return [
-        f"faults of {team}: {', '.join(_kind(kind, where) for kind, where in kinds.items())}"
-        for team, kinds in found.items()
-    ]
+        found.setdefault(fault.team, {}).setdefault(fault.kind, []).append(fault)
+    return [f"faults of {team}: {', '.join(map(_kind, kinds.values()))}" for team, kinds in found.items()]
 
 
-def _kind(kind: str, where: list[tuple[int, int]]) -> str:
-    games = ", ".join(str(game) for game, _ in where[:SHOWN_GAMES]) + (", …" if len(where) > SHOWN_GAMES else "")
-    return f"{sum(count for _, count in where):,} {kind} (game{'s' if len(where) > 1 else ''} {games})"
+def example_lines(standings: Standings) -> list[str]:
+    """One line for each team and kind of fault: ``first error of a, in game 7: act: NameError: …``."""
+    first: dict[tuple[str, str], TeamFault] = {}
+    for fault in standings.faults:
+        first.setdefault((fault.team, fault.kind), fault)
+    return [f"first {kind} of {team}, in game {fault.game}: {fault.detail}" for (team, kind), fault in first.items()]
+
+
+def _kind(faults: list[TeamFault]) -> str:
+    games = ", ".join(str(fault.game) for fault in faults[:SHOWN_GAMES]) + (", …" if len(faults) > SHOWN_GAMES else "")
+    count = sum(fault.count for fault in faults)
+    return f"{count:,} {faults[0].kind} (game{'s' if len(faults) > 1 else ''} {games})"
