@@ -170,6 +170,37 @@ def test_what_a_verb_found_counts_also_where_nobody_reads_on(tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (1, "")
 
 
+HANGING = """
+class Hanging:
+    def begin(self, game, player, rng, deadline): print("noise")
+    def observe(self, own_move, observation): ...
+    def act(self, legal, deadline):
+        while {hangs}: pass
+        return legal[0]
+    def end(self, returns): ...
+"""
+
+
+def test_an_agent_that_hangs_is_noticed_and_interrupted(tmp_path: Path) -> None:
+    """Before the first game is over, with nothing but lines on stderr."""
+    (tmp_path / "agent.py").write_text(HANGING.format(hangs=True))
+    command = [*INFOSET, "match", "kuhn_poker", "python:agent.py:Hanging", "random"]
+    quick = {**os.environ, "INFOSET_PATIENCE": "0.2"}
+    with subprocess.Popen(command, cwd=tmp_path, env=quick, stderr=subprocess.PIPE, text=True) as process:
+        said = iter(process.stderr.readline, "")
+        assert any("playing the first game" in line for line in said)
+        process.send_signal(signal.SIGINT)
+        assert list(said)[-1] == "infoset: interrupted\n"
+    assert process.returncode == 130
+
+
+def test_what_agents_print_is_no_result(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(HANGING.format(hangs=False))
+    done = run("match", "kuhn_poker", "python:agent.py:Hanging", "random", "--games", "2", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["games"] == 2
+    assert "noise" in done.stderr
+
+
 def test_the_version() -> None:
     assert run("--version").stdout == f"infoset {infoset.__version__}\n"
 

@@ -35,6 +35,7 @@ from infoset.match.match import DETAIL
 from infoset.match.replay import MatchStep, replay_steps
 from infoset.match.series import game_seed
 from infoset.tree.plans import random_interior
+from infoset.view.match_text import series_text
 
 RANDOM = ["random", "random"]
 GOOFSPIEL = "goofspiel(num_cards=4)"
@@ -236,6 +237,17 @@ def test_deadlines_are_moments_of_the_monotonic_clock() -> None:
     assert 0 < recorder.told[0][3] - time.monotonic() <= 30
 
 
+def test_a_series_tells_the_first_fault_of_each_kind() -> None:
+    agent = RandomAgent()
+    agent.act = raising(NameError("lega"))
+    series = play_series(KUHN, ["random", agent], games=4, rotate=True)
+    assert series.agents[0].examples == {}
+    (example,) = series.agents[1].examples.items()
+    assert example[0] == "error"
+    assert example[1].startswith("game 1, step 3: act: NameError: lega (test_match.py:")
+    assert f"first error of {series.agents[1].agent}: {example[1]}" in series_text(series).splitlines()
+
+
 @pytest.mark.parametrize("call", ["begin", "observe", "end"])
 def test_faults_outside_of_moves_do_not_end_the_game(call: str) -> None:
     agent = RandomAgent()
@@ -243,7 +255,7 @@ def test_faults_outside_of_moves_do_not_end_the_game(call: str) -> None:
     setattr(agent, call, raising(ZeroDivisionError("oops")))
     match = play_match(KUHN, [agent, "random"])
     assert {fault.kind for fault in match.faults} == {"error"}
-    assert match.faults[0].detail == f"{call}: ZeroDivisionError: oops"
+    assert match.faults[0].detail.startswith(f"{call}: ZeroDivisionError: oops (test_match.py:")
     assert match.faults[0].step == {"begin": 0, "observe": 1, "end": len(match.steps)}[call]
 
 
@@ -605,7 +617,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
         "moves_per_second", "stopped",
     }  # fmt: skip
     assert set(body["agents"][0]) == {
-        "agent", "games", "wins", "draws", "losses", "mean", "interval", "faults", "seat_means",
+        "agent", "games", "wins", "draws", "losses", "mean", "interval", "faults", "examples", "seat_means",
     }  # fmt: skip
     assert body["seconds_per_move"] == 5
     other = TabularPolicy.uniform(form_of(LEDUC)).save(tmp_path / "other.npz")

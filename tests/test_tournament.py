@@ -247,7 +247,7 @@ def test_other_faults_are_counted_and_the_game_goes_on(tmp_path: Path) -> None:
     }  # fmt: skip
     match = json.loads(zlib.decompress(played.replay))
     assert tuple(match["returns"]) == played.returns
-    assert match["faults"][0]["detail"] == "act: ValueError: no idea"
+    assert match["faults"][0]["detail"] == "act: ValueError: no idea (rude.py:8)"
     seconds = [fault.detail for fault in played.faults if fault.kind == "slow"]
     assert seconds[0].startswith("took 0.15")
 
