@@ -106,6 +106,38 @@ def test_no_code_of_the_wire_is_run(serve, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+def test_callers_with_the_same_seed_do_not_meet(serve) -> None:
+    url, faults = serve("random"), []
+
+    def play() -> None:
+        faults.append(sum(play_series("kuhn_poker", [url, "random"], games=50).agents[0].faults.values()))
+
+    callers = [threading.Thread(target=play) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert faults == [0, 0, 0]
+
+
+def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
+    connection = HTTPConnection(serve("scripted(moves=[bet])").removeprefix("http://"))
+
+    def ask(path: str, **values: object) -> tuple[int, dict]:
+        connection.request("POST", path, json.dumps({"match": "m"} | values))
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    begin = {"game": "kuhn_poker", "player": 0, "seed": 1, "seconds": None}
+    assert ask("/begin", **begin) == (200, {"refused": ""})
+    assert ask("/begin", **begin | {"game": "leduc_poker"})[0] == 409
+    act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal": ["pass", "bet"], "seconds": None}
+    assert ask("/act", **act) == (200, {"number": 1, "move": "bet"})
+    assert ask("/end", told=1, seen=[], returns=[1, -1])[0] == 200
+    assert ask("/begin", **begin)[0] == 200
+    connection.close()
+
+
 REQUESTS = {
     "no such game": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal": [1], "seconds": 1}, 404),
     "no question": ("/act", {"match": "x"}, 400),

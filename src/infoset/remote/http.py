@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -40,7 +40,7 @@ class Begin(msgspec.Struct):
     """``POST /begin``: a game begins."""
 
     match: str
-    """By which the next questions are known; a server may play several games at once."""
+    """By which the next questions are known, unlike any other: a server may play several games, for several callers."""
     game: str
     """As ``infoset.load`` understands it."""
     player: int
@@ -124,7 +124,7 @@ class AskedAgent:
         self.wire = wire
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.match = str(UUID(bytes=rng.bytes(16), version=4))
+        self.match = str(uuid4())  # not of the seed: others ask the same server with the same one
         self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
         question = Begin(self.match, own_name(game) or game.name, player, int(rng.integers(SEED_BITS)), _left(deadline))
         done = self._ask("/begin", question, Done, deadline)

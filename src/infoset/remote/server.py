@@ -70,12 +70,15 @@ class Matches:
         self.played: dict[str, Played] = {}
 
     def begin(self, question: Begin, arrived: float) -> None:
-        """Raises ``UnsupportedGameError`` for a game that is not played here, ``Refusal`` where there are too many."""
+        """Raises ``UnsupportedGameError`` for a game not played here, ``Refusal`` for one that is being played."""
         if question.protocol != PROTOCOL:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
         if self.only is not None and question.game != self.only:
             raise UnsupportedGameError(f"{self.only} is served here, not {shorten(question.game)}")
         self._forget()
+        if question.match in self.played:
+            why = f"game {shorten(question.match)!r} is being played here; name this one otherwise"
+            raise Refusal(HTTPStatus.CONFLICT, why)
         if len(self.played) >= MAX_MATCHES:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_MATCHES} games are being played here; try again later")
         game = self._game(question.game)
