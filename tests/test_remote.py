@@ -106,6 +106,37 @@ def test_no_code_of_the_wire_is_run(serve, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+def test_what_an_agent_raises_is_said_on_both_sides(serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(
+        "from infoset.match.agents import RandomAgent\n"
+        "class Broken(RandomAgent):\n"
+        "    def act(self, legal, deadline):\n"
+        "        return lega[0]\n"
+    )
+    name, said = f"python:{path}:Broken", "act: NameError: name 'lega' is not defined"
+    url = serve(name)
+    match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1)
+    assert {fault.detail for fault in match.faults} == {
+        f"act: {url}: /act was answered by 500 Internal Server Error: {said}"
+    }
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"infoset: {name}: {said} ({path}:4 in act)"] * len(match.faults)
+
+
+def test_an_agent_that_always_fails_does_not_flood_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("starlette")
+    from infoset.remote.serving import LINES, Complaints
+
+    complaints = Complaints()
+    for _ in range(100):
+        complaints.say("broken")
+    complaints.begun -= 60
+    complaints.say("broken")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["infoset: broken"] * LINES + [f"infoset: broken (and {100 - LINES} lines before it)"]
+
+
 def test_callers_with_the_same_seed_do_not_meet(serve) -> None:
     url, faults = serve("random"), []
 
@@ -262,6 +293,11 @@ FAULTS: dict[str, tuple[Callable[[Faulty, dict], None], str, str]] = {
     "a number for a move": (lambda self, body: self.say({"number": body["number"], "move": 0.5}), "illegal", "0.5"),
     "a redirection": (lambda self, body: self.text(b"", 302, Location="http://127.0.0.1:1"), "error", "302"),
     "not found": (lambda self, body: self.text(b"", 404), "error", "404"),
+    "why": (lambda self, body: self.text(b'{"error": "no\\n\\u001bsuch game"}', 404), "error", "404 Not Found: no ?such game"),
+    "a page": (lambda self, body: self.text(b"<html>", 500), "error", "answered by 500 Internal Server Error"),
+    "a list": (lambda self, body: self.text(b"[" * 9999, 500), "error", "answered by 500 Internal Server Error"),
+    "a long reason": (lambda self, body: self.text(json.dumps({"error": "x" * 9999}).encode(), 500), "error", "500 Int"),
+    "a status alone": (lambda self, body: self.text(b"", 500, length=9), "error", "answered by 500"),
 }  # fmt: skip
 
 
