@@ -214,9 +214,9 @@ def test_two_hundred_connections_and_slow_ones(serve) -> None:
 
 
 @contextmanager
-def answering(act: Callable[[Faulty, dict], None]) -> Iterator[str]:
+def answering(act: Callable[[Faulty, dict], None], base: type[Faulty] | None = None) -> Iterator[str]:
     """A server that answers all well, but ``/act`` as it is told."""
-    kind = type("Handler", (Faulty,), {"act": act})
+    kind = type("Handler", (base or Faulty,), {"act": act})
     with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         server.daemon_threads = True
         server.block_on_close = False
@@ -472,6 +472,37 @@ def test_an_agent_of_the_original_competition_plays(game) -> None:
     assert match.steps[1].moves[0] in (3, (3, 1, 2))
 
 
+def test_a_server_for_any_game_is_asked_for_pommerman_in_its_own_protocol(serve) -> None:
+    url = serve("simple")
+    match = play_match(TEAM + "(max_steps=20)", [url, "stop", "stop", "stop"], seed=3, seconds_to_begin=20.0)
+    assert not match.faults
+    assert len({step.moves[0] for step in match.steps[1:]}) > 1
+
+
+class Minimal(Faulty):
+    """Our protocol's questions alone; no ``/ping``."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path not in {"/begin", "/act", "/end"}:
+            self.text(b"", 404)
+            return
+        self.say({"number": body["number"], "move": body["legal"][1]} if self.path == "/act" else {})
+
+
+def test_a_server_without_ping_plays_pommerman() -> None:
+    with answering(late, Minimal) as url:
+        match = play_match(TEAM + "(max_steps=5)", [url, "stop", "stop", "stop"], seed=3)
+    assert not match.faults
+    assert {step.moves[0] for step in match.steps[1:]} == {1}
+
+
+def test_the_wrong_protocol_is_said(serve) -> None:
+    name = f"http(url='{serve('simple')}',protocol=playground)"
+    match = play_match(TEAM + "(max_steps=2)", [name, "stop", "stop", "stop"], seed=3)
+    assert "the playground's protocol is spoken here with --game" in match.faults[0].detail
+
+
 def test_a_client_of_the_original_plays_with_ours(serve) -> None:
     """A whole game, by the description of the protocol alone; what is answered is what the agent plays here."""
     game = load(TEAM)
@@ -624,6 +655,28 @@ def test_an_agent_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert remove.startswith("rm --force ")
     with pytest.raises(RemoteError, match="docker run: docker: no such image: missing"):
         load_agent("docker(image=missing)")
+
+
+NO_DAEMON = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        (f"{NO_DAEMON}\n\nRun 'docker run --help' for more information\n", NO_DAEMON),
+        (f"{NO_DAEMON}\nSee 'docker run --help'.\n", NO_DAEMON),
+        ("Unable to find image 'mine:latest' locally\ndocker: pull access denied\n", "docker: pull access denied"),
+        ("", "status 125"),
+    ],
+)
+def test_why_docker_fails(printed: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "docker"
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write({printed!r})\nsys.exit(125)\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RemoteError) as raised:
+        load_agent("docker(image=mine)")
+    assert str(raised.value) == f"docker run: {why}"
 
 
 def test_without_docker_it_says_so_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
