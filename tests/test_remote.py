@@ -691,3 +691,12 @@ def test_a_game_that_is_served_must_be_one() -> None:
 
     with pytest.raises(UnknownNameError, match="did you mean 'kuhn_poker'"):
         server("random", "kuhn_pokr")
+
+
+def test_an_agent_that_does_not_play_the_game_is_not_served() -> None:
+    pytest.importorskip("starlette")
+    from infoset.remote.server import server
+
+    with pytest.raises(UnsupportedGameError, match="agent meier is not made for kuhn_poker"):
+        server("meier", "kuhn_poker")
+    server("meier", "gdl:meier")

@@ -61,6 +61,21 @@ class Played:
     """When it was last asked about."""
 
 
+def check_plays(agent: Agent, game: Game) -> None:
+    """Raises ``UnsupportedGameError`` for an agent that plays the game in no seat.  Other faults are the games'."""
+    refused = []
+    for player in range(len(game.players)):
+        try:
+            agent.begin(game, player, np.random.default_rng(0), None)
+        except UnsupportedGameError as error:
+            refused.append(error)
+        except Exception:  # said, too, when a game begins
+            return
+        else:
+            return
+    raise refused[0]
+
+
 class Matches:
     """The games that are played here at once, each with an agent of its own; agents are used again."""
 
@@ -69,6 +84,8 @@ class Matches:
         self.free: list[Agent] = [load_agent(agent)]
         self.games: dict[str, Game] = {} if game is None else {game: load_game(game)}  # which the user named
         self.played: dict[str, Played] = {}
+        for found in self.games.values():
+            check_plays(self.free[0], found)
 
     def begin(self, question: Begin, arrived: float) -> None:
         """Raises ``UnsupportedGameError`` for a game not played here, ``Refusal`` for one that is being played."""
@@ -233,6 +250,6 @@ def _json(value: Any, status: int = 200) -> Response:
 def server(agent: str, game: str | None) -> uvicorn.Server:
     """A server, not yet running, see ``serving``.
 
-    Raises what ``load_agent`` and ``load`` raise.
+    Raises what ``load_agent`` and ``load`` raise, and ``UnsupportedGameError`` for an agent that does not play it.
     """
     return web_server(Service(agent, game).app())
