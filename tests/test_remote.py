@@ -320,6 +320,31 @@ def test_nobody_there() -> None:
     assert match.faults[0].detail == f"begin: {url}: nobody listens there"
 
 
+def test_https_where_http_is_spoken() -> None:
+    with answering(late) as url:
+        match = play_match("kuhn_poker", [url.replace("http:", "https:"), "random"], seed=1)
+    assert "https is not spoken there" in match.faults[0].detail
+
+
+def test_the_agent_of_the_guide_plays_by_its_card() -> None:
+    guide = (Path(__file__).resolve().parents[1] / "docs" / "remote-agents.md").read_text()
+    code = guide.partition("```python\n")[2].partition("ThreadingHTTPServer((")[0]
+    there: dict = {}
+    exec(code, there)
+    with ThreadingHTTPServer(("127.0.0.1", 0), there["Agent"]) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        matches = [play_match("kuhn_poker", [url, "random"], seed=seed) for seed in range(20)]
+        with pytest.raises(UnsupportedGameError, match="kuhn_poker is played here"):
+            play_match("leduc_poker", [url, "random"])
+        server.shutdown()
+    assert not any(match.faults for match in matches)
+    assert {step.moves[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
+    assert not any(len(told) for told in there["games"].values())
+
+
 def test_one_that_dies_in_the_game(serve) -> None:
     """The first move comes, then nothing: the rest of the match is played without it."""
     asked = []

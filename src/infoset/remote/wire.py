@@ -20,6 +20,7 @@ MAX_EXCUSE = 1 << 12
 SECONDS_FOR_EXCUSE = 1.0
 UNKNOWN = (http.client.NOT_FOUND, http.client.METHOD_NOT_ALLOWED, http.client.NOT_IMPLEMENTED)
 QUICK: int = getattr(socket, "TCP_QUICKACK", 0)
+NO_TLS = "WRONG_VERSION_NUMBER"  # what OpenSSL calls an answer that is plain text
 LEAST = 1e-4  # a timeout of 0 would mean: never wait
 
 
@@ -202,4 +203,6 @@ def _text(error: Exception) -> str:
         return "the connection was closed without an answer"
     if isinstance(error, socket.gaierror):
         return "there is no such host"
+    if isinstance(error, ssl.SSLError) and error.reason == NO_TLS:
+        return "https is not spoken there; http://?"
     return one_line(str(error) or type(error).__name__, 200)
