@@ -951,6 +951,16 @@ def test_the_manager_on_the_command_line(players: list[str], tmp_path: Path) -> 
         assert replay_states(match)[-1].returns() == match.returns
 
 
+def test_a_fault_begins_with_the_number_of_its_game() -> None:
+    with listening("127.0.0.1", 0) as where:
+        url = f"http://127.0.0.1:{where.getsockname()[1]}"
+    done = CliRunner().invoke(app, ["ggp-match", "gdl:kuhn_poker", url, url, "--games", "2"])
+    lines = [line for line in done.stderr.splitlines() if "begin" in line]
+    assert [line[: len("infoset: game 1, step 0")] for line in lines[::2]] == [
+        "infoset: game 1, step 0", "infoset: game 2, step 0",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "says"),
     [

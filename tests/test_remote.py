@@ -106,6 +106,69 @@ def test_no_code_of_the_wire_is_run(serve, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+def test_what_an_agent_raises_is_said_on_both_sides(serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(
+        "from infoset.match.agents import RandomAgent\n"
+        "class Broken(RandomAgent):\n"
+        "    def act(self, legal, deadline):\n"
+        "        return lega[0]\n"
+    )
+    name, said = f"python:{path}:Broken", "act: NameError: name 'lega' is not defined"
+    url = serve(name)
+    match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1)
+    assert {fault.detail for fault in match.faults} == {
+        f"act: {url}: /act was answered by 500 Internal Server Error: {said}"
+    }
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [f"infoset: {name}: {said} ({path}:4 in act)"] * len(match.faults)
+
+
+def test_an_agent_that_always_fails_does_not_flood_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("starlette")
+    from infoset.remote.serving import LINES, Complaints
+
+    complaints = Complaints()
+    for _ in range(100):
+        complaints.say("broken")
+    complaints.begun -= 60
+    complaints.say("broken")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["infoset: broken"] * LINES + [f"infoset: broken (and {100 - LINES} lines before it)"]
+
+
+def test_callers_with_the_same_seed_do_not_meet(serve) -> None:
+    url, faults = serve("random"), []
+
+    def play() -> None:
+        faults.append(sum(play_series("kuhn_poker", [url, "random"], games=50).agents[0].faults.values()))
+
+    callers = [threading.Thread(target=play) for _ in range(3)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert faults == [0, 0, 0]
+
+
+def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
+    connection = HTTPConnection(serve("scripted(moves=[bet])").removeprefix("http://"))
+
+    def ask(path: str, **values: object) -> tuple[int, dict]:
+        connection.request("POST", path, json.dumps({"match": "m"} | values))
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    begin = {"game": "kuhn_poker", "player": 0, "seed": 1, "seconds": None}
+    assert ask("/begin", **begin) == (200, {"refused": ""})
+    assert ask("/begin", **begin | {"game": "leduc_poker"})[0] == 409
+    act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal": ["pass", "bet"], "seconds": None}
+    assert ask("/act", **act) == (200, {"number": 1, "move": "bet"})
+    assert ask("/end", told=1, seen=[], returns=[1, -1])[0] == 200
+    assert ask("/begin", **begin)[0] == 200
+    connection.close()
+
+
 REQUESTS = {
     "no such game": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal": [1], "seconds": 1}, 404),
     "no question": ("/act", {"match": "x"}, 400),
@@ -151,9 +214,9 @@ def test_two_hundred_connections_and_slow_ones(serve) -> None:
 
 
 @contextmanager
-def answering(act: Callable[[Faulty, dict], None]) -> Iterator[str]:
+def answering(act: Callable[[Faulty, dict], None], base: type[Faulty] | None = None) -> Iterator[str]:
     """A server that answers all well, but ``/act`` as it is told."""
-    kind = type("Handler", (Faulty,), {"act": act})
+    kind = type("Handler", (base or Faulty,), {"act": act})
     with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         server.daemon_threads = True
         server.block_on_close = False
@@ -230,6 +293,11 @@ FAULTS: dict[str, tuple[Callable[[Faulty, dict], None], str, str]] = {
     "a number for a move": (lambda self, body: self.say({"number": body["number"], "move": 0.5}), "illegal", "0.5"),
     "a redirection": (lambda self, body: self.text(b"", 302, Location="http://127.0.0.1:1"), "error", "302"),
     "not found": (lambda self, body: self.text(b"", 404), "error", "404"),
+    "why": (lambda self, body: self.text(b'{"error": "no\\n\\u001bsuch game"}', 404), "error", "404 Not Found: no ?such game"),
+    "a page": (lambda self, body: self.text(b"<html>", 500), "error", "answered by 500 Internal Server Error"),
+    "a list": (lambda self, body: self.text(b"[" * 9999, 500), "error", "answered by 500 Internal Server Error"),
+    "a long reason": (lambda self, body: self.text(json.dumps({"error": "x" * 9999}).encode(), 500), "error", "500 Int"),
+    "a status alone": (lambda self, body: self.text(b"", 500, length=9), "error", "answered by 500"),
 }  # fmt: skip
 
 
@@ -250,6 +318,31 @@ def test_nobody_there() -> None:
     match = play_match("kuhn_poker", [url, "random"], seed=1)
     assert {fault.kind for fault in match.faults} == {"error"}
     assert match.faults[0].detail == f"begin: {url}: nobody listens there"
+
+
+def test_https_where_http_is_spoken() -> None:
+    with answering(late) as url:
+        match = play_match("kuhn_poker", [url.replace("http:", "https:"), "random"], seed=1)
+    assert "https is not spoken there" in match.faults[0].detail
+
+
+def test_the_agent_of_the_guide_plays_by_its_card() -> None:
+    guide = (Path(__file__).resolve().parents[1] / "docs" / "remote-agents.md").read_text()
+    code = guide.partition("```python\n")[2].partition("ThreadingHTTPServer((")[0]
+    there: dict = {}
+    exec(code, there)
+    with ThreadingHTTPServer(("127.0.0.1", 0), there["Agent"]) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        matches = [play_match("kuhn_poker", [url, "random"], seed=seed) for seed in range(20)]
+        with pytest.raises(UnsupportedGameError, match="kuhn_poker is played here"):
+            play_match("leduc_poker", [url, "random"])
+        server.shutdown()
+    assert not any(match.faults for match in matches)
+    assert {step.moves[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
+    assert not any(len(told) for told in there["games"].values())
 
 
 def test_one_that_dies_in_the_game(serve) -> None:
@@ -402,6 +495,37 @@ def test_an_agent_of_the_original_competition_plays(game) -> None:
     moves = [step.moves[0] for step in match.steps if step.moves[0] is not None]
     assert {move if isinstance(move, int) else move[0] for move in moves} == {3, 4}
     assert match.steps[1].moves[0] in (3, (3, 1, 2))
+
+
+def test_a_server_for_any_game_is_asked_for_pommerman_in_its_own_protocol(serve) -> None:
+    url = serve("simple")
+    match = play_match(TEAM + "(max_steps=20)", [url, "stop", "stop", "stop"], seed=3, seconds_to_begin=20.0)
+    assert not match.faults
+    assert len({step.moves[0] for step in match.steps[1:]}) > 1
+
+
+class Minimal(Faulty):
+    """Our protocol's questions alone; no ``/ping``."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path not in {"/begin", "/act", "/end"}:
+            self.text(b"", 404)
+            return
+        self.say({"number": body["number"], "move": body["legal"][1]} if self.path == "/act" else {})
+
+
+def test_a_server_without_ping_plays_pommerman() -> None:
+    with answering(late, Minimal) as url:
+        match = play_match(TEAM + "(max_steps=5)", [url, "stop", "stop", "stop"], seed=3)
+    assert not match.faults
+    assert {step.moves[0] for step in match.steps[1:]} == {1}
+
+
+def test_the_wrong_protocol_is_said(serve) -> None:
+    name = f"http(url='{serve('simple')}',protocol=playground)"
+    match = play_match(TEAM + "(max_steps=2)", [name, "stop", "stop", "stop"], seed=3)
+    assert "the playground's protocol is spoken here with --game" in match.faults[0].detail
 
 
 def test_a_client_of_the_original_plays_with_ours(serve) -> None:
@@ -558,6 +682,28 @@ def test_an_agent_in_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         load_agent("docker(image=missing)")
 
 
+NO_DAEMON = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        (f"{NO_DAEMON}\n\nRun 'docker run --help' for more information\n", NO_DAEMON),
+        (f"{NO_DAEMON}\nSee 'docker run --help'.\n", NO_DAEMON),
+        ("Unable to find image 'mine:latest' locally\ndocker: pull access denied\n", "docker: pull access denied"),
+        ("", "status 125"),
+    ],
+)
+def test_why_docker_fails(printed: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "docker"
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write({printed!r})\nsys.exit(125)\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RemoteError) as raised:
+        load_agent("docker(image=mine)")
+    assert str(raised.value) == f"docker run: {why}"
+
+
 def test_without_docker_it_says_so_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(UnsupportedSystemError, match="needs the docker command"):
@@ -570,3 +716,12 @@ def test_a_game_that_is_served_must_be_one() -> None:
 
     with pytest.raises(UnknownNameError, match="did you mean 'kuhn_poker'"):
         server("random", "kuhn_pokr")
+
+
+def test_an_agent_that_does_not_play_the_game_is_not_served() -> None:
+    pytest.importorskip("starlette")
+    from infoset.remote.server import server
+
+    with pytest.raises(UnsupportedGameError, match="agent meier is not made for kuhn_poker"):
+        server("meier", "kuhn_poker")
+    server("meier", "gdl:meier")

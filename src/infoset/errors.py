@@ -104,3 +104,9 @@ class UnsupportedSystemError(InfosetError, OSError):
 def shorten(text: str, limit: int = 80) -> str:
     """``text``, cut to ``limit`` characters so that a hostile value cannot flood a message."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def one_line(text: str, limit: int = 80) -> str:
+    """A stranger's ``text`` as one line of what can be printed, shortened."""
+    line = " ".join(text[: 4 * limit].split())
+    return shorten("".join(sign if sign.isprintable() else "?" for sign in line), limit)

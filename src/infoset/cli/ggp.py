@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING
 
 from infoset.catalog import load
@@ -44,9 +45,12 @@ def manage(
         raise UnsupportedGameError(f"{game} is not described in GDL; name a .gdl or .kif file, or gdl:NAME")
     agents = [ggp(url, start_clock, play_clock, scramble) for url in urls]
 
+    numbers = count(1)
+
     def note(match: Match) -> None:
+        number = next(numbers)
         for fault in match.faults:
-            _say(f"seed {match.seed}, step {fault.step}, {match.players[fault.player]}: {fault.kind}: {fault.detail}")
+            _say(f"game {number}, step {fault.step}, {match.players[fault.player]}: {fault.kind}: {fault.detail}")
         if keep is not None:
             keep(match)
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from contextlib import suppress
 from time import monotonic, sleep
 from weakref import finalize
 
 from infoset.base import Agent
-from infoset.errors import ParameterError, RemoteError, UnsupportedSystemError, shorten
+from infoset.errors import ParameterError, RemoteError, UnsupportedSystemError, one_line, shorten
 from infoset.match.apart import Elsewhere, ThreadLine
 from infoset.names import check_range, full_name
 from infoset.remote.http import PROTOCOLS, HttpAgent
-from infoset.remote.wire import Wire
+from infoset.remote.wire import StatusError, Wire
 
 PREFIX = "DOCKER_AGENT_"
 """Variables of the environment that a container gets, without it, as the playground's did."""
 SECONDS_TO_COME_UP = 32.0
 SECONDS_FOR_A_COMMAND = 600.0  # an image may have to be fetched
+HELP = re.compile(r"\s*(See|Run) '.* --help'")
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 
 
@@ -54,12 +56,14 @@ class Container(Elsewhere):
         super().__init__(ThreadLine(HttpAgent(url, protocol)), name)
 
     def _wait(self, wire: Wire) -> None:
-        """Until it answers.  Raises ``RemoteError`` where it does not."""
+        """Until it answers, if only that it knows no ``/ping``.  Raises ``RemoteError`` where it does not."""
         until, pause, why = monotonic() + SECONDS_TO_COME_UP, FIRST_PAUSE, ""
         while monotonic() < until:
             try:
                 wire.get("/ping", until)
             except (RemoteError, TimeoutError) as error:
+                if isinstance(error, StatusError) and error.unknown:
+                    return
                 why = str(error)
             else:
                 return
@@ -83,9 +87,16 @@ def command(*arguments: str) -> str:
     except subprocess.TimeoutExpired:
         raise RemoteError(f"docker {arguments[0]} took more than {SECONDS_FOR_A_COMMAND:g} s") from None
     if done.returncode:
-        last = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()[-1]
-        raise RemoteError(f"docker {arguments[0]}: {shorten(last, 200)}")
+        raise RemoteError(
+            f"docker {arguments[0]}: {_reason(done.stderr or done.stdout) or f'status {done.returncode}'}"
+        )
     return done.stdout.strip()
+
+
+def _reason(printed: str) -> str:
+    """The last line that says anything: progress stands before it, after it where to find help."""
+    lines = [line for line in printed.splitlines() if line.strip() and not HELP.match(line)]
+    return one_line(lines[-1], 200) if lines else ""
 
 
 def _remove(container: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from time import monotonic
 from typing import Any, TypeVar
-from uuid import UUID
+from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -20,7 +20,7 @@ from infoset.match.apart import PATIENCE, Elsewhere, ThreadLine
 from infoset.names import full_name
 from infoset.registry import own_name
 from infoset.remote.calls import read_move
-from infoset.remote.wire import Wire
+from infoset.remote.wire import StatusError, Wire
 
 PROTOCOL = 1
 SEED_BITS = 2**53  # every program that reads JSON holds such integers exactly
@@ -40,7 +40,7 @@ class Begin(msgspec.Struct):
     """``POST /begin``: a game begins."""
 
     match: str
-    """By which the next questions are known; a server may play several games at once."""
+    """By which the next questions are known, unlike any other: a server may play several games, for several callers."""
     game: str
     """As ``infoset.load`` understands it."""
     player: int
@@ -88,7 +88,7 @@ class Done(msgspec.Struct):
 
 
 def http(url: str = "", protocol: str = "auto") -> Agent:
-    """An agent behind an address; protocol: infoset, playground (Pommerman's), or auto: by the game."""
+    """An agent behind an address; protocol: infoset, playground (Pommerman's), or auto: what it speaks."""
     if not url:
         raise ParameterError("http: url is missing; give the address: http(url=http://localhost:8000)")
     if protocol not in PROTOCOLS:
@@ -105,11 +105,26 @@ class HttpAgent(Delegating):
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         plays = hasattr(game, "config") and game.name.startswith("pommerman:")
-        wanted = ("playground" if plays else "infoset") if self.protocol == "auto" else self.protocol
-        if wanted == "playground" and not plays:
+        if self.protocol == "playground" and not plays:
             raise UnsupportedGameError(f"the playground's protocol is for pommerman:NAME, not for {game.name}")
-        self.inner = self._player() if wanted == "playground" else AskedAgent(self.wire)
-        self.inner.begin(game, player, rng, deadline)
+        ours = self.protocol == "infoset" or not plays or (self.protocol == "auto" and self._speaks_ours(deadline))
+        self.inner = AskedAgent(self.wire) if ours else self._player()
+        try:
+            self.inner.begin(game, player, rng, deadline)
+        except StatusError as error:
+            if ours or self.protocol != "auto" or not error.unknown:
+                raise
+            self.inner = AskedAgent(self.wire)  # one of ours that does not say so
+            self.inner.begin(game, player, rng, deadline)
+
+    def _speaks_ours(self, deadline: float | None) -> bool:
+        """Whether the server says so, within half of the time."""
+        now = monotonic()
+        left = PATIENCE if deadline is None else deadline - now
+        try:
+            return msgspec.json.decode(self.wire.get("/ping", now + left / 2), type=Ping).protocol == PROTOCOL
+        except (RemoteError, TimeoutError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return False
 
     def _player(self) -> Agent:
         from infoset.remote.playground import AskedPlayer  # not before it is needed: it brings compiled kernels
@@ -124,7 +139,7 @@ class AskedAgent:
         self.wire = wire
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.match = str(UUID(bytes=rng.bytes(16), version=4))
+        self.match = str(uuid4())  # not of the seed: others ask the same server with the same one
         self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
         question = Begin(self.match, own_name(game) or game.name, player, int(rng.integers(SEED_BITS)), _left(deadline))
         done = self._ask("/begin", question, Done, deadline)

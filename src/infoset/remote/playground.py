@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Action, Agent, Game
-from infoset.errors import FormatError, RemoteError, shorten
+from infoset.errors import FormatError, RemoteError, one_line, shorten
 from infoset.match.apart import PATIENCE
 from infoset.pommerman.agents import PommermanPlayer
 from infoset.pommerman.game import Pommerman
@@ -38,7 +38,8 @@ class AskedPlayer(PommermanPlayer):
         body = {"obs": plain(self.observation()), "action_space": self.space}
         answer = self._ask("/action", body, deadline)
         if "action" not in answer:
-            raise RemoteError(f"{self.wire.url}: an answer without an action: {shorten(str(answer))}")
+            what = f"an answer without an action: {one_line(str(answer))}; another protocol? protocol=infoset"
+            raise RemoteError(f"{self.wire.url}: {what}")
         return read_move(answer["action"], self.config)
 
     def end(self, returns: tuple[float, ...]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -21,14 +21,15 @@ import numpy as np
 from infoset.base import Agent, Game
 from infoset.catalog import load as load_game
 from infoset.catalog import load_named
-from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, shorten
+from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, one_line, shorten
 from infoset.match.agents import load_agent
 from infoset.remote.calls import read_tuple
 from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, Move, Ping
-from infoset.remote.serving import Refusal, read_body, web_server
+from infoset.remote.serving import Complaints, Refusal, read_body, web_server, what_happened
 
 try:
     from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import Route
@@ -60,6 +61,21 @@ class Played:
     """When it was last asked about."""
 
 
+def check_plays(agent: Agent, game: Game) -> None:
+    """Raises ``UnsupportedGameError`` for an agent that plays the game in no seat.  Other faults are the games'."""
+    refused = []
+    for player in range(len(game.players)):
+        try:
+            agent.begin(game, player, np.random.default_rng(0), None)
+        except UnsupportedGameError as error:
+            refused.append(error)
+        except Exception:  # said, too, when a game begins
+            return
+        else:
+            return
+    raise refused[0]
+
+
 class Matches:
     """The games that are played here at once, each with an agent of its own; agents are used again."""
 
@@ -68,14 +84,19 @@ class Matches:
         self.free: list[Agent] = [load_agent(agent)]
         self.games: dict[str, Game] = {} if game is None else {game: load_game(game)}  # which the user named
         self.played: dict[str, Played] = {}
+        for found in self.games.values():
+            check_plays(self.free[0], found)
 
     def begin(self, question: Begin, arrived: float) -> None:
-        """Raises ``UnsupportedGameError`` for a game that is not played here, ``Refusal`` where there are too many."""
+        """Raises ``UnsupportedGameError`` for a game not played here, ``Refusal`` for one that is being played."""
         if question.protocol != PROTOCOL:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
         if self.only is not None and question.game != self.only:
             raise UnsupportedGameError(f"{self.only} is served here, not {shorten(question.game)}")
         self._forget()
+        if question.match in self.played:
+            why = f"game {shorten(question.match)!r} is being played here; name this one otherwise"
+            raise Refusal(HTTPStatus.CONFLICT, why)
         if len(self.played) >= MAX_MATCHES:
             raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_MATCHES} games are being played here; try again later")
         game = self._game(question.game)
@@ -140,6 +161,7 @@ class Service:
     def __init__(self, agent: str, game: str | None) -> None:
         self.matches = Matches(agent, game)
         self.thread = ThreadPoolExecutor(1, "agent")
+        self.complaints = Complaints()
         self.player = self._playground(agent, game)
 
     def _playground(self, agent: str, game: str | None) -> Any:
@@ -153,17 +175,14 @@ class Service:
 
     def app(self) -> Starlette:
         routes = [
-            Route("/ping", self.answer(self.ping), methods=["GET"]),
-            Route("/begin", self.answer(self.asked(Begin, self.begin)), methods=["POST"]),
-            Route("/act", self.answer(self.asked(Act, self.matches.act)), methods=["POST"]),
-            Route("/end", self.answer(self.asked(End, self.matches.end)), methods=["POST"]),
+            self.route("/ping", self.ping, "GET"),
+            self.route("/begin", self.asked(Begin, self.begin)),
+            self.route("/act", self.asked(Act, self.matches.act)),
+            self.route("/end", self.asked(End, self.matches.end)),
         ]
         if self.player is not None:
-            routes += [
-                Route(f"/{name}", self.answer(self.playground(getattr(self.player, name))), methods=["POST"])
-                for name in PLAYGROUND
-            ]
-        return Starlette(routes=routes)
+            routes += [self.route(f"/{name}", self.playground(getattr(self.player, name))) for name in PLAYGROUND]
+        return Starlette(routes=routes, exception_handlers={HTTPException: self.unknown})  # type: ignore[dict-item]
 
     def ping(self, body: bytes, arrived: float) -> Any:
         del body, arrived
@@ -196,19 +215,32 @@ class Service:
 
         return answer
 
-    def answer(self, method: Answering) -> Callable[[Request], Awaitable[Response]]:
+    def route(self, path: str, answering: Answering, method: str = "POST") -> Route:
         async def handle(request: Request) -> Response:
             arrived = monotonic()
             try:
                 body = await read_body(request, MAX_BODY)
-                found = await asyncio.get_running_loop().run_in_executor(self.thread, method, body, arrived)
+                found = await asyncio.get_running_loop().run_in_executor(self.thread, answering, body, arrived)
                 return _json(found)
             except Refusal as error:
                 return _json({"error": error.why}, error.status)
             except Exception as error:  # the agent's own faults, too: the next request finds the server there
-                return _json({"error": shorten(f"{type(error).__name__}: {error}", 200)}, 500)
+                return self.failed(path[1:], error)
 
-        return handle
+        return Route(path, handle, methods=[method])
+
+    def failed(self, method: str, error: Exception) -> Response:
+        """Its author learns of it here, the referee there."""
+        what, where = what_happened(error)
+        self.complaints.say(f"{self.matches.name}: {method}: {what} ({where})")
+        return _json({"error": f"{method}: {what}"}, 500)
+
+    async def unknown(self, request: Request, error: HTTPException) -> Response:
+        path = request.url.path
+        why = f"{request.method} {path} is unknown here"
+        if path[1:] in PLAYGROUND and self.player is None:
+            why = "the playground's protocol is spoken here with --game pommerman:NAME alone"
+        return _json({"error": one_line(why, 200)}, error.status_code)
 
 
 def _json(value: Any, status: int = 200) -> Response:
@@ -218,6 +250,6 @@ def _json(value: Any, status: int = 200) -> Response:
 def server(agent: str, game: str | None) -> uvicorn.Server:
     """A server, not yet running, see ``serving``.
 
-    Raises what ``load_agent`` and ``load`` raise.
+    Raises what ``load_agent`` and ``load`` raise, and ``UnsupportedGameError`` for an agent that does not play it.
     """
     return web_server(Service(agent, game).app())

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 from http import HTTPStatus
+from math import inf
+from time import monotonic
+from traceback import TracebackException
 from typing import TYPE_CHECKING
 
-from infoset.errors import MissingExtraError, ParameterError, shorten
+from infoset.errors import MissingExtraError, ParameterError, one_line, shorten
 
 if TYPE_CHECKING:
     import uvicorn
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
 SECONDS_FOR_BODY = 10.0
 KEPT_OPEN = 600  # seconds between two requests on one connection
+LINES, SECONDS_FOR_LINES = 10, 10.0
 
 
 class Refusal(Exception):
@@ -25,6 +30,31 @@ class Refusal(Exception):
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
         self.status, self.why = status, why
+
+
+class Complaints:
+    """Lines on stderr, so many in a while: an agent that fails at every move must not flood it."""
+
+    def __init__(self) -> None:
+        self.begun, self.said, self.kept = -inf, 0, 0
+
+    def say(self, line: str) -> None:
+        if monotonic() - self.begun >= SECONDS_FOR_LINES:
+            self.begun, self.said = monotonic(), 0
+        if self.said == LINES:
+            self.kept += 1
+            return
+        more = f" (and {self.kept:,} lines before it)" if self.kept else ""
+        self.said, self.kept = self.said + 1, 0
+        sys.stderr.write(f"infoset: {line}{more}\n")
+        sys.stderr.flush()
+
+
+def what_happened(error: BaseException) -> tuple[str, str]:
+    """An exception in a line, and where it was raised: ``file:line in function``."""
+    found = TracebackException.from_exception(error, limit=-1, lookup_lines=False)
+    place = found.stack[-1]
+    return one_line(f"{type(error).__name__}: {found}", 200), f"{place.filename}:{place.lineno} in {place.name}"
 
 
 async def read_body(request: Request, most: int) -> bytes:

@@ -11,11 +11,32 @@ from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
-from infoset.errors import ParameterError, RemoteError, shorten
+import msgspec
+
+from infoset.errors import ParameterError, RemoteError, one_line, shorten
 
 MAX_ANSWER = 1 << 20  # bytes
+MAX_EXCUSE = 1 << 12
+SECONDS_FOR_EXCUSE = 1.0
+UNKNOWN = (http.client.NOT_FOUND, http.client.METHOD_NOT_ALLOWED, http.client.NOT_IMPLEMENTED)
 QUICK: int = getattr(socket, "TCP_QUICKACK", 0)
+NO_TLS = "WRONG_VERSION_NUMBER"  # what OpenSSL calls an answer that is plain text
 LEAST = 1e-4  # a timeout of 0 would mean: never wait
+
+
+class StatusError(RemoteError):
+    """A question that was answered by another status than 200."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.unknown = status in UNKNOWN
+        """Whether such questions are not known there at all."""
+
+
+class Excuse(msgspec.Struct):
+    """The body of an answer that is none."""
+
+    error: str = ""
 
 
 class _Clock:
@@ -107,7 +128,7 @@ class Wire:
                     raise
                 self.close()  # a server may close what is kept open, just before it is used again
                 return self._ask(method, path, body, headers)
-        except TimeoutError:
+        except (TimeoutError, StatusError):
             self.close()
             raise
         except (OSError, http.client.HTTPException, ValueError) as error:
@@ -123,7 +144,8 @@ class Wire:
         self.connection.request(method, self.path + path, body, headers)
         answer = self.connection.getresponse()
         if answer.status != http.client.OK:
-            raise ValueError(f"{path} was answered by {answer.status} {answer.reason}")
+            why = f"{path} was answered by {answer.status} {answer.reason}{self._excuse(answer)}"
+            raise StatusError(f"{self.url}: {one_line(why, 200)}", answer.status)
         found = answer.read(MAX_ANSWER + 1)
         if len(found) > MAX_ANSWER:
             raise ValueError(f"{path} was answered by more than {MAX_ANSWER:,} bytes")
@@ -132,6 +154,16 @@ class Wire:
         if answer.will_close:
             self.close()
         return found
+
+    def _excuse(self, answer: http.client.HTTPResponse) -> str:
+        """Why, where the body says so within half of what is left: that it is an error is known already."""
+        now = monotonic()
+        self.clock.deadline = now + min((self.clock.deadline - now) / 2, SECONDS_FOR_EXCUSE)
+        try:
+            error = msgspec.json.decode(answer.read(MAX_EXCUSE), type=Excuse).error
+        except (OSError, http.client.HTTPException, ValueError, msgspec.MsgspecError, RecursionError):
+            return ""
+        return f": {error}" if error else ""
 
     def _connect(self) -> http.client.HTTPConnection:
         plain = socket.create_connection((self.host, self.port), self.clock.left())
@@ -171,4 +203,6 @@ def _text(error: Exception) -> str:
         return "the connection was closed without an answer"
     if isinstance(error, socket.gaierror):
         return "there is no such host"
-    return shorten(str(error) or type(error).__name__, 200)
+    if isinstance(error, ssl.SSLError) and error.reason == NO_TLS:
+        return "https is not spoken there; http://?"
+    return one_line(str(error) or type(error).__name__, 200)
