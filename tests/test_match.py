@@ -244,7 +244,7 @@ def test_a_series_tells_the_first_fault_of_each_kind() -> None:
     assert series.agents[0].examples == {}
     (example,) = series.agents[1].examples.items()
     assert example[0] == "error"
-    assert example[1].startswith("game 1, step 3: act: NameError: lega (test_match.py:")
+    assert example[1].endswith(")") and "act: NameError: lega (test_match.py:" in example[1]
     assert f"first error of {series.agents[1].agent}: {example[1]}" in series_text(series).splitlines()
 
 

@@ -355,7 +355,7 @@ class _Bracket(_Meetings):
 
 @dataclass(frozen=True)
 class Swiss:
-    """Rounds in which teams with as many points meet, and no two twice."""
+    """Rounds in which teams with as many points meet, and no two twice while there are others."""
 
     rounds: int = 5
     wins: int = 2
@@ -368,9 +368,6 @@ class Swiss:
 
     def plan(self, schedule: Schedule) -> Plan:
         _check_two_sides(schedule, self.decider)
-        n = len(schedule.teams)
-        if self.rounds > (most := n - 1 + n % 2):
-            raise ParameterError(f"rounds={self.rounds}; {n} teams meet in {most} rounds without meeting twice")
         return _Rounds(schedule, self.wins, self.decider, self.rounds)
 
 
