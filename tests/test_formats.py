@@ -16,10 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infoset.arena.competition import read
 from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, Meeting, Plan, Swiss
 from infoset.arena.schedule import Schedule
 from infoset.arena.tournament import tournament
-from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.errors import CheckpointError, FormatError, ParameterError, UnknownNameError, UnsupportedGameError
 
 DUEL = "rock_paper_scissors"
 FREE_FOR_ALL = "pommerman:PommeFFACompetition-v0"
@@ -231,9 +232,9 @@ def test_a_competition_from_one_file(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("game = ", "cup.toml: not TOML: Invalid value (at"),
-        ('game = "kuhn_poker"', "cup.toml: no competition: Object missing required field `teams`"),
-        (COMPETITION + "\nclock = 1", "no competition: Object contains unknown field `clock` - at `$.limits`"),
-        (COMPETITION.replace("5.0", '"fast"'), "Expected `float | null`, got `str` - at `$.limits.seconds_per_move`"),
+        ('game = "kuhn_poker"', "cup.toml: teams is missing; it must be a list of texts"),
+        (COMPETITION + "\nclock = 1", "cup.toml: unknown key of [limits]: 'clock'; did you mean 'start_clock'?"),
+        (COMPETITION.replace("5.0", '"fast"'), 'cup.toml: seconds_per_move must be a number, found "fast"'),
         (COMPETITION.replace("double", "dubble"), "unknown format 'dubble-elimination'; did you mean"),
         (COMPETITION.replace("random", "rendom"), "unknown agent 'rendom'; did you mean 'random'"),
     ],
@@ -245,6 +246,32 @@ def test_files_that_are_no_competition(tmp_path: Path, text: str, words: str) ->
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "cup.db").exists()
+
+
+TEAMS = 'game = "kuhn_poker"\nteams = ["random", "random"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("game = kuhn_poker", "not TOML: Invalid value (at line 1, column 8); texts stand in quotes"),
+        (TEAMS + 'formt = "swiss"', "unknown key 'formt'; did you mean 'format'?"),
+        (TEAMS + "seconds_per_move = 1", "seconds_per_move belongs below [limits]"),
+        (TEAMS + "[limits]\nseed = 1", "seed belongs above [limits]"),
+        (TEAMS + "[limits]\nmemry = 1", "unknown key of [limits]: 'memry'; did you mean 'memory'?"),
+        (TEAMS + "limits = 3", "limits must be a table, below [limits], found 3"),
+        (TEAMS + "games = 4", 'games is a parameter of the format: format = "round-robin(games=4)"'),
+        (TEAMS + 'format = "swiss"\nwins = 3', 'wins is a parameter of the format: format = "swiss(wins=3)"'),
+        (TEAMS + 'seed = "one"', 'seed must be a whole number, found "one"'),
+        ('game = "kuhn_poker"\nteams = "random"', 'teams must be a list of texts, found "random"'),
+        (TEAMS + "seed = 2020-01-01", 'seed must be a whole number, found "2020-01-01"'),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_words(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "cup.toml").write_text(text)
+    with pytest.raises(FormatError) as refused:
+        read(tmp_path / "cup.toml")
+    assert str(refused.value) == f"{tmp_path / 'cup.toml'}: {words}"
 
 
 @pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.slow)])

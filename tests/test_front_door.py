@@ -14,6 +14,7 @@ import pytest
 
 import infoset
 from infoset import SequenceForm, TabularPolicy, evaluate, load, solve
+from infoset.arena.tournament import tournament
 from infoset.cli.app import app
 from infoset.errors import InfosetError, ParameterError, UnsupportedGameError
 from infoset.evaluation import tabulated
@@ -365,11 +366,60 @@ def test_own_games_and_agents_everywhere(folder: Path) -> None:
         (["solve", "python:none.py:Hiding"], "none.py: no such file"),
         (["solve", "python:own.py:Hiding(box=2)"], "unknown parameter"),
         (["solve", "python:own.py:First"], "no game; it needs name, players and start"),
-        (["match", game, "python:own.py:Hiding", "random"], "no agent; it needs begin, observe, act and end"),
+        (
+            ["match", game, "python:own.py:Hiding", "random"],
+            "class Hiding of own.py is no agent: it lacks begin, observe, act, end",
+        ),
     ):
         refused = run(*wrong)
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1), refused.stderr
         assert words in refused.stderr
+
+
+BOT = """
+class Bot:
+    def begin(self, *arguments): ...
+    def act(self, *arguments): ...
+class Needs(Bot):
+    def __init__(self, x): ...
+def number(): return 3
+"""
+BROKEN = "1 / 0\nclass Bot: ...\n"
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        ("bots/broken.py", "'bots/broken.py' is a Python file: python:bots/broken.py:Bot plays a class of it"),
+        ("broken", "'broken' is a folder: python:broken/bot.py:Bot plays a class of it"),
+        ("bots/empty.py", "'bots/empty.py' is a Python file without a class; python:FILE.py:Class plays one"),
+        ("python:bots/bot.py", "a Python file: python:bots/bot.py:Bot or python:bots/bot.py:Needs names a class of it"),
+        ("python:broken:Bot", "'broken' is a folder: python:broken/bot.py:Bot names a class of it"),
+        ("python:bots", "'bots' is a folder: "),
+        ("python:bot", "found 'python:bot', expected python:FILE.py:Class or python:package.module:Class"),
+        ("127.0.0.1:18072", "unknown agent '127.0.0.1:18072'; did you mean 'http://127.0.0.1:18072'?"),
+        ("python:bots/bot.py:Bot", "class Bot of bots/bot.py is no agent: it lacks observe, end"),
+        ("python:bots/bot.py:number", "number of bots/bot.py makes an object of class int, no agent: it lacks begin"),
+        ("python:bots/bot.py:Needs", "python:bots/bot.py:Needs cannot be made: TypeError: Needs.__init__() missing 1"),
+        ("b" * 5000, "unknown agent 'bbb"),
+    ],
+)
+def test_an_agent_that_was_named_wrongly(folder: Path, agent: str, words: str) -> None:
+    """Files are named, not run: the first one could not be."""
+    files = {"bots/broken.py": BROKEN, "bots/bot.py": BOT, "bots/empty.py": "", "broken/bot.py": BROKEN}
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    with pytest.raises(InfosetError) as refused:
+        infoset.play_match("kuhn_poker", [agent, "random"])
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_agent_that_cannot_be_made_ends_a_tournament_with_one_line(folder: Path) -> None:
+    (folder / "bot.py").write_text(BOT)
+    with pytest.raises(InfosetError, match=r"^python:.*bot\.py:Needs cannot be made: TypeError: [^\n]*$"):
+        tournament("kuhn_poker", ["python:bot.py:Needs", "random"], games=2, workers=1)
 
 
 def test_an_object_of_ones_own_has_a_name(folder: Path) -> None:

@@ -324,7 +324,7 @@ def test_agents_that_cannot_play_the_game_end_it_before_it_begins(tmp_path: Path
     [
         (["random", "rendom"], UnknownNameError, "unknown agent 'rendom'; did you mean 'random'"),
         (["random", "scripted(move=[1])"], UnknownNameError, "parameter of scripted: 'move'; did you mean 'moves'"),
-        (["random"], ParameterError, "1 teams; a tournament needs 2"),
+        (["random"], ParameterError, "1 team; a tournament needs 2 to 1000; one is enough with --self"),
     ],
 )
 def test_what_does_not_fit_is_said_before_anything_is_kept(

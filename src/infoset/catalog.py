@@ -10,7 +10,7 @@ from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.formats.efg import read_efg
 from infoset.names import build, parse_name
-from infoset.registry import PYTHON, Entry, Registry, check_trusted, load_python
+from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
 
 GAMES: Registry[Game] = Registry(
     "game",
@@ -91,7 +91,7 @@ def load(name: str) -> Game:
 def _load_own(name: str) -> Game:
     """A game of the user's own, whose code is run for it."""
     parsed = parse_name(name)
-    game = build("game", parsed, {parsed.word: load_python(parsed.word)})
+    game = build_own("game", parsed)
     if isinstance(game, type) or not isinstance(game, Game):
         raise ParameterError(f"{shorten(name)} makes {shorten(repr(game))}, no game; it needs name, players and start")
     return game

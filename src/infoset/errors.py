@@ -31,17 +31,20 @@ class UnknownNameError(InfosetError, LookupError):
     """No game, method or parameter of that name.
 
     Of the names that are known the one most like it is suggested; a family in front (``gdl:``) may be missing or wrong.
+    Of a family alone all names are listed.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
+        family = [other for other in known if other.startswith(f"{name}:")]
         close = get_close_matches(name, known, n=1, cutoff=0.5) if name.partition(":")[1] else []
         if not close:
             bare = {
                 other.rpartition(":")[2].lower(): other for other in sorted(known, key=lambda other: ":" not in other)
             }
             close = [bare[one] for one in get_close_matches(name.rpartition(":")[2].lower(), bare, n=1, cutoff=0.5)]
-        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known) or 'none'}"
+        listed = f"known: {', '.join(family or known) or 'none'}"
+        hint = f"did you mean {close[0]!r}?" if close and not family else listed
         super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")
 
 

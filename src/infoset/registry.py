@@ -6,7 +6,9 @@ Lists, help texts and the suggestions in errors are made from them.  ``python:FI
 
 from __future__ import annotations
 
+import ast
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -17,12 +19,13 @@ from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from zlib import crc32
 
-from infoset.errors import FormatError, UnknownNameError, UnsupportedGameError, shorten
+from infoset.errors import FormatError, InfosetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_parameters, parse_name
 
 T = TypeVar("T")
 
 PYTHON = "python:"
+MAX_HINTS = 3
 
 
 class Entry(NamedTuple):
@@ -60,7 +63,8 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
 
     def build(self, name: str | Name) -> T:
         """What the name stands for.  Raises ``UnknownNameError``, ``ParameterError`` or ``FormatError``."""
-        return build(self.kind, *self._found(name))
+        parsed = parse_name(name) if isinstance(name, str) else name
+        return build_own(self.kind, parsed) if parsed.word.startswith(PYTHON) else build(self.kind, parsed, self)
 
     def check(self, name: str | Name) -> None:
         """Raise what ``build`` would for a wrong name or parameter."""
@@ -97,19 +101,62 @@ def _shown(value: Any) -> Value:
     return "…" if value is inspect.Parameter.empty else value
 
 
+def classes_of(file: Path) -> list[str]:
+    """The classes that a Python file defines; it is read, not run."""
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [node.name for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+
+
+def python_hint(path: Path, use: str) -> str:
+    """What a file or folder of Python is, and how a class in it is named; "" for other things.  No code is run."""
+    if os.path.isdir(path):  # noqa: PTH112  # which a name too long for a path does not upset
+        what, files = "a folder", sorted(path.glob("*.py"))
+    elif path.suffix == ".py" and os.path.isfile(path):  # noqa: PTH113
+        what, files = "a Python file", [path]
+    else:
+        return ""
+    names = [f"{PYTHON}{file}:{name}" for file in files for name in classes_of(file)]
+    if not names:
+        return f"{what} without a class; python:FILE.py:Class {use} one"
+    more = " or …" if len(names) > MAX_HINTS else ""
+    return f"{what}: {' or '.join(names[:MAX_HINTS])}{more} {use} a class of it"
+
+
 def check_python(word: str) -> None:
-    """Raise ``FormatError`` for what is soon seen to name nothing; no code is run."""
-    place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
+    """Raise ``FormatError`` or ``ParameterError`` for what is soon seen to name nothing; no code is run."""
+    rest = word.removeprefix(PYTHON)
+    place, _, attribute = rest.rpartition(":")
+    package = os.path.isfile(f"{place}/__init__.py")  # noqa: PTH113
+    for path in filter(None, (rest, "" if package else place)):
+        hint = "" if path == place and Path(path).suffix == ".py" else python_hint(Path(path), "names")
+        if hint:
+            raise ParameterError(f"{shorten(path)!r} is {hint}")
     if not place or not attribute:
-        raise FormatError(f"found {shorten(word)!r}, expected python:FILE.py:Class or python:package.module:Class")
+        raise ParameterError(f"found {shorten(word)!r}, expected python:FILE.py:Class or python:package.module:Class")
     if Path(place).suffix == ".py" and not Path(place).is_file():
         raise FormatError("no such file", place)
+
+
+def build_own(kind: str, name: Name) -> Any:
+    """Call what a ``python:`` name names.  Raises ``ParameterError``, in one line, where its code fails."""
+    makers = {name.word: load_python(name.word)}
+    try:
+        return build(kind, name, makers)
+    except InfosetError:
+        raise
+    except (Exception, SystemExit) as error:
+        why = ": ".join(filter(None, (type(error).__name__, shorten(str(error), 200))))
+        raise ParameterError(f"{shorten(name.word, 200)} cannot be made: {why}") from error
 
 
 def load_python(word: str) -> Callable[..., Any]:
     """The class or function that ``python:FILE.py:Class`` or ``python:package.module:Class`` names.
 
-    The file or module is run for it.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class.
+    The file or module is run for it.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class,
+    and what ``check_python`` raises.
     """
     check_python(word)
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
+from infoset.arena.formats import FORMATS
 from infoset.arena.tournament import MOVE_LIMIT, SLOW, Standings, tournament
-from infoset.errors import FormatError, shorten
+from infoset.errors import FormatError, InfosetError, ParameterError, UnknownNameError, shorten
 from infoset.executors import LOCAL, Where
 from infoset.files import read_text
+from infoset.names import format_value, parse_name
+from infoset.registry import parameters_of
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,11 +53,56 @@ class Competition(msgspec.Struct, forbid_unknown_fields=True):
 def read(file: Path) -> Competition:
     """Raises ``FormatError`` for what is no competition."""
     try:
-        return msgspec.convert(tomllib.loads(read_text(file)), type=Competition)
+        body = tomllib.loads(read_text(file))
     except tomllib.TOMLDecodeError as error:
-        raise FormatError(f"not TOML: {error}", str(file)) from None
-    except msgspec.ValidationError as error:
-        raise FormatError(f"no competition: {shorten(str(error), 200)}", str(file)) from None
+        hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
+        raise FormatError(f"not TOML: {error}{hint}", str(file)) from None
+    try:
+        _check(body, Competition)
+        _check(body.get("limits", {}), Limits)
+        return msgspec.convert(body, type=Competition)
+    except (InfosetError, msgspec.ValidationError) as error:
+        raise FormatError(shorten(str(error), 300), str(file)) from None
+
+
+WORDS = {
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false",
+    "list[str]": "a list of texts", "Limits": "a table, below [limits]",
+}  # fmt: skip
+
+
+def _check(body: dict[str, Any], kind: type[Competition | Limits]) -> None:
+    """Raises ``UnknownNameError`` for a key, ``ParameterError`` for one that is elsewhere or missing, and for a value
+    of another type."""
+    kinds = get_type_hints(kind)
+    for key, value in body.items():
+        if key not in kinds:
+            raise _unknown(key, value, body, kind)
+        try:
+            msgspec.convert(value, dict[str, Any] if kinds[key] is Limits else kinds[key])
+        except msgspec.ValidationError:
+            word = WORDS[kind.__annotations__[key].removesuffix(" | None")]
+            found = shorten(json.dumps(value, ensure_ascii=False, default=str))
+            raise ParameterError(f"{key} must be {word}, found {found}") from None
+    for field in msgspec.structs.fields(kind):
+        if field.required and field.name not in body:
+            raise ParameterError(f"{field.name} is missing; it must be {WORDS[kind.__annotations__[field.name]]}")
+
+
+def _unknown(key: str, value: Any, body: dict[str, Any], kind: type[Competition | Limits]) -> InfosetError:
+    """What to say of a key that does not belong there."""
+    if kind is Limits:
+        if key in Competition.__struct_fields__:
+            return ParameterError(f"{key} belongs above [limits]")
+        return UnknownNameError("key of [limits]:", key, Limits.__struct_fields__)
+    if key in Limits.__struct_fields__:
+        return ParameterError(f"{key} belongs below [limits]")
+    word = parse_name(str(body.get("format", Competition("", []).format))).word
+    for name in (word, *FORMATS):
+        if name in FORMATS and key in parameters_of(FORMATS[name]) and isinstance(value, str | int):
+            example = f"{name}({key}={format_value(value)})"
+            return ParameterError(f"{key} is a parameter of the format: format = {json.dumps(example)}")
+    return UnknownNameError("key", key, Competition.__struct_fields__)
 
 
 def compete(

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import APART, GIVEN, check_agent, load_agents, read_name
+from infoset.match.agents import APART, GIVEN, check_agent, check_made_for, load_agents, read_name
 from infoset.match.series import game_seed, sides_of
 from infoset.registry import PYTHON
 
@@ -74,18 +74,22 @@ class Schedule:
         Raises what ``load`` and ``load_agent`` raise, ``ParameterError`` where the teams do not fit the game,
         ``UnsupportedGameError`` for a game without an opponent.
         """
-        sides = sides_of(load_game(game) if rules is None else rules)
+        rules = load_game(game) if rules is None else rules
+        sides = sides_of(rules)
         if len(sides) < 2:
             raise UnsupportedGameError(f"{game} has one side only; a tournament needs a game with opponents")
         if not 2 - self_matches <= len(teams) <= MAX_TEAMS:
             raise ParameterError(
-                f"{len(teams)} teams; a tournament needs 2 to {MAX_TEAMS}, one is enough where it plays against itself"
+                f"{len(teams)} team{'s' if len(teams) != 1 else ''}; a tournament needs 2 to {MAX_TEAMS};"
+                " one is enough with --self, where it plays against itself"
             )
         read = _labelled([_members(text, sides) for text in teams], teams)
         members = dict.fromkeys(member for team in read for member in team.members)
         for name in members:
             check_agent(name)
-        load_agents([name for name in members if not is_foreign(name)])
+        own = [name for name in members if not is_foreign(name)]
+        check_made_for(rules, own)
+        load_agents(own)
         slots = len(sides) if len(read) >= len(sides) else 2
         groups = list(combinations(range(len(read)), slots))
         groups += [(team,) * slots for team in range(len(read)) if self_matches]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -14,11 +15,19 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from infoset.base import Action, Agent, Game, InformationState, Observation, Passing, Policy
-from infoset.errors import FormatError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError, shorten
+from infoset.errors import (
+    FormatError,
+    GameRuleError,
+    ParameterError,
+    PolicyError,
+    UnknownNameError,
+    UnsupportedGameError,
+    shorten,
+)
 from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
-from infoset.registry import PYTHON, Registry, check_python, own_name
+from infoset.registry import PYTHON, Registry, check_python, own_name, python_hint
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -249,7 +258,9 @@ AGENTS: Registry[Agent | Maker] = Registry(
 GIVEN: dict[str, Agent] = {}
 """Objects that stand in this process alone, by the names that they have for now."""
 
+METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
+BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 APART = {"docker", "ggp", "http", "isolated"}  # agents that are in another process anyway
 TRAINED = "trained:"
 NET = "net.safetensors"
@@ -281,10 +292,20 @@ def _made(name: str, parsed: Name | None) -> Agent:
         return made
     agent = made.agent() if hasattr(made, "agent") else made
     if isinstance(agent, type) or not isinstance(agent, Agent):
-        raise ParameterError(
-            f"{shorten(name)} makes {shorten(repr(agent))}, no agent; it needs begin, observe, act and end"
-        )
+        raise ParameterError(_no_agent(parsed.word, agent))
     return agent
+
+
+def _no_agent(word: str, made: object) -> str:
+    """Why what a user's class or function made is none."""
+    place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
+    kind = made if isinstance(made, type) else type(made)
+    what = f"class {attribute} of {shorten(place)} is no agent"
+    if kind.__name__ != attribute or isinstance(made, type):
+        a = "the class " if isinstance(made, type) else "an object of class "
+        what = f"{attribute} of {shorten(place)} makes {a}{kind.__name__}, no agent"
+    lacks = [method for method in METHODS if not callable(getattr(made, method, None))]
+    return f"{what}: it lacks {', '.join(lacks)}" if lacks else f"{what}; it needs an object"
 
 
 def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
@@ -315,6 +336,20 @@ def check_agent(name: str) -> Name | None:
     return parsed
 
 
+def check_made_for(game: Game | str, agents: Sequence[Agent | str]) -> None:
+    """Raise ``UnsupportedGameError`` for Pommerman's agents, which compile before they refuse, in other games."""
+    words = [read_name(name) for name in agents if isinstance(name, str) and name not in GIVEN]
+    own = [name for name in words if AGENTS.homes.get(name.word, "").startswith("infoset.pommerman.")]
+    if not own or (isinstance(game, str) and game.startswith("pommerman:")):
+        return
+    from infoset.catalog import load
+    from infoset.pommerman.game import Pommerman
+
+    rules = load(game) if isinstance(game, str) else game
+    if not isinstance(rules, Pommerman):
+        raise UnsupportedGameError(f"agent {own[0]} is made for pommerman:NAME, not for {rules.name}")
+
+
 def _compiles(parsed: Name) -> bool:
     """Whether it has a ``Maker``."""
     return not parsed.word.startswith(PYTHON) and hasattr(AGENTS[parsed.word], "agent")
@@ -330,7 +365,18 @@ def read_name(name: str) -> Name:
         return Name("trained", (("path", name),))
     if name.endswith(SUFFIXES) or os.path.isfile(f"{name}/{POLICY}"):  # noqa: PTH113
         return Name("policy", (("path", name),))
-    return parse_name(name)
+    parsed = parse_name(name)
+    if parsed.word not in AGENTS and not parsed.word.startswith(PYTHON):
+        raise _unknown(parsed.word)
+    return parsed
+
+
+def _unknown(word: str) -> ParameterError | UnknownNameError:
+    """No agent has that name; it may be a file's, a folder's, or an address."""
+    if hint := python_hint(Path(word), "plays"):
+        return ParameterError(f"{shorten(word)!r} is {hint}")
+    known = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
+    return UnknownNameError("agent", word, known)
 
 
 def alone(name: str, memory: int | None = None) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from infoset.base import Agent, Game
+from infoset.match.agents import check_made_for
 from infoset.match.match import MAX_SEED, MAX_STEPS, Kind, Table
 from infoset.match.replay import Match
 from infoset.names import check_range
@@ -108,6 +109,7 @@ def play_series(
     """
     check_range("games", games, 1, MAX_GAMES)
     check_range("seed", seed, 0, MAX_SEED)
+    check_made_for(game, agents)
     table = Table.of(game, agents, seconds_per_move, seconds_to_begin, max_steps)
     if seated is not None:
         seated(table.agents)
