@@ -14,6 +14,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from infoset import play_series
+
 PPO = Path(__file__).resolve().parents[1] / "examples" / "pommerman_ppo.py"
 
 needs_torch = pytest.mark.skipif(
@@ -154,3 +156,11 @@ def test_the_dead_teach_values_but_no_moves(alive: float) -> None:
     learner.learn(ppo().Rollout(seen, move, chance, value, torch.randn(shape), torch.rand(shape) < 0.1))
     changed = (head.weight != before).any(dim=1)
     assert changed.tolist() == [alive > 0] * ppo().MOVES + [True]
+
+
+def test_the_agent_for_pommerman_plays_without_faults_and_wins() -> None:
+    careful = f"python:{PPO.with_name('pommerman_agent.py')}:Careful"
+    duel = play_series("pommerman:OneVsOne-v0", [careful, "random"], games=10, rotate=True)
+    assert duel.agents[0].wins >= 8
+    radio = play_series("pommerman:PommeRadio-v2", [careful, "random"] * 2, games=1)
+    assert not any(sum(score.faults.values()) for score in (*duel.agents, *radio.agents))

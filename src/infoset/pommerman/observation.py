@@ -19,7 +19,12 @@ MAPS = ("bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life
 
 
 class Item(IntEnum):
-    """The values of a board's cells, by the reference's names."""
+    """The values of a board's cells, by the reference's names.
+
+    >>> from infoset.pommerman.observation import Item
+    >>> Item.Wood.value
+    2
+    """
 
     Passage = 0
     Rigid = 1
@@ -54,7 +59,14 @@ def enemies(config: Config, agent: int) -> list[Item]:
 
 
 class Seen(NamedTuple):
-    """What an agent observes of one step; boards and maps as texts with one character a cell."""
+    """What an agent observes of one step; boards and maps as texts with one character a cell.
+
+    >>> from infoset.pommerman.observation import Item, Seen
+    >>> seen = Seen(*infoset.load("pommerman:OneVsOne-v0(seed=1)").start().observation(0))
+    >>> row, column = seen.position
+    >>> Item(ord(seen.board[8 * row + column])).name
+    'Agent0'
+    """
 
     alive: tuple[int, ...]
     board: str

@@ -22,6 +22,7 @@ class MyAgent:
     def observe(self, own_move, observation):
         """A step was played: your own move as it was executed, or ``None``, and what you see of it."""
         self.known.append((own_move, observation))
+        # in kuhn_poker: [(None, "K"), ("pass", None), (None, "bet")] is a king that passed and faces a bet
 
     def act(self, legal, deadline):
         """One of the moves ``legal``, before ``deadline`` (a moment of ``time.monotonic()``, or ``None``)."""
