@@ -105,6 +105,7 @@ def test_exact_evaluation_in_parts(elsewhere: Executor, monkeypatch: pytest.Monk
     )
 
 
+@pytest.mark.slow
 def test_self_play(elsewhere: Executor, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     how = {"epochs": 2, "games": 4, "hidden": 4, "worlds": 3, "seed": 5}

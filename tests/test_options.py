@@ -292,7 +292,11 @@ def test_every_option_has_a_case() -> None:
     assert elsewhere == {f"{verb} {option}" for verb, given in TALKING.items() for option in given}
 
 
-@pytest.mark.parametrize("option", CASES)
+LONG = {"solve --executor", "train --executor", "compete --executor"}
+"""Each begins processes of Ray, some ten seconds; a tournament's is among the quick ones."""
+
+
+@pytest.mark.parametrize("option", [pytest.param(o, marks=[pytest.mark.slow] * (o in LONG)) for o in CASES])
 def test_an_option_does_what_it_says(
     option: str,
     folder: Path,
