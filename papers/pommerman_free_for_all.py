@@ -72,9 +72,9 @@ Wins/losses/ties of the row against the column, as whoever wins a game beats thr
 Faults and slow moves: {faults(standings)}.
 
 Entrants differ from those of 2018, so counts compare only roughly: who searches meets others who do, and two who
-survive until step 800 make a tie for the whole table, by the rules also for who is dead. Against three of the stock
-agent `fsm-search` wins 95 % of 200 games and `edited-simple` 61 %. Moves are cut by the clock, so that another run, on
-another machine, ends otherwise.
+survive until step 800 make a tie for the whole table, by the rules also for who is dead. How the two do against the
+stock agent alone is in the [guide](../pommerman.md#agents-of-the-first-competition). Moves are cut by the clock, so
+that another run, on another machine, ends otherwise.
 """
 
 

@@ -21,11 +21,14 @@ from urllib.request import urlopen
 import pytest
 import typer
 
-from infoset import play_match, warm_up
+import infoset
+from infoset import evaluation, play_match, warm_up
+from infoset.arena.store import load_replay
 from infoset.cli.app import app
 from infoset.errors import BudgetError, InfosetError, ParameterError, UnknownNameError
-from infoset.executors import executor
+from infoset.executors import RayExecutor, executor
 from infoset.match.replay import Match
+from infoset.match.series import game_seed
 
 AGENTS = '''
 import os, time
@@ -107,7 +110,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         f"{SOLVE} --method cfr --iterations 0 --start random", lambda s: abs(s.body["nash_conv"] - 11 / 12) > 1e-3
     ),
     "solve --runs": (f"{RUNS} --runs 2", lambda s: s.body["runs"]["count"] == 2),
-    "solve --seed": (f"{RUNS} --seed 5", lambda s: s.body["seed"] == 5),
+    "solve --seed": (
+        f"{SOLVE} --method cfr --iterations 0 --start random --seed 5",
+        lambda s: s.body["nash_conv"] == drawn(5) != drawn(6),
+    ),
     "solve --out": (f"{SOLVE} --iterations 3 --method cfr --out here", lambda s: s.made("here/policy.npz")),
     "solve --resume": (
         [f"{SOLVE} --method cfr --iterations 3 --out r", "solve --resume --out r --iterations 9 --json"],
@@ -165,7 +171,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "warm-up --json": ("warm-up solve --json", lambda s: s.body["kernels"] == 0),
     "match --json": (PLAY, lambda s: s.body["game"] == "kuhn_poker"),
     "match --games": (f"{PLAY} --games 3", lambda s: s.body["games"] == 3),
-    "match --seed": (f"{PLAY} --seed 5", lambda s: s.body["seed"] == 5),
+    "match --seed": (
+        f"{PLAY} --games 1 --seed 5 --replay games",
+        lambda s: Match.load(s.folder / "games/match-00001.json").seed == game_seed(5, 0),
+    ),
     "match --rotate": (f"{PLAY} --games 2 --rotate", lambda s: None not in s.body["agents"][0]["seat_means"]),
     "match --seconds-per-move": (
         f"match kuhn_poker '{ODD}(moves=.2)' random --games 1 --json --seconds-per-move .05",
@@ -184,7 +193,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "tournament --format": (
         f"{MEET} random {ODD} --format 'swiss(rounds=1,wins=1)'", lambda s: len(s.body["meetings"]) == 1
     ),
-    "tournament --seed": (f"{MEET} random {ODD} --games 2 --seed 5", lambda s: s.body["seed"] == 5),
+    "tournament --seed": (
+        f"{MEET} random {ODD} --games 2 --seed 5 --db t.db",
+        lambda s: load_replay(s.folder / "t.db", 1).seed == game_seed(5, 0),
+    ),
     "tournament --workers": (
         f"{MEET} random '{ODD}(begins=.2)' --games 8 --workers 2", lambda s: len(s.processes) == 2
     ),
@@ -226,14 +238,17 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "watch --gif": ("watch game.json --gif w.gif", lambda s: s.made("w.gif", b"GIF89a")),
     "watch --png": ("watch game.json --png w --step 2", lambda s: s.made("w/002.png", b"\x89PNG")),
     "watch --text": ("watch game.json --text", lambda s: "step 0 of" in s.text),
-    "watch --speed": ("watch game.json --speed 11 --out w.html", lambda s: "11" in (s.folder / "w.html").read_text()),
+    "watch --speed": (
+        "watch game.json --speed 7.25 --out w.html", lambda s: "7.25" in (s.folder / "w.html").read_text()
+    ),
     "show --svg": ("show kuhn_poker --svg k.svg", lambda s: s.made("k.svg", b"<svg")),
     "show --pdf": ("show kuhn_poker --pdf k.pdf", lambda s: s.made("k.pdf", b"%PDF")),
     "show --propnet": ("show gdl:monty_hall --propnet m.svg", lambda s: s.made("m.svg", b"<svg")),
     "show --max-histories": ("show kuhn_poker --max-histories 10", lambda s: "histories" in s.text),
     "check --simulate": ("check gdl:monty_hall --simulate 9", lambda s: "9 random plays" in s.text),
     "check --seed": (
-        "check gdl:monty_hall --simulate 9 --seed 3 --json", lambda s: s.body["playouts"]["finished"] == 9
+        ["check gdl:meier --simulate 9 --seed 3 --json", "check gdl:meier --simulate 9 --seed 4 --json"],
+        lambda s: s.body["playouts"]["finished"] == 9,
     ),
     "check --max-steps": (
         "check gdl:monty_hall --simulate 9 --max-steps 1 --json", lambda s: s.body["playouts"]["finished"] == 0
@@ -241,6 +256,11 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
     "convert --max-histories": ("convert kuhn_poker k.efg --max-histories 10", lambda s: "histories" in s.text),
 }  # fmt: skip
+
+
+def drawn(seed: int) -> float:
+    """NashConv of the first profile by this seed."""
+    return infoset.solve("kuhn_poker", "cfr", iterations=0, start="random", seed=seed).nash_conv
 
 
 def last_epoch(folder: Path) -> dict[str, Any]:
@@ -304,13 +324,19 @@ def test_an_option_does_what_it_says(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
+    heard: list[object] = []
     if option.endswith("--executor"):
         request.getfixturevalue("ray")
+        submit = RayExecutor.submit
+        monkeypatch.setattr(RayExecutor, "submit", lambda *given: (heard.append(given), submit(*given))[1])
     need = NEEDS.get(option, NEEDS.get(option.split(maxsplit=1)[0]))
     if need is not None and importlib.util.find_spec(need) is None:
         pytest.skip(f"needs {need}")
     if option.startswith("watch"):
         play_match("pommerman:PommeFFACompetition-v0", ["random"] * 4, seed=3).save(folder / "game.json")
+    if option == "evaluate --seed":
+        learn = evaluation.lower_bound
+        monkeypatch.setattr(evaluation, "lower_bound", lambda *given: (heard.append(given[3]), learn(*given))[1])
     if option == "warm-up --processes":
         monkeypatch.setattr(warm_up, "compile_sets", refuse_to_compile)
     commands, shown = CASES[option]
@@ -319,8 +345,12 @@ def test_an_option_does_what_it_says(
     assert any(name in command.split() for command in commands)
     said = [do(command, folder, capsys) for command in commands]
     assert shown(said[-1]), said[-1].text
-    if name == "--seed" and len(said) > 1:
+    if option == "evaluate --seed":  # how much is learnt depends on the clock
+        assert heard == [1, 2]
+    elif name == "--seed" and len(said) > 1:
         assert said[0].text != said[1].text
+    if name == "--executor" and option != "evaluate --executor":
+        assert heard
 
 
 def refuse_to_compile(only: list[str], progress: object, processes: int) -> None:

@@ -12,14 +12,16 @@ import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
-from multiprocessing import get_context, parent_process
-from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from infoset.errors import MissingExtraError, ParameterError, UnknownNameError, UnsupportedSystemError, shorten
 from infoset.processes import usable_cores
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -68,6 +70,9 @@ def width(opened: Executor) -> int:
 
 def local(workers: int) -> ProcessPoolExecutor:
     """Processes that end with this one, however that ends, and that Ctrl-C does not reach."""
+    from concurrent.futures import ProcessPoolExecutor  # slow to import, and not for every verb
+    from multiprocessing import get_context
+
     return ProcessPoolExecutor(workers, get_context("spawn"), _begin)
 
 
@@ -77,6 +82,8 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
     parent = parent_process()
     assert parent
     parent.join()

@@ -156,8 +156,8 @@ class SharedCrew:
         self.opened = self.opening.__enter__()
         return self
 
-    def __exit__(self, *ending: Any) -> None:
-        self.opening.__exit__(*ending)
+    def __exit__(self, *raised: Any) -> None:
+        self.opening.__exit__(*raised)
 
     def play(self, tasks: Tasks) -> Iterator[PlayedGame]:
         """Play all games, in any order.

@@ -199,16 +199,9 @@ def train(
     with LearningProgress(seconds) as progress:
         watcher = Watcher(building=progress.exploring, point=progress.advance)
         training = learn(
-            name,
-            seconds=seconds,
-            epochs=epochs,
-            out=out,
-            resume=resume,
-            workers=workers,
-            executor=executor,
-            watcher=watcher,
-            **given,
-        )
+            name, seconds=seconds, epochs=epochs, out=out, resume=resume, workers=workers, executor=executor,
+            watcher=watcher, **given,
+        )  # fmt: skip
     last = training.last
     if json_:
         _print_json({"folder": str(training.folder), "last": asdict(last) if last else None})

@@ -219,7 +219,7 @@ class Round:
             raise
         except FAULTS as error:
             if not _is_over(deadline):
-                self._note(0, player, "error", f"begin: {_error_text(error)}")
+                self._note(0, player, "error", f"begin: {error_text(error)}")
         if limit is not None and _is_over(deadline):
             self._note(0, player, "late", f"begin: {_late_text(monotonic() - start, limit)}")
 
@@ -262,7 +262,7 @@ class Round:
                 answer = self.agents[player].act(legal, None if limit is None else start + limit)
                 came = monotonic()
         except FAULTS as error:
-            failure, came = f"act: {_error_text(error)}", monotonic()
+            failure, came = f"act: {error_text(error)}", monotonic()
         spent = came - start
         place = _place(answer, legal)
         if limit is not None and spent >= limit:
@@ -294,7 +294,7 @@ class Round:
         try:
             getattr(self.agents[player], what)(*arguments)
         except FAULTS as error:
-            self._note(len(self.steps), player, "error", f"{what}: {_error_text(error)}")
+            self._note(len(self.steps), player, "error", f"{what}: {error_text(error)}")
 
     def _note_move(self, player: int, kind: Kind, detail: str) -> None:
         self._note(len(self.steps) + 1, player, kind, detail)
@@ -333,7 +333,8 @@ def _late_text(spent: float, limit: float) -> str:
     return f"took {spent:.3g} s; allowed: {limit:g} s"
 
 
-def _error_text(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
+    """What an agent raised in one line, and where: ``NameError: name 'lega' is not defined (agent.py:13)``."""
     text = _safe_text(str, error)
     return text if isinstance(error, RemoteError) else f"{type(error).__name__}: {text}{_place_of(error)}"
 

@@ -24,6 +24,7 @@ from infoset.catalog import load
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.match.agents import check_agent, load_agent
 from infoset.match.apart import Apart
+from infoset.match.match import error_text
 from infoset.names import Name, Value, check_range, full_name
 from infoset.processes import Limits, check_shared_files, end_crowd, end_group, end_with, ending, limit, own_group
 from infoset.registry import own_name
@@ -264,9 +265,7 @@ class Host:
             refused = isinstance(posted.call, Begin) and isinstance(error, UnsupportedGameError | ParameterError)
             return Answer(posted.number, error=str(error) or type(error).__name__, refused=refused)
         except (Exception, SystemExit) as error:
-            return Answer(
-                posted.number, error=shorten(": ".join(filter(None, (type(error).__name__, str(error)))), 200)
-            )
+            return Answer(posted.number, error=error_text(error))
 
     def _make(self, call: Begin | Observe | Act | End, stale: bool) -> Any:
         match call:

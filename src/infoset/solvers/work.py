@@ -11,8 +11,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FuturesTimeoutError
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from math import ceil, inf
@@ -256,13 +255,10 @@ class RunsElsewhere:
         for number in range(runs.number, min(runs.number + self.width, known)):
             if number not in self.begun:
                 self.begun[number] = self.deal(number, trials)
-        try:
-            left = None if until == inf else max(until - time.monotonic(), 0.0)
-            found = self.begun[runs.number].result(left)
-        except FuturesTimeoutError:
+        left = None if until == inf else max(until - time.monotonic(), 0.0)
+        if not wait([self.begun[runs.number]], left).done:
             return None
-        del self.begun[runs.number]
-        return found
+        return self.begun.pop(runs.number).result()
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, Any]:
