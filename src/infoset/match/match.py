@@ -163,7 +163,7 @@ class Table:
 class Round:
     """One game while it is played; ``order[p]`` is the number of the agent in the seat of player ``p``.
 
-    ``begin``, then ``step`` until the state is terminal, then ``end``; ``run`` does it all.
+    ``begin``, or ``resume``, then ``step`` until the state is terminal, then ``end``; ``run`` does it all.
     """
 
     def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
@@ -194,8 +194,22 @@ class Round:
         self._tell((None,) * len(self.agents), step)
         return step.state
 
+    def resume(self, steps: Sequence[MatchStep]) -> State:
+        """Begin, and play steps of this same game again, for which nobody is asked; the state that they lead to.
+
+        Nature goes on as it would have.  Raises ``IllegalMoveError`` for steps that are none of the game.
+        """
+        state = self.begin()
+        for played in steps:
+            state.draw(played.moves, self.nature)
+            step = state.play(played.moves, played.nature)
+            self.steps.append(played)
+            self._tell(played.moves, step)
+            state = step.state
+        return state
+
     def end(self, state: State) -> Match:
-        """The record of the game that ended in ``state``; the agents know the payoffs."""
+        """The record of the game that ended, or was left, in ``state``; the agents know the payoffs."""
         returns = tuple(map(float, state.returns()))
         for player in range(len(self.agents)):
             self._call(player, "end", returns)
@@ -208,6 +222,7 @@ class Round:
             returns=returns,
             steps=tuple(self.steps),
             faults=tuple(self.faults),
+            over=state.terminal,
         )
 
     def _begin(self, player: int) -> None:

@@ -76,6 +76,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """(n,) the final payoffs."""
     steps: tuple[MatchStep, ...]
     faults: tuple[Fault, ...] = ()
+    over: bool = True
+    """False for a game that was left before its end; ``returns`` are then what was paid so far."""
 
     def save(self, path: str | Path) -> Path:
         """Write the replay as JSON; the file appears whole or not at all."""
@@ -164,8 +166,9 @@ def replay_states(match: Match, game: Game | None = None) -> list[State]:
 
 
 def _check_end(match: Match, state: State) -> None:
-    if not state.terminal:
-        raise _differs(match, f"the game is not over after its {len(match.steps)} steps")
+    if state.terminal != match.over:
+        after = f"after its {len(match.steps)} steps"
+        raise _differs(match, f"the game is {'not ' if match.over else ''}over {after}")
     returns = state.returns()
     if not all(
         isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in zip(returns, match.returns, strict=True)

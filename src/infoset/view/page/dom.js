@@ -1,0 +1,54 @@
+/* Elements, numbers and keys: the few words in which the other modules are written. */
+
+/** An element: ``make("button", {onclick, className: "main", dataset: {…}}, "text", child)``; never HTML from text. */
+export function make(tag, properties = {}, ...children) {
+  const { dataset, style, aria, ...rest } = properties;
+  const element = Object.assign(document.createElement(tag), rest);
+  Object.assign(element.dataset, dataset);
+  for (const [name, value] of Object.entries(style ?? {})) element.style.setProperty(name, value);
+  for (const [name, value] of Object.entries(aria ?? {})) {
+    element.setAttribute(name === "role" ? name : `aria-${name}`, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** An element of SVG with its attributes. */
+export function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A small picture on a button: one path in a box of 24 by 24. */
+export function glyph(path) {
+  return draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("path", { d: path, fill: "none" }));
+}
+
+/** A payoff or value as people write it: ``+1``, ``−0.056``. */
+export function signed(value, digits = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const short = String(Math.abs(Number(value.toFixed(digits))));
+  return Number(value.toFixed(digits)) === 0 ? "0" : `${value < 0 ? "−" : "+"}${short}`;
+}
+
+/** A share as a percentage. */
+export function percent(value, digits = 1) {
+  return value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`;
+}
+
+/** Seconds as people write them. */
+export function lasting(seconds) {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 1e-3) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds < 1) return `${(seconds * 1e3).toPrecision(3)} ms`;
+  return seconds < 60 ? `${seconds.toPrecision(3)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** The colour of a player or of the k-th move of a menu. */
+export const hue = (k) => `var(--hue${k % 8})`;
+
+/** Whether a key that was pressed belongs to what has the focus rather than to the page. */
+export const typing = (event) => event.ctrlKey || event.metaKey || event.altKey
+  || event.target.closest?.("input:not([type=range]), select, textarea") !== null;
