@@ -507,6 +507,21 @@ def serve_agent(
         serving.run(sockets=[where])
 
 
+@app.command()
+def serve(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DIR]…", help="Folders of runs, replays, tournaments (runs).")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8421,
+    host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
+    name: Annotated[list[str] | None, typer.Option(help="A further name that the server is called by.")] = None,
+) -> None:
+    """Serve the page: play, watch, explore strategies, follow tournaments and runs in a browser."""
+    from infoset.cli.serve import serve as run
+
+    run(folders, host, port, name or [])
+
+
 @app.command("new-agent")
 def new_agent(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder for it, which is made.")],
