@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from infoset.web.app import Question, Site
+from infoset.web.explore_routes import EXPLORE
 from infoset.web.shelf import items
 
 
@@ -13,4 +14,4 @@ async def shelf(site: Site, _: dict[str, Any]) -> Any:
     return [{"name": i.name, "kind": i.kind, "changed": i.changed, "size": i.size} for i in items(site.folders)]
 
 
-ROUTES = (Question("/api/shelf", shelf),)
+ROUTES = (Question("/api/shelf", shelf), *EXPLORE)
