@@ -101,7 +101,7 @@ class TableFile:
     def of(cls, policy: TabularPolicy) -> TableFile:
         """From a policy at hand."""
         numbers: dict[tuple[str, ...], int] = {}
-        menu, chances = [], []
+        menu, chances = list[int](), list[float]()
         for table in policy.tables:
             for row in table.values():
                 menu.append(numbers.setdefault(tuple(row), len(numbers)))

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from starlette.responses import StreamingResponse
 
-from infoset.web.app import SECURITY, Answer, Question, Site, wanted
+from infoset.web.app import Answer, Question, Site, wanted
+from infoset.web.guard import SECURITY
 from infoset.web.wishes import Number, Of, Rows, View, Wish
 
 

@@ -1,7 +1,7 @@
 """*Explore*: what the page asks of strategies.
 
-A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where it was solved here, and ``lock:K`` where
-it is an answer to what others keep to.
+A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where it was solved here, ``lock:K`` where it
+is an answer to what others keep to.
 """
 
 from __future__ import annotations
@@ -257,7 +257,9 @@ class Exploring:
         """Where two strategies differ most: total variation times how likely the place is, if that is known."""
         source, other = self.source(view.source), self.source(view.other)
         if len(source.players) != len(other.players):
-            raise ParameterError(f"strategies for {len(source.players)} and {len(other.players)} players; no comparison")
+            raise ParameterError(
+                f"strategies for {len(source.players)} and {len(other.players)} players; no comparison"
+            )
         study, missing, found = source.study, 0, []
         number = source.values().number if study is not None else {}
         for row in nodes.all_rows(source):
@@ -321,4 +323,3 @@ def _kept(source: Source | None, player: str, what: Any) -> Any:
     if isinstance(what, str):
         raise ParameterError(f"lock: {shorten(what)!r} is neither chances, uniform nor source")
     return what
-

@@ -256,9 +256,7 @@ def matching(group: Group, text: str) -> Group:
         return group
     needle = text.casefold()
     kept = [k for k in range(group.total) if needle in group.key(k).casefold()]
-    return Group(
-        group.player, group.moves, len(kept), lambda k: group.key(kept[k]), lambda k: group.row(kept[k])
-    )
+    return Group(group.player, group.moves, len(kept), lambda k: group.key(kept[k]), lambda k: group.row(kept[k]))
 
 
 def all_rows(source: Source) -> Iterator[Row]:

@@ -228,7 +228,9 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
     if Path(name).suffix.lower() in GAME_FILES:
         file = _inside((name,), folders)
         if file is None:
-            raise UnsupportedGameError(f"the game is the file {shorten(name)}, which does not lie in the served folders")
+            raise UnsupportedGameError(
+                f"the game is the file {shorten(name)}, which does not lie in the served folders"
+            )
         return load(str(file))
     word = parse_name(name).word
     if word in GAMES or (word.startswith("gdl:") and word in known_games()):
