@@ -42,11 +42,12 @@ Picture: TypeAlias = dict[str, Any]
 """What is to be seen, as JSON can hold it, by ``kind``; the other keys are the kind's own, those in brackets optional.
 
 ``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (how many more lie face down), ``note``,
-[``as``: ``die`` where they are dice], [``chips``: how many], [``player``: whose it is, from 0].  ``grid``: ``rows`` and ``columns`` (labels),
-``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal move that names the cell],
-[``slides``: ``"r,c"`` to such a mapping, for moves from one cell to another], [``title``].
-``facts``: ``relations``, each with ``name`` and ``rows`` of texts.  ``path``: ``steps``, each with ``who`` and
-``move``, and ``moves``, those on offer, [``note``].  ``pommerman``: see ``view.pommerman``.  ``group``: ``parts``.
+[``as``: ``die`` where they are dice], [``chips``: how many], [``player``: whose it is, from 0].
+``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal
+move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``].
+``facts``: ``relations``, each with ``name`` and ``rows`` of texts.
+``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (those on offer), [``note``].
+``pommerman``: what its painter needs.  ``group``: ``parts``, pictures side by side.
 """
 
 

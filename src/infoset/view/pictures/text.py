@@ -9,8 +9,6 @@ from infoset.base import Picture
 from infoset.errors import one_line
 
 WIDTH = 100
-FACES = "⚀⚁⚂⚃⚄⚅"
-UNKNOWN = "?"
 
 
 def picture_text(picture: Picture) -> str:
@@ -28,16 +26,19 @@ def picture_text(picture: Picture) -> str:
 def _table(picture: Picture) -> Iterator[str]:
     areas = picture["areas"]
     titles = [_line(area["title"]) for area in areas]
-    cards = [" ".join([*(_card(card, area) for card in area["cards"]), *["[?]"] * area["hidden"]]) for area in areas]
+    cards = [" ".join([*map(_card, area["cards"]), *["[?]"] * area["hidden"]]) for area in areas]
     left, middle = max(map(len, titles), default=0), max(map(len, cards), default=0)
     for title, shown, area in zip(titles, cards, areas, strict=True):
-        yield f"{title:{left}}   {shown:{middle}}   {_line(area['note'])}".rstrip()
+        said = [_line(area["note"]), *([_chips(area["chips"])] if "chips" in area else [])]
+        yield f"{title:{left}}   {shown:{middle}}   {', '.join(filter(None, said))}".rstrip()
 
 
-def _card(card: str, area: Picture) -> str:
-    if area.get("as") == "die" and card.isdigit() and 1 <= int(card) <= len(FACES):
-        return f"[{card}]"
+def _card(card: str) -> str:
     return f"[{_line(card)}]"
+
+
+def _chips(count: int) -> str:
+    return f"{count} chip{'s' * (count != 1)}"
 
 
 def _grid(picture: Picture) -> Iterator[str]:
@@ -65,7 +66,7 @@ def _abbreviations(picture: Picture) -> tuple[dict[str, str], str]:
     """What each content is written as, and what that means."""
     contents = sorted({cell for row in picture["cells"] for cell in row})
     plain = {content: _line(content) for content in contents}
-    long = [content for content in contents if len(plain[content]) > 2]
+    long = [content for content in contents if len(plain[content]) > 2 and plain[content].isalpha()]
     initials = {content: plain[content][0].upper() for content in long}
     others = {plain[content].upper() for content in contents if content not in initials}
     if len(set(initials.values())) < len(long) or others & set(initials.values()):
