@@ -18,7 +18,8 @@ const EYE = "M2 12s3.6-6.5 10-6.5S22 12 22 12s-3.6 6.5-10 6.5S2 12 2 12zM12 9a3 
 const CHECKERED = 6;
 /** Which of the nine places of a face have a pip, row by row. */
 const PIPS = ["", "4", "26", "246", "0268", "02468", "023568", "0234568", "01235678", "012345678"];
-const MANY_CARDS = 4;
+const SEVERAL = 3;
+const MANY = 5;
 const MANY_BACKS = 5;
 const MANY_CHIPS = 8;
 
@@ -72,8 +73,9 @@ function area(here) {
   const title = make("dt", { className: owner ? "seat" : "" }, here.title);
   if (owner) title.style.setProperty("--hue", hue(here.player));
   const things = here.cards.map((name) => (here.as === "die" ? die(name) : card(name)));
-  const many = things.length + here.hidden > MANY_CARDS ? " many" : "";
-  const shown = make("dd", { className: `hand${many}` }, ...things, ...backs(here.hidden, here.as), ...chips(here.chips));
+  const count = things.length + here.hidden;
+  const crowd = count > MANY ? " many" : count > SEVERAL ? " several" : "";
+  const shown = make("dd", { className: `hand${crowd}` }, ...things, ...backs(here.hidden, here.as), ...chips(here.chips));
   return [title, shown, make("dd", { className: "note" }, here.note)];
 }
 
