@@ -540,7 +540,7 @@ def watch(
     """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
     from infoset.files import check_file, replace_file
     from infoset.verbs import read_match
-    from infoset.view.pommerman.speed import check_speed
+    from infoset.view.speed import check_speed
 
     check_speed(speed)
     for file in (out, svg, gif):

@@ -15,7 +15,7 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import Film, Frame
 from infoset.view.pommerman.frames import film as film_of
 from infoset.view.pommerman.palette import DAY, NIGHT, PAGE_DAY, PAGE_NIGHT
-from infoset.view.pommerman.speed import SPEED, check_speed
+from infoset.view.speed import SPEED, check_speed
 
 
 def watch_page(match: Match, *, step: int | None = None, speed: float = SPEED, game: Pommerman | None = None) -> str:

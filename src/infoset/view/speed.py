@@ -1,4 +1,4 @@
-"""How quickly films are shown."""
+"""How quickly recorded games are shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from infoset.errors import ParameterError
 SPEED, SLOWEST, FASTEST = 6.0, 0.1, 100.0  # steps a second
 
 
-def check_speed(speed: float) -> None:
-    """Raises ``ParameterError`` for what is no speed."""
-    if not SLOWEST <= speed <= FASTEST:
+def check_speed(speed: float | None) -> None:
+    """Raises ``ParameterError`` for what is no speed; ``None`` is what suits the game."""
+    if speed is not None and not SLOWEST <= speed <= FASTEST:
         raise ParameterError(f"speed={speed} is out of range; allowed: {SLOWEST:g} to {FASTEST:g} steps a second")
