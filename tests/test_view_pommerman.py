@@ -25,10 +25,10 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import Blast, Bomb, Event, Film, Flame, Frame
 from infoset.view.pommerman.frames import film, frames
 from infoset.view.pommerman.gif import Moment, save_gif, schedule
-from infoset.view.pommerman.page import watch_page
-from infoset.view.pommerman.palette import DAY, NIGHT, PAGE_DAY, PAGE_NIGHT
+from infoset.view.pommerman.palette import DAY, NIGHT
 from infoset.view.pommerman.svg import still_svg
 from infoset.view.pommerman.text import position_text, show_text
+from infoset.view.watch_page import watch_page
 from pommerman_golden import KINDS, config_of, games, to_row
 
 TEAM = "pommerman:PommeTeamCompetition-v0(seed=5)"
@@ -253,9 +253,9 @@ def test_a_replay_that_is_no_play_is_refused(match: Match) -> None:
 
 
 def page_data(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="film">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', page, re.DOTALL)
     assert found
-    data: dict[str, Any] = json.loads(found[1])
+    data: dict[str, Any] = json.loads(found[1])["recording"]
     return data
 
 
@@ -276,7 +276,7 @@ def test_names_cannot_leave_the_data(match: Match) -> None:
     page = watch_page(renamed(match, HOSTILE))
     assert page.count("</script>") == watch_page(match).count("</script>")
     assert "alert(1)</" not in page
-    assert all(ord(sign) < 128 for sign in page[page.index('id="film">') : page.rindex("</script>\n<script>")])
+    assert all(ord(sign) < 128 for sign in page[page.index('id="recording">') : page.rindex("</script>\n<script>")])
     names = page_data(page)["agents"]
     assert len(set(names)) == 1
     assert names[0].startswith("</script><script>alert(1)</script>")  # as text
@@ -310,7 +310,6 @@ def test_boards_of_every_size(size: int, tmp_path: Path) -> None:
 
 def test_colours() -> None:
     assert DAY.keys() == NIGHT.keys()
-    assert PAGE_DAY.keys() == PAGE_NIGHT.keys()
     used = {shape.color for sprite in art.SPRITES.values() for shape in sprite}
     used |= {shape.color for shape in (*art.frame(11), *art.bomb(None, 3, 9), *art.bomb(1, 3, 9))}
     used |= {shape.color for layer in range(len(art.FLAME_WIDTHS)) for shape in art.flame(6, 1.0, layer)}

@@ -41,7 +41,8 @@ def bundle(entry: str, name: str = "page") -> str:
     found: dict[str, str] = {}
     _collect(entry, (), found)
     modules = "\n".join(f'modules["{path}"] = {text};' for path, text in found.items())
-    return f'const {name} = (() => {{\n"use strict";\nconst modules = {{}};\n{modules}\nreturn modules["{entry}"];\n}})();\n'
+    head = f'const {name} = (() => {{\n"use strict";\nconst modules = {{}};'
+    return f'{head}\n{modules}\nreturn modules["{entry}"];\n}})();\n'
 
 
 def _collect(path: str, above: tuple[str, ...], found: dict[str, str]) -> None:
@@ -80,7 +81,6 @@ def _outermost(code: str) -> str:
 
 def _import(path: str, names: str, module: str) -> str:
     wanted = ", ".join(name.strip().replace(" as ", ": ") for name in names.split(",") if name.strip())
-    return f'const {{ {wanted} }} = modules["{_target(path, module)}"];\n'
 
 
 def _target(path: str, module: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from infoset.errors import ParameterError
 
-SPEED, SLOWEST, FASTEST = 6.0, 0.1, 100.0  # steps a second
+SPEED, SLOW = 6.0, 1.0  # steps a second: of Pommerman, of games that are thought over
+SLOWEST, FASTEST = 0.1, 100.0
 
 
 def check_speed(speed: float | None) -> None:

@@ -13,16 +13,14 @@ from infoset.view.bundle import bundle, source
 from infoset.view.recording import recording, start_of
 from infoset.view.speed import check_speed
 
-STYLES = ("base.css", "player.css", "watch.css")
+STYLES = ("base.css", "pictures.css", "player.css", "watch.css")
 
 
-def watch_page(
-    match: Match, *, step: int | None = None, speed: float | None = None, game: Game | None = None
-) -> str:
+def watch_page(match: Match, *, step: int | None = None, speed: float | None = None, game: Game | None = None) -> str:
     """One HTML file that plays the game, from ``step`` on, ``speed`` steps a second (None: as suits the game).
 
-    ``game`` is loaded by the name in the match unless it is given.  Raises ``ParameterError`` where the game has no such
-    step or the speed is out of range, and what ``recording`` raises.
+    ``game`` is loaded by the name in the match unless it is given.  Raises ``ParameterError`` where the game has no
+    such step or the speed is out of range, and what ``recording`` raises.
 
     >>> page = watch_page(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
     >>> page.startswith("<!DOCTYPE html>"), "src=" in page

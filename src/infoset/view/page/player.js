@@ -175,7 +175,7 @@ class Player {
     this.banner = new Banner(this);
     this.tip = make("div", { className: "tip", hidden: true });
     this.news = make("p", { className: "unseen", aria: { live: "polite" } });
-    this.table = make("div", { className: "table" }, stage.element, this.tip, this.banner.element);
+    this.table = make("div", { className: "felt" }, stage.element, this.tip, this.banner.element);
     const head = make("header", {}, make("h1", { textContent: stage.title }), make("p", { textContent: this.subtitle() }));
     const left = make("section", { className: "stage", ariaLabel: "The game" },
       head, this.views.element, this.table, this.deck.element);

@@ -1,100 +1,133 @@
-"""A whole game as one page that plays it: no network, no framework, everything inside."""
+"""Games of Pommerman as data for ``page/pommerman``: recorded ones whole, others frame by frame while they are played.
+
+A frame holds what changed since the frame before, or, a key frame (``key``), everything:
+
+``step``: of the game (key frames); ``g`` and ``h``: walls, wood, items that lie open, and hidden ones, as cell, value,
+cell, value …; ``a``: of each agent whether it lives, its cell, ammo, blast strength, whether it kicks, the way it looks;
+``b``: of each bomb its number, cell, owner, life, strength; ``f``: of each flame its cell, life, links; ``m``: the
+moves; ``w``: words on the radio; ``x``: of each bomb that went off its number, cell, strength; ``fog``: the cells that the
+agent ``me`` does not see.  What is empty is left out.
+"""
 
 from __future__ import annotations
 
-import html
-import json
-import re
-from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
+from infoset.base import JointMove
 from infoset.match.replay import Match
-from infoset.pommerman.game import Pommerman
+from infoset.pommerman.config import Config
+from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.pommerman.state import RIGID
 from infoset.view.pommerman import art
 from infoset.view.pommerman.film import Film, Frame
+from infoset.view.pommerman.frames import Reel
 from infoset.view.pommerman.frames import film as film_of
-from infoset.view.pommerman.palette import DAY, NIGHT, PAGE_DAY, PAGE_NIGHT
-from infoset.view.speed import SPEED, check_speed
+from infoset.view.pommerman.palette import DAY, NIGHT
+
+KIND = "pommerman"
 
 
-def watch_page(match: Match, *, step: int | None = None, speed: float = SPEED, game: Pommerman | None = None) -> str:
-    """One HTML file that plays the game, ``speed`` steps a second, from ``step`` on.
-
-    Raises ``ParameterError`` where the game has no such step or the speed is out of range, and what ``film`` raises.
-    """
-    check_speed(speed)
+def recording(match: Match, game: Pommerman | None = None) -> dict[str, Any]:
+    """A whole game; raises what ``film`` raises."""
     film = film_of(match, game)
-    start = 0 if step is None else film.number(step)
-    parts = {
-        "title": html.escape(film.game),
-        "style": f"{_variables()}\n{_source('page.css')}",
-        "data": _embedded(_data(film) | {"start": start, "speed": speed}),
-        "script": f"{_source('board.js')}\n{_source('page.js')}",
+    shots = film.frames
+    winners = [k for k, pay in enumerate(film.returns) if film.won and pay > 0]
+    return setting(film.config, film.game, film.players, film.agents) | {
+        "frames": [opening(shots[0]), *(change(*pair) for pair in pairwise(shots))],
+        "events": [event for number in range(len(shots)) for event in events(film, number)],
+        "over": match.over,
+        "outcome": film.outcome() if match.over else "Left before its end",
+        "winners": winners,
+        "returns": film.returns,
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda gap: parts[gap[1]], _source("page.html"))
 
 
-def _source(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _variables() -> str:
-    """The colours of the page as custom properties, by day and by night."""
-    pages = PAGE_DAY, PAGE_NIGHT
-    day, night = (" ".join(f"--{name}: {color};" for name, color in colors.items()) for colors in pages)
-    return f":root {{ {day} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {night} }} }}"
-
-
-def _embedded(data: dict[str, Any]) -> str:
-    """JSON that cannot end the element it stands in: plain ASCII without ``<``, ``>`` and ``&``."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _data(film: Film) -> dict[str, Any]:
-    config, frames = film.config, film.frames
-    events = [
-        [number, event.kind, event.agent, event.what, film.tell(event)]
-        for number, frame in enumerate(frames)
-        for event in frame.events
-    ]
+def setting(config: Config, game: str, players: tuple[str, ...], agents: tuple[str, ...]) -> dict[str, Any]:
+    """What stays the same all through a game, and how it is drawn; nothing of a position."""
     seats = range(config.num_agents)
     return {
-        "game": film.game,
+        "kind": KIND,
+        "game": game,
         "size": config.size,
         "view": config.view,
         "fuse": config.fuse,
         "burns": config.flame_life + 1,
-        "players": film.players,
-        "agents": film.agents,
+        "players": players,
+        "agents": agents,
         "teams": [[k, k + 2] for k in seats[:2]] if config.teams else [[k] for k in seats],
-        "first": frames[0].step,
-        "frames": [_changes(before, frame) for before, frame in zip((None, *frames[:-1]), frames, strict=True)],
-        "events": events,
-        "outcome": film.outcome(),
-        "won": film.won,
-        "returns": film.returns,
         "art": _art(config.size),
         "colors": {"day": DAY, "night": NIGHT},
     }
 
 
-def _changes(before: Frame | None, frame: Frame) -> dict[str, Any]:
-    """A frame as ``Film`` in ``board.js`` reads it: cells that changed, and everything that moves."""
-    cells = range(len(frame.ground))
-    ground, hidden = (before.ground, before.hidden) if before else ((0,) * len(cells), (0,) * len(cells))
+class Broadcast:
+    """A game as it is played, for those who watch it: ``add`` every step, send what comes back to all of them.
+
+    Whoever joins, or fell behind, is sent ``latest`` first.
+
+    >>> from infoset.view.pommerman.recording import Broadcast
+    >>> start = infoset.load("pommerman:OneVsOne-v0(seed=1)").start().state
+    >>> shown = Broadcast(start)
+    >>> shown.latest()["key"], shown.latest()["step"]
+    (1, 0)
+    >>> frame, events = shown.add(start.play((5, 0)).state, (5, 0))
+    >>> frame["m"], len(frame["b"]), events
+    ((5, 0), 1, [])
+    """
+
+    def __init__(self, start: PommermanState) -> None:
+        self._reel = Reel(start)
+        game = start.game
+        self._film = Film(game.name, game.config, game.players, game.players, (), (), False)
+
+    def add(self, state: PommermanState, moves: JointMove) -> tuple[dict[str, Any], list[list[Any]]]:
+        """The joint move and the state that it led to, as a frame of changes, and what happened for the log."""
+        reel = self._reel
+        reel.add(state, moves)
+        shown = self._film._replace(frames=tuple(reel.frames[-1:]))
+        number = len(reel.frames) - 1
+        return change(*reel.frames[-2:]), [[number, *rest] for _, *rest in events(shown, 0)]
+
+    def latest(self) -> dict[str, Any]:
+        """The position as it stands, as a key frame."""
+        return opening(self._reel.frames[-1])
+
+
+def position(state: PommermanState) -> dict[str, Any]:
+    """A position alone as a picture: a key frame that shows everything."""
+    return {"kind": KIND, "size": state.game.config.size} | opening(Reel(state).frames[0])
+
+
+def opening(frame: Frame) -> dict[str, Any]:
+    """A frame as a key frame."""
+    return {"key": 1, "step": frame.step} | change(None, frame)
+
+
+def change(before: Frame | None, frame: Frame) -> dict[str, Any]:
+    """A frame as ``Film`` in ``film.js`` reads it: cells that changed, and everything that moves."""
+    nothing = (0,) * len(frame.ground)
     packed = {
-        "g": [value for c in cells if frame.ground[c] != ground[c] for value in (c, frame.ground[c])],
-        "h": [value for c in cells if frame.hidden[c] != hidden[c] for value in (c, frame.hidden[c])],
+        "g": _changed(before.ground if before else nothing, frame.ground),
+        "h": _changed(before.hidden if before else nothing, frame.hidden),
         "a": [list(map(int, agent)) for agent in frame.agents],
-        "b": [list(bomb) for bomb in frame.bombs],
+        "b": [list(bomb[:5]) for bomb in frame.bombs],
         "f": [[flame.cell, flame.life, flame.links] for flame in frame.flames],
         "m": frame.moves,
         "w": frame.words,
         "x": [[blast.bomb.number, blast.bomb.cell, blast.bomb.strength] for blast in frame.blasts],
     }
     return {key: value for key, value in packed.items() if value}
+
+
+def events(film: Film, number: int) -> list[list[Any]]:
+    """What happened in a frame: its number, kind, agent, what, and the words for it."""
+    return [[number, event.kind, event.agent, event.what, film.tell(event)] for event in film.frames[number].events]
+
+
+def _changed(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
+    cells = [cell for cell, value in enumerate(after) if value != before[cell]]
+    return [number for cell in cells for number in (cell, after[cell])]
 
 
 def _art(size: int) -> dict[str, Any]:

@@ -77,7 +77,7 @@ export class PictureStage {
 
   /** The last move of a player and how long it thought. */
   status(player) {
-    const moved = make("span"), time = make("span", { className: "muted number" });
+    const moved = make("span", { className: "latest" }), time = make("span", { className: "muted number" });
     const stock = make("span", { className: "stock" }, moved, time);
     return { elements: [stock], refresh: (index, view) => this.refreshStatus({ moved, time }, player, index, view) };
   }

@@ -40,7 +40,7 @@ export class Cards {
     const name = make("span", { className: "name", title: recording.agents[k] },
       recording.players[k], make("small", { textContent: recording.agents[k] }));
     const onclick = () => player.look(player.eyes.view === k ? null : k);
-    const button = make("button", { type: "button", className: "card", onclick, style: { "--tint": stage.tint(k) } },
+    const button = make("button", { type: "button", className: "seat-card", onclick, style: { "--tint": stage.tint(k) } },
       stage.portrait(k), name, move, ...elements);
     return { button, move, refresh };
   }
