@@ -440,12 +440,12 @@ def test_watch(match: Match, tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_watch_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kuhn = infoset.play_match("kuhn_poker", ["random", "random"], seed=1).save(tmp_path / "kuhn.json")
     (tmp_path / "broken.json").write_text("[1, 2")
-    for path, what in (
-        (kuhn, "not Pommerman"),
-        (tmp_path / "broken.json", "no JSON object"),
-        (tmp_path / "none", "read"),
+    for path, options, what in (
+        (kuhn, ["--svg", str(tmp_path / "kuhn.svg")], "--svg would not be used: only Pommerman is drawn"),
+        (tmp_path / "broken.json", [], "no JSON object"),
+        (tmp_path / "none", [], "read"),
     ):
-        assert command("watch", str(path)) == 1
+        assert command("watch", str(path), *options) == 1
         error = capsys.readouterr().err
         assert what in error
         assert error.count("\n") == 1

@@ -81,6 +81,7 @@ def _outermost(code: str) -> str:
 
 def _import(path: str, names: str, module: str) -> str:
     wanted = ", ".join(name.strip().replace(" as ", ": ") for name in names.split(",") if name.strip())
+    return f'const {{ {wanted} }} = modules["{_target(path, module)}"];\n'
 
 
 def _target(path: str, module: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from infoset.base import Game, InformationState, Step, Teamed
-from infoset.catalog import POMMERMAN, READERS, load_named
+from infoset.catalog import READERS, load_named
 from infoset.errors import ParameterError, one_line
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.search.beliefs import own_token
@@ -38,12 +38,12 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     >>> shown["kind"], len(shown["frames"]), shown["frames"][1]["seen"][0]["kind"]
     ('pictures', 5, 'table')
     """
-    game = load_named(match.game, "the replay") if game is None else game
-    if game.name.startswith(POMMERMAN):
-        from infoset.pommerman.game import Pommerman
-        from infoset.view.pommerman.recording import recording as of_pommerman
+    from infoset.pommerman.game import Pommerman
+    from infoset.view.pommerman.recording import recording as of_pommerman
 
-        return of_pommerman(match, cast(Pommerman, game))
+    game = load_named(match.game, "the replay") if game is None else game
+    if isinstance(game, Pommerman):
+        return of_pommerman(match, game)
     steps = replay_steps(match, game)
     frames: list[dict[str, Any]] = []
     room = MAX_BYTES
