@@ -3,10 +3,10 @@
 A frame holds what changed since the frame before, or, a key frame (``key``), everything:
 
 ``step``: of the game (key frames); ``g`` and ``h``: walls, wood and items that lie open, and hidden items, as cell,
-value, cell, value …; ``a``: of each agent whether it lives, its cell, ammo, blast strength, whether it kicks, the way
-it looks; ``b``: of each bomb its number, cell, owner, life, strength; ``f``: of each flame its cell, life, links; ``m``:
-the moves; ``w``: words on the radio; ``x``: of each bomb that went off its number, cell, strength; ``fog``: the cells
-that the agent ``me`` does not see.  What is empty is left out.
+value, cell, value …; ``a``: of each agent whether it lives, its cell, ammo, blast strength, whether it kicks, the
+direction it looks; ``b``: of each bomb its number, cell, owner, life, strength; ``f``: of each flame its cell, life,
+links; ``m``: the moves; ``w``: words on the radio; ``x``: of each bomb that went off its number, cell, strength;
+``fog``: the cells that the agent ``me`` does not see.  What is empty is left out.
 """
 
 from __future__ import annotations
