@@ -20,7 +20,7 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
-from infoset.match.agents import PolicyAgent, agent_name, check_agent, load_agent
+from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
 from infoset.names import move_words
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.public_policy import PublicPlay
@@ -159,6 +159,7 @@ def check_what(name: str) -> str | SavedPolicy:
         return load_policy(name)
     if name != "random":
         check_agent(name)
+        check_elsewhere(name, "where thousands of games are played")
     return name
 
 

@@ -334,6 +334,39 @@ def match(
         raise failed
 
 
+@app.command()
+def play(
+    game: MaybeGameName = None,
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AGENT]…",
+            help="One for each other seat, in order (default: the equilibrium of a small game, else a customary one).",
+        ),
+    ] = None,
+    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None,
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None,
+    seconds_per_move: Annotated[
+        float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="The folder in which each game is kept (default: below runs/play/).")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
+    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
+    hints: Annotated[
+        str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")
+    ] = None,
+) -> None:
+    """Play a game yourself, in the terminal; what you could not see is shown when it is over."""
+    from infoset.cli.play import Asked
+    from infoset.cli.play import play as sit_down
+
+    name = None if game is None else _absolute(game)
+    sit_down(Asked(name, tuple(agents or ()), seat, games, seed, seconds_per_move, replay, resume, practice, hints))
+
+
 class _ReplayWriter:
     """Writes each game it gets as the next file of ``folder``, which must hold no replays yet.
 

@@ -1,11 +1,11 @@
-"""A walk down the tree: who moved what, step by step; for ``.efg`` files and games that say no more of themselves."""
+"""A walk down the tree: who moved what, step by step; for games that say no more of themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-from infoset.base import Action, Game, InformationState, Observation, Picture
+from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
 from infoset.match.replay import MatchStep
 from infoset.view.pictures.words import action_words
 
@@ -14,31 +14,62 @@ MAX_STEPS = 60
 """The last so many are shown, so that a long game does not flood the page."""
 
 
-def whole_path(game: Game, moves: Sequence[MatchStep]) -> Picture:
-    """Everything that was played; nature's answer comes after the joint move that it answers."""
+class Walked(NamedTuple):
+    """One step of a walk; what a player saw has nobody's name."""
+
+    who: str
+    move: Action | Observation
+    at: str = ""
+    """The information set in which it was made, where that has a name."""
+
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+    """Everything that was played."""
+    return path(played_steps(game, moves))
+
+
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+    """A player's own moves and what it saw."""
+    return path(seen_steps(game, player, known), legal)
+
+
+def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+    """The own move and what was seen."""
+    move, observation = token
+    said = [] if move is None else [f"you {action_words(move)}"]
+    if observation not in (None, ()):
+        said.append(f"you see {action_words(observation)}")
+    return "; ".join(said) or "time passes"
+
+
+def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
+    """All moves; nature's answer comes after the joint move that it answers."""
     walked = []
     for played in moves:
-        walked += [_step(game.players[p], move) for p, move in enumerate(played.moves) if move is not None]
-        walked += [] if played.nature is None else [_step(CHANCE, played.nature)]
-    return path(walked)
+        walked += [Walked(game.players[p], move) for p, move in enumerate(played.moves) if move is not None]
+        walked += [] if played.nature is None else [Walked(CHANCE, played.nature)]
+    return walked
 
 
-def seen_path(game: Game, player: int, known: InformationState, legal: Sequence[Action] = ()) -> Picture:
-    """A player's own moves and what it saw, which has nobody's name."""
+def seen_steps(game: Game, player: int, known: Iterable[Token]) -> list[Walked]:
+    """A player's own moves and observations."""
     walked = []
     for move, observation in known:
-        walked += [] if move is None else [_step(game.players[player], move)]
-        walked += [] if observation in (None, ()) else [_step("", observation)]
-    return path(walked, legal)
+        walked += [] if move is None else [Walked(game.players[player], move)]
+        walked += [] if observation in (None, ()) else [Walked("", observation)]
+    return walked
 
 
-def path(walked: list[dict[str, Any]], legal: Sequence[Action] = ()) -> Picture:
+def path(walked: Sequence[Walked], legal: Sequence[Action] = (), note: str = "") -> Picture:
     """The picture of such steps, with the moves on offer."""
     left = len(walked) - MAX_STEPS
     if left > 0:
-        walked = [{"who": "", "move": f"… {left} before"}, *walked[left:]]
-    return {"kind": "path", "steps": walked, "moves": list(map(action_words, legal))}
+        walked = [Walked("", f"… {left} before"), *walked[left:]]
+    steps = [_step(step) for step in walked]
+    picture: Picture = {"kind": "path", "steps": steps, "moves": list(map(action_words, legal))}
+    return picture | {"note": note} if note else picture
 
 
-def _step(who: str, what: Action | Observation) -> dict[str, Any]:
-    return {"who": who, "move": action_words(what)}
+def _step(step: Walked) -> dict[str, Any]:
+    shown = {"who": step.who, "move": action_words(step.move)}
+    return shown | {"at": step.at} if step.at else shown

@@ -103,10 +103,24 @@ def _wrapped(words: Sequence[str], width: int, between: str) -> Iterator[str]:
 
 
 def _group(picture: Picture) -> Iterator[str]:
-    for number, part in enumerate(picture["parts"]):
-        if number:
-            yield ""
-        yield from WRITERS[part["kind"]](part)
+    """Boards side by side where they fit, everything else below each other."""
+    blocks: list[tuple[bool, list[str]]] = []
+    for part in picture["parts"]:
+        lines, board = list(WRITERS[part["kind"]](part)), part["kind"] == "grid"
+        beside = _beside(blocks[-1][1], lines) if board and blocks and blocks[-1][0] else []
+        if beside and max(map(len, beside)) <= WIDTH:
+            blocks[-1] = (True, beside)
+        else:
+            blocks.append((board, lines))
+    for number, (_, lines) in enumerate(blocks):
+        yield from ["", *lines] if number else lines
+
+
+def _beside(left: list[str], right: list[str]) -> list[str]:
+    """Two blocks of lines next to each other, their last lines level."""
+    height, width = max(len(left), len(right)), max(map(len, left))
+    left, right = [""] * (height - len(left)) + left, [""] * (height - len(right)) + right
+    return [f"{one:{width}}    {other}".rstrip() for one, other in zip(left, right, strict=True)]
 
 
 def _elsewhere(picture: Picture) -> Iterator[str]:
