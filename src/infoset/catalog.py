@@ -8,7 +8,6 @@ from pathlib import Path
 
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
-from infoset.formats.efg import read_efg
 from infoset.names import build, parse_name
 from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
 
@@ -38,13 +37,19 @@ POMMERMAN = "pommerman:"
 MAX_PATH = 255
 
 
+def _read_efg(path: str) -> Game:
+    from infoset.formats.efg import read_efg
+
+    return read_efg(path)
+
+
 def _read_gdl(path: str) -> Game:
     from infoset.gdl.game import read_gdl_game
 
     return read_gdl_game(path)
 
 
-READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg, ".gdl": _read_gdl, ".kif": _read_gdl}
+READERS: dict[str, Callable[[str], Game]] = {".efg": _read_efg, ".gdl": _read_gdl, ".kif": _read_gdl}
 
 
 def load(name: str) -> Game:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from infoset.web.workers import News
+
+if TYPE_CHECKING:
+    from infoset.web.exploring import Exploring
 
 
 class Studies:
@@ -13,8 +20,19 @@ class Studies:
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
 
+    @cached_property
+    def exploring(self) -> Exploring:
+        from infoset.web.exploring import Exploring
+
+        return Exploring(self.folders)
+
+    def explore(self, method: str, *arguments: Any) -> bytes:
+        """What *Explore* answers, as JSON."""
+        return msgspec.json.encode(getattr(self.exploring, method)(*arguments))
+
     def busy(self) -> bool:
-        return False
+        return "exploring" in self.__dict__ and self.exploring.busy()
 
     def close(self) -> None:
-        pass
+        if "exploring" in self.__dict__:
+            self.exploring.close()
