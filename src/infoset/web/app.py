@@ -22,6 +22,7 @@ import msgspec
 from infoset.errors import MissingExtraError, one_line
 from infoset.remote.serving import Refusal, read_body
 from infoset.web.guard import SECURITY, TOKEN_HEADER, Guard
+from infoset.web.listing import Listing
 from infoset.web.workers import Worker
 
 try:
@@ -53,10 +54,12 @@ class Site:
     guard: Guard
     tables: Worker = field(init=False)
     studies: Worker = field(init=False)
+    listing: Listing = field(init=False)
 
     def __post_init__(self) -> None:
         self.tables = Worker("infoset.web.tables:Tables", self.folders)
         self.studies = Worker("infoset.web.studies:Studies", self.folders)
+        self.listing = Listing(self.folders)
 
     def app(self) -> Starlette:
         """The whole of it."""

@@ -51,9 +51,7 @@ class Guard:
     def check_token(self, given: str) -> None:
         """Raise ``Refusal`` for another token than the one that the link carries."""
         if not hmac.compare_digest(given.encode(), self.token.encode()):
-            raise Refusal(
-                HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed"
-            )
+            raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
 
     def _check_host(self, host: str) -> None:
         parts = urlsplit(f"//{host}")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from infoset.web.workers import News
+
+if TYPE_CHECKING:
+    from infoset.web.competing import Competing
+    from infoset.web.curves import Curves
+    from infoset.web.watching import Watching
 
 
 class Studies:
@@ -12,6 +19,41 @@ class Studies:
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
+
+    @cached_property
+    def competing(self) -> Competing:
+        """Tournaments; imported with the first question about one, as the others are."""
+        from infoset.web.competing import Competing
+
+        return Competing(self.folders)
+
+    @cached_property
+    def curves(self) -> Curves:
+        from infoset.web.curves import Curves
+
+        return Curves(self.folders)
+
+    @cached_property
+    def watching(self) -> Watching:
+        from infoset.web.watching import Watching
+
+        return Watching(self.folders)
+
+    def standings(self, *asked: Any) -> dict[str, Any]:
+        """See ``Competing``."""
+        return self.competing.standings(*asked)
+
+    def games(self, *asked: Any) -> dict[str, Any]:
+        """See ``Competing``."""
+        return self.competing.games(*asked)
+
+    def curve(self, *asked: Any) -> dict[str, Any]:
+        """See ``Curves``."""
+        return self.curves.curve(*asked)
+
+    def recording(self, *asked: Any) -> bytes:
+        """See ``Watching``."""
+        return self.watching.recording(*asked)
 
     def busy(self) -> bool:
         return False
