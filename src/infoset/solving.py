@@ -82,6 +82,11 @@ class Solution:
             return max(self.bound - self.values[0], 0.0)
         return self.exploitability
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import solution_html
+
+        return solution_html(self)
+
 
 def solve(
     game: AnyGame | None = None,

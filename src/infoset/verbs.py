@@ -247,6 +247,17 @@ class TrainingRun:
     method: str
     last: Any
 
+    def points(self) -> list[Any]:
+        """The curve: an ``Epoch`` for each that was trained, as the folder holds it."""
+        from infoset.learn.train import TrainingFolder
+
+        return TrainingFolder(self.folder).points()
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import training_html
+
+        return training_html(self, self.points())
+
 
 def train(
     game: str | Game | None = None,

@@ -88,6 +88,11 @@ class Standings:
                 wins[place[cell.b], place[cell.a]] = cell.losses + cell.ties / 2
         return bradley_terry(self.teams, wins)
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import standings_html  # a floor up, for notebooks alone
+
+        return standings_html(self)
+
     def score(self, team: str) -> float | None:
         """Wins and half the ties against others as a share of the games, in [0, 1]; ``None`` without a game."""
         points = games = 0.0

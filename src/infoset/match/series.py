@@ -80,6 +80,11 @@ class Series:
         """Moves of all players in a second of the whole time."""
         return self.moves / self.seconds if self.seconds > 0 else 0.0
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import series_html  # a floor up, for notebooks alone
+
+        return series_html(self)
+
 
 def play_series(
     game: Game | str,

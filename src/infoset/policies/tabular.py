@@ -195,6 +195,11 @@ class TabularPolicy:
             return PolicyError(f"the policy does not fit {form.name}: {why}")
         return PolicyError(f"the policy was made for {self.game}, this is {form.name}: {why}")
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import policy_html  # a floor up, for notebooks alone
+
+        return policy_html(self)
+
     def save(self, path: str | Path) -> Path:
         """Write ``.npz`` or ``.json``, by the suffix; returns the path.  The file appears whole or not at all.
 
