@@ -253,6 +253,15 @@ class TrainingRun:
 
         return TrainingFolder(self.folder).points()
 
+    def plot(self, axes: Any = None) -> Any:
+        """The losses and what the start is held to be worth, on two axes of matplotlib (extra ``plot``).
+
+        Raises ``ParameterError`` for a training of fewer than two epochs, and ``MissingExtraError``.
+        """
+        from infoset.view.curves import plot_learning
+
+        return plot_learning(self.points(), f"{self.game}: {self.method}", axes)
+
     def _repr_html_(self) -> str:
         from infoset.view.html import training_html
 

@@ -70,7 +70,7 @@ def _cell(svg: Xml.Element, x: float, y: float, width: float, cell: tuple[int, i
         Xml.SubElement(svg, "rect", {**box, "fill": EMPTY})
         return
     score = (cell[0] + cell[2] / 2) / sum(cell)
-    Xml.SubElement(svg, "rect", {**box, "fill": _tint(score)})
+    Xml.SubElement(svg, "rect", {**box, "fill": _rgb(tint(score))})
     ink = "white" if score > 0.75 else INK
     middle = {"text_anchor": "middle", "fill": ink}
     text(svg, x + width / 2, y + 19, f"{100 * score:.0f} %", font_size="13", font_weight="bold", **middle)
@@ -81,11 +81,14 @@ def _count(cell: tuple[int, int, int]) -> str:
     return "/".join(map(str, cell))
 
 
-def _tint(score: float) -> str:
-    """From orange over white to blue."""
+def tint(score: float) -> tuple[float, ...]:
+    """From orange over white to blue: red, green and blue in [0, 1]."""
     end, share = (WIN, 2 * score - 1) if score > 0.5 else (LOSS, 1 - 2 * score)
-    mixed = [round(even + share * (full - even)) for even, full in zip(EVEN, end, strict=True)]
-    return f"rgb({','.join(map(str, mixed))})"
+    return tuple([(even + share * (full - even)) / 255 for even, full in zip(EVEN, end, strict=True)])
+
+
+def _rgb(parts: tuple[float, ...]) -> str:
+    return f"rgb({','.join(str(round(255 * part)) for part in parts)})"
 
 
 def _ratings(svg: Xml.Element, ratings: list[Rating], left: float, bottom: float) -> None:
