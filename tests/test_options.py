@@ -110,6 +110,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         f"{SOLVE} --method cfr --iterations 0 --start random", lambda s: abs(s.body["nash_conv"] - 11 / 12) > 1e-3
     ),
     "solve --runs": (f"{RUNS} --runs 2", lambda s: s.body["runs"]["count"] == 2),
+    "solve --lock": (f"{SOLVE} --lock P1=random --target 1e-6", lambda s: abs(s.body["values"][1] - 5 / 12) < 1e-5),
     "solve --seed": (
         f"{SOLVE} --method cfr --iterations 0 --start random --seed 5",
         lambda s: s.body["nash_conv"] == drawn(5) != drawn(6),
