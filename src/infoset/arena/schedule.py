@@ -22,7 +22,7 @@ from typing import NamedTuple
 from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import APART, GIVEN, check_agent, check_made_for, load_agents, read_name
+from infoset.match.agents import APART, GIVEN, check_agent, check_elsewhere, check_made_for, load_agents, read_name
 from infoset.match.series import game_seed, sides_of
 from infoset.registry import PYTHON
 
@@ -87,6 +87,7 @@ class Schedule:
         members = dict.fromkeys(member for team in read for member in team.members)
         for name in members:
             check_agent(name)
+            check_elsewhere(name, "in a tournament")
         own = [name for name in members if not is_foreign(name)]
         check_made_for(rules, own)
         load_agents(own)
