@@ -9,7 +9,7 @@ from itertools import combinations
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -96,6 +96,20 @@ class Standings:
                 wins[place[cell.a], place[cell.b]] = cell.wins + cell.ties / 2
                 wins[place[cell.b], place[cell.a]] = cell.losses + cell.ties / 2
         return bradley_terry(self.teams, wins)
+
+    def plot(self, axes: Any = None) -> Any:
+        """The cross table in colours and the ratings with their intervals, on two axes of matplotlib (extra ``plot``).
+
+        ``axes``: the two, if they are not to be made.  Raises ``MissingExtraError``.
+        """
+        from infoset.view.plots import plot_standings
+
+        return plot_standings(self, axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import standings_html  # a floor up, for notebooks alone
+
+        return standings_html(self)
 
     def score(self, team: str) -> float | None:
         """Wins and half the ties against others as a share of the games, in [0, 1]; ``None`` without a game."""

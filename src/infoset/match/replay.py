@@ -79,6 +79,11 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     over: bool = True
     """False for a game that was left before its end; ``returns`` are then what was paid so far."""
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import match_html  # a floor up, for notebooks alone
+
+        return match_html(self)
+
     def save(self, path: str | Path) -> Path:
         """Write the replay as JSON; the file appears whole or not at all."""
         return replace_file(Path(path), lambda file: file.write(msgspec.json.encode(self) + b"\n"))

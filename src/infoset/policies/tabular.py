@@ -195,6 +195,20 @@ class TabularPolicy:
             return PolicyError(f"the policy does not fit {form.name}: {why}")
         return PolicyError(f"the policy was made for {self.game}, this is {form.name}: {why}")
 
+    def plot(self, player: int | str = 0, axes: Any = None) -> Any:
+        """One player's strategy as bars, one an information set, on axes of matplotlib (extra ``plot``).
+
+        ``player`` is a seat, counted from 0, or a name.  Raises ``ParameterError`` for another, ``MissingExtraError``.
+        """
+        from infoset.view.plots import plot_policy
+
+        return plot_policy(self, player, axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import policy_html  # a floor up, for notebooks alone
+
+        return policy_html(self)
+
     def save(self, path: str | Path) -> Path:
         """Write ``.npz`` or ``.json``, by the suffix; returns the path.  The file appears whole or not at all.
 
