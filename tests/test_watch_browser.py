@@ -209,7 +209,9 @@ def test_what_is_under_the_pointer(visit: Any, match: Match) -> None:
 def test_a_phone(visit: Any, scheme: str) -> None:
     seen = visit("#step=9", viewport={"width": 360, "height": 700}, device_scale_factor=3, color_scheme=scheme)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
-    wide = seen.page.evaluate("[canvas.width, canvas.clientWidth]")
+    wide = seen.page.evaluate(
+        "(({ width, clientWidth }) => [width, clientWidth])(document.querySelector('.pommerman canvas'))"
+    )
     assert wide[0] == pytest.approx(3 * wide[1], abs=3)
     light = sum(
         int(part) for part in re.findall(r"\d+", seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
