@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 import infoset
+from at_terminal import SECONDS, Key, Typist, terminal
 from infoset.base import Action
 from infoset.cli.play import Asked, seat_number
 from infoset.cli.play import play as sit_down
@@ -29,58 +27,8 @@ from infoset.match.replay import Match, replay_steps
 from infoset.match.series import play_series
 
 pty = pytest.importorskip("pty")
-SECONDS = 20.0
 EFG = str(Path(__file__).parents[1] / "examples" / "half_street_poker.efg")
 DUEL = "pommerman:OneVsOne-v0(seed=3)"
-Key = bytes | Callable[[], object]
-"""What is typed, or done."""
-
-
-class Typist:
-    """The person's end of a pseudo-terminal: types each key once the text before it was shown."""
-
-    def __init__(self, file: int, keys: Sequence[tuple[str, Key]]) -> None:
-        self.file, self.keys = file, list(keys)
-        self.shown, self.mark = "", 0
-        self.thread = Thread(target=self._work, daemon=True)
-        self.thread.start()
-
-    def _work(self) -> None:
-        latest = time.monotonic() + SECONDS
-        while time.monotonic() < latest:
-            while self.keys and (at := self.shown.find(self.keys[0][0], self.mark)) >= 0:
-                before, key = self.keys.pop(0)
-                self.mark = at + len(before)
-                os.write(self.file, key) if isinstance(key, bytes) else key()
-            if select.select([self.file], [], [], 0.05)[0]:
-                try:
-                    piece = os.read(self.file, 1 << 16)
-                except OSError:  # so a terminal ends on Linux that nobody writes to any more
-                    break
-                if not piece:
-                    break
-                self.shown += piece.decode(errors="replace").replace("\r", "")
-        os.close(self.file)  # whoever still waits for a key finds the line dead
-
-    def text(self) -> str:
-        """All that was shown; what was never shown fails."""
-        self.thread.join(SECONDS)
-        assert not self.keys, f"never shown: {self.keys[0][0]!r} in:\n{self.shown}"
-        return self.shown
-
-
-@contextmanager
-def terminal(keys: Sequence[tuple[str, Key]], monkeypatch: pytest.MonkeyPatch) -> Iterator[Typist]:
-    """This process's standard streams are a terminal."""
-    ours, theirs = pty.openpty()
-    monkeypatch.setenv("NO_COLOR", "1")
-    with open(theirs) as stdin, open(os.dup(theirs), "w") as stdout, monkeypatch.context() as patched:
-        patched.setattr(sys, "stdin", stdin)
-        patched.setattr(sys, "stdout", stdout)
-        typist = Typist(ours, keys)
-        yield typist
-
-
 Sit = Callable[..., tuple[str, Match]]
 
 
@@ -102,6 +50,7 @@ def moves_of(match: Match, player: int) -> list[Action]:
 
 
 def interrupt() -> None:
+    time.sleep(0.2)  # until the program waits
     os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -152,6 +101,13 @@ def test_a_file_of_gambit(sit: Sit) -> None:
     assert match.over
     assert len(moves_of(match, 0)) == 1
     assert "equilibrium" in text
+
+
+def test_what_a_move_cost(sit: Sit) -> None:
+    text, match = sit([("> ", b"bet\n")], "kuhn_poker", seed=2)
+    assert match.steps[0].nature == "Q"
+    # after a bet a king calls and a jack folds; after a pass the equilibrium loses a third on average
+    assert "3  bet  cost 0.1667  (worth -0.5; pass   worth -0.3333)" in text
 
 
 def test_pommerman_by_keyboard(sit: Sit) -> None:

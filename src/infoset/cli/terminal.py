@@ -153,7 +153,7 @@ class Terminal:
         from infoset.view.pictures import picture_text, seen
 
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
-        self.say(picture_text(seen(view.game, view.player, view.known, view.legal)))
+        self.say(picture_text(seen(view.game, view.player, view.known, view.legal)).strip("\n"))
         self._menu(menu_words(view.legal))
 
     def _menu(self, words: Sequence[str]) -> None:
