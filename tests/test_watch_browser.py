@@ -14,8 +14,8 @@ import pytest
 import infoset
 from infoset.match.replay import Match
 from infoset.view.pommerman.frames import film
-from infoset.view.pommerman.page import watch_page
 from infoset.view.pommerman.palette import DAY
+from infoset.view.watch_page import watch_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
 

@@ -45,7 +45,10 @@ def picture(rules: Rules, known: Known) -> Picture:
         return hands
     rows, columns = state.actions
     paid = dict(state.payoffs)
-    cells = [[", ".join(f"{v:g}" for v in paid[r, c]) for c in range(len(columns))] for r in range(len(rows))]
+    cells = [
+        [", ".join(f"{v:g}".replace("-", "−") for v in paid[r, c]) for c in range(len(columns))]
+        for r in range(len(rows))
+    ]
     payoffs = {"kind": "grid", "title": "payoffs", "rows": list(rows), "columns": list(columns), "cells": cells}
     return {"kind": "group", "parts": [hands, payoffs]}
 

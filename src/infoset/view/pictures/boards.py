@@ -7,12 +7,16 @@ never changes its shape in a game.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from infoset.base import Action, Picture
+from infoset.errors import InfosetError
 from infoset.gdl.game import GdlRules
 from infoset.gdl.syntax import And, Atom, Formula, Not, Or, Term, Variable
 
@@ -21,7 +25,7 @@ MARK = "●"
 MAX_CELLS = 1_600
 MAX_LINE = 60
 FEWEST = 2
-FEW_MARKS = 4  # a relation of nothing but coordinates is a board where so many of its facts hold at the start
+FEW = 3  # two numbers are coordinates where so many of their facts hold at once, or where the relation's name says so
 USUAL = ("cell", "cellholds", "square", "location", "at", "piece", "board", "on")
 EMPTY = frozenset({"b", "blank", "empty", "none", "nil", "clear"})
 ACROSS = re.compile(r"x|c|col|column|file|f|u", re.IGNORECASE)
@@ -30,7 +34,7 @@ _LETTER = re.compile(r"[a-z]")
 
 Fact: TypeAlias = "tuple[str, ...]"
 """A fact's arguments as texts."""
-Facts: TypeAlias = "Mapping[str, set[Fact]]"
+Facts: TypeAlias = "defaultdict[str, set[Fact]]"
 """What holds, by the name of the relation."""
 
 
@@ -61,32 +65,14 @@ class Board(NamedTuple):
         row, column = (other, one) if self.across else (one, other)
         return self.rows.index(row), self.columns.index(column)
 
-    def contents(self, facts: Facts) -> list[list[tuple[str, ...]]]:
-        """What stands in each cell, in the order of the alphabet."""
+    def picture(self, certain: Facts, doubtful: Facts) -> Picture:
+        """What certainly stands in each cell, in the order of the alphabet; ``?`` where more may."""
         found: list[list[set[str]]] = [[set() for _ in self.columns] for _ in self.rows]
-        for fact in facts.get(self.name, ()):
-            if self.owner in ("", fact[0]):
-                rest = fact[bool(self.owner) : self.first] + fact[self.second + 1 :]
-                self._put(found, fact[self.first], fact[self.second], " ".join(rest) or MARK)
-        for mark in self.marks:
-            for one, other in facts.get(mark, ()):
-                self._put(found, one, other, mark)
-        return [[tuple(sorted(cell - self.empty)) for cell in line] for line in found]
-
-    def _put(self, found: list[list[set[str]]], one: str, other: str, content: str) -> None:
-        try:
-            row, column = self.cell(one, other)
-        except ValueError:  # a place that no fact of the description has
-            return
-        found[row][column].add(content)
-
-    def picture(self, worlds: Sequence[Facts]) -> Picture:
-        """Where they agree what stands in a cell, and ``?`` where they do not."""
-        told = [self.contents(facts) for facts in worlds]
-        cells = [
-            [" ".join(content) if all(board[r][c] == content for board in told) else UNKNOWN
-             for c, content in enumerate(line)] for r, line in enumerate(told[0])
-        ]  # fmt: skip
+        for row, column, content in self._contents(certain):
+            found[row][column].add(content)
+        for row, column, _ in self._contents(doubtful):
+            found[row][column] = {UNKNOWN}
+        cells = [[" ".join(sorted(cell)) for cell in line] for line in found]
         return {
             "kind": "grid",
             "title": self.title,
@@ -94,6 +80,21 @@ class Board(NamedTuple):
             "columns": list(self.columns),
             "cells": cells,
         }
+
+    def _contents(self, facts: Facts) -> Iterator[tuple[int, int, str]]:
+        """Row, column and content of all facts that lie on the board."""
+        found = [(fact[self.first], fact[self.second], self._content(fact)) for fact in self._own(facts)]
+        found += [(one, other, mark) for mark in self.marks for one, other in facts.get(mark, ())]
+        for one, other, content in found:
+            if content not in self.empty:
+                with suppress(ValueError):  # a place that no fact of the description has
+                    yield (*self.cell(one, other), content)
+
+    def _own(self, facts: Facts) -> Iterator[Fact]:
+        return (fact for fact in facts.get(self.name, ()) if self.owner in ("", fact[0]))
+
+    def _content(self, fact: Fact) -> str:
+        return " ".join(fact[bool(self.owner) : self.first] + fact[self.second + 1 :]) or MARK
 
     def offers(self, legal: Sequence[Action]) -> dict[str, Any]:
         """The moves that name cells: by cell, or from one cell to another."""
@@ -143,7 +144,7 @@ def _only(found: Mapping[str, set[int]]) -> dict[str, int]:
 
 def by_relation(facts: Iterable[Term]) -> Facts:
     """Facts by the name of their relation."""
-    found: dict[str, set[Fact]] = defaultdict(set)
+    found: Facts = defaultdict(set)
     for fact in facts:
         found[fact.functor].add(tuple(map(str, fact.arguments)))
     return found
@@ -152,17 +153,37 @@ def by_relation(facts: Iterable[Term]) -> Facts:
 @lru_cache(maxsize=64)
 def boards_of(rules: GdlRules) -> tuple[Board, ...]:
     """The boards of a game; moves name cells of the first."""
-    first = rules.evaluator.facts(rules.evaluator.start())
-    facts, begun = by_relation(first if rules.propnet is None else rules.propnet.base), by_relation(first)
+    states = _some_states(rules)
+    facts = by_relation(set().union(*states) if rules.propnet is None else rules.propnet.base)
+    most = Counter({name: max(len(held[name]) for held in map(by_relation, states)) for name in facts})
     found = [board for name in sorted(facts) if (board := _board(rules, name, facts[name])) is not None]
     bare = [board for board in found if _arity(facts[board.name]) == 2]
-    full = [board for board in found if board not in bare]
+    full = [board for board in found if board not in bare and (board.name in USUAL or most[board.name] >= FEW)]
     if not full:
-        return tuple([board for board in bare if len(begun.get(board.name, ())) >= FEW_MARKS])
+        return tuple([board for board in bare if most[board.name] >= FEW])
     full.sort(key=lambda board: (USUAL.index(board.name) if board.name in USUAL else len(USUAL), board.name))
     marks = [board.name for board in bare if (board.rows, board.columns) == (full[0].rows, full[0].columns)]
     boards = [full[0]._replace(marks=tuple(marks)), *full[1:]]
     return tuple([each for board in boards for each in _by_owner(rules, board, facts[board.name])])
+
+
+def _some_states(rules: GdlRules) -> list[frozenset[Term]]:
+    """The facts of a few states, always the same, that random play comes to."""
+    evaluator, rng = rules.evaluator, np.random.default_rng(0)
+    plays, length = (1, 10) if rules.propnet is None else (4, 50)
+    states = [evaluator.start()]
+    with suppress(InfosetError):  # met again by whoever comes there in play
+        for _ in range(plays):
+            state = evaluator.start()
+            for _ in range(length):
+                if evaluator.terminal(state):
+                    break
+                menus = [evaluator.legal(state, role) for role in range(len(evaluator.roles))]
+                if not all(menus):
+                    break
+                state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
+                states.append(state)
+    return [evaluator.facts(state) for state in states]
 
 
 def _by_owner(rules: GdlRules, board: Board, facts: Collection[Fact]) -> list[Board]:

@@ -24,12 +24,16 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     assert isinstance(last, EfgState)
     outcome = last.game.efg.nodes[last.node].outcome
     name = last.game.efg.outcomes[outcome - 1].name if outcome else ""
-    return path(walked, note=name if last.terminal else _place(last))
+    return path(walked, note=name if last.terminal else _note(_place(last)))
 
 
 def _place(state: EfgState) -> str:
     """The label of the information set."""
     return str(state.game.labels[state.game.efg.nodes[state.node].infoset])
+
+
+def _note(place: str) -> str:
+    return f"at {place}" if place else ""
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
@@ -41,7 +45,7 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
             place = ""
         if observation not in (None, ()):
             place = action_words(observation)
-    return path(walked, legal, note=place)
+    return path(walked, legal, note=_note(place))
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:

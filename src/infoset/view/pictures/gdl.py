@@ -6,12 +6,12 @@ beyond that, its moves and percepts themselves, on the board where they name cel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
 from infoset.gdl.game import GdlGame, GdlRules, GdlState
 from infoset.match.replay import MatchStep
-from infoset.view.pictures.boards import UNKNOWN, Board, Facts, boards_of, by_relation
+from infoset.view.pictures.boards import UNKNOWN, Fact, Facts, boards_of, by_relation
 from infoset.view.pictures.paths import Walked, path
 from infoset.view.pictures.possible import possible_states
 from infoset.view.pictures.words import action_words
@@ -25,7 +25,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     state = steps[-1].state
     assert isinstance(game, GdlGame)
     assert isinstance(state, GdlState)
-    return _group(_shown(game.rules, [by_relation(state.facts)], ()))
+    return _group(_shown(game.rules, by_relation(state.facts), by_relation([]), ()))
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
@@ -34,12 +34,23 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
     rules = game.rules
     states = possible_states(rules, player, known)
     if states is None:
-        parts = [_marked(board, known, legal) for board in boards_of(rules)[:1]]
+        parts = _tried(rules, known, legal)
     else:
-        parts = _shown(rules, [by_relation(rules.evaluator.facts(state)) for state in states], legal)
+        worlds = [rules.evaluator.facts(state) for state in _offering(rules, player, states, legal)]
+        certain, possible = frozenset.intersection(*worlds), frozenset.union(*worlds)
+        parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal)
     if not rules.open:
         parts.append(_told_path(game.players[player], known))
     return _group(parts)
+
+
+def _offering(
+    rules: GdlRules, player: int, states: frozenset[Hashable], legal: Sequence[Action]
+) -> Collection[Hashable]:
+    """Of these states those in which the player has these moves; all where it has none to make."""
+    seat = rules.seats[player]
+    return [state for state in states if legal and rules.evaluator.legal(state, seat) == tuple(legal)
+            and not rules.evaluator.terminal(state)] or states  # fmt: skip
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
@@ -75,31 +86,32 @@ def _is_offer(percept: object) -> bool:
     return isinstance(percept, tuple) and percept[:1] == ("offered",)
 
 
-def _shown(rules: GdlRules, worlds: list[Facts], legal: Sequence[Action]) -> list[Picture]:
-    """Boards and other facts, as far as the worlds agree."""
-    boards = boards_of(rules)
-    grids = [board.picture(worlds) for board in boards]
-    for board, grid in zip(boards, grids, strict=True):
-        if board.name == boards[0].name:
-            grid.update(_offers(board, legal, grid))
-        else:
-            grid["small"] = True
-    on_boards = {name for board in boards for name in (board.name, *board.marks)}
-    relations = [
-        {"name": name, "rows": _rows(name, worlds)}
-        for name in sorted({name for facts in worlds for name in facts} - on_boards)
-    ]
+def _shown(rules: GdlRules, certain: Facts, doubtful: Facts, legal: Sequence[Action]) -> list[Picture]:
+    """Boards and other facts: those that hold, and where others may."""
+    grids = [board.picture(certain, doubtful) for board in boards_of(rules)]
+    _offer(rules, grids, legal)
+    boards = {name for board in boards_of(rules) for name in (board.name, *board.marks)}
+    names = sorted({*certain, *doubtful} - boards)
+    relations = [{"name": name, "rows": _rows(certain[name], name in doubtful)} for name in names]
     return [*grids, *([{"kind": "facts", "relations": relations}] if relations else [])]
 
 
-def _rows(name: str, worlds: list[Facts]) -> list[list[str]]:
-    """The facts of a relation that hold in all worlds, and ``?`` where there may be others."""
-    told = [facts.get(name, set()) for facts in worlds]
-    common = set.intersection(*map(set, told))
-    rows = [list(fact) for fact in sorted(common, key=_order)]
+def _offer(rules: GdlRules, grids: list[Picture], legal: Sequence[Action]) -> None:
+    """Moves that name cells, or a line of them, on the first board, or on the first of each role; the rest is small."""
+    boards = boards_of(rules)
+    for board, grid in zip(boards, grids, strict=True):
+        if board.name == boards[0].name:
+            grid.update(board.offers(legal) or {"moves": board.drops(legal, grid["cells"])})
+        else:
+            grid["small"] = True
+
+
+def _rows(facts: set[Fact], doubtful: bool) -> list[list[str]]:
+    """The facts of a relation in order, and ``?`` where there may be others."""
+    rows = [list(fact) for fact in sorted(facts, key=_order)]
     if len(rows) > MAX_ROWS:
         rows = [*rows[:MAX_ROWS], [f"… {len(rows) - MAX_ROWS} more"]]
-    return rows if all(found == common for found in told) else [*rows, [UNKNOWN]]
+    return [*rows, [UNKNOWN]] if doubtful else rows
 
 
 def _order(fact: tuple[str, ...]) -> list[tuple[bool, int, str]]:
@@ -107,20 +119,16 @@ def _order(fact: tuple[str, ...]) -> list[tuple[bool, int, str]]:
     return [(False, int(a), "") if a.isdecimal() and len(a) < 10 else (True, 0, a) for a in fact]
 
 
-def _marked(board: Board, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """An unknown board with the cells that own moves named, and what was perceived then."""
-    grid = board.picture([{}])
-    cells = [[UNKNOWN] * len(board.columns) for _ in board.rows]
-    for move, percepts in map(_plain, known):
-        for row, column in board.cells(move):
-            cells[row][column] = " ".join(map(action_words, percepts)) or "tried"
-    grid["cells"] = cells
-    return grid | _offers(board, legal, grid)
-
-
-def _offers(board: Board, legal: Sequence[Action], grid: Picture) -> Picture:
-    """The moves that name cells, or one line of them."""
-    return board.offers(legal) or {"moves": board.drops(legal, grid["cells"])}
+def _tried(rules: GdlRules, known: InformationState, legal: Sequence[Action]) -> list[Picture]:
+    """Boards of which nothing is known but the cells that own moves named, and what was perceived then."""
+    grids = [board.picture(by_relation([]), by_relation([])) for board in boards_of(rules)]
+    for board, grid in zip(boards_of(rules), grids, strict=True):
+        cells = grid["cells"] = [[UNKNOWN] * len(board.columns) for _ in board.rows]
+        for move, percepts in map(_plain, known):
+            for row, column in board.cells(move) if grid is grids[0] else ():
+                cells[row][column] = " ".join(map(action_words, percepts)) or "tried"
+    _offer(rules, grids, legal)
+    return grids
 
 
 def _group(parts: list[Picture]) -> Picture:
