@@ -5,6 +5,7 @@ What is only looked at need not become dictionaries: a million rows are read in 
 
 from __future__ import annotations
 
+import gc
 import threading
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 TOLERANCE = 1e-6
+FEW = 100  # keys that are looked for one by one
+PIECE = 50_000  # of an index
 
 
 class _Header(msgspec.Struct):
@@ -47,7 +50,7 @@ class Entry(NamedTuple):
     chances: list[float]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TableFile:
     """Every player's rows behind one another: row k has the menu ``menus[menu[k]]`` and chances from ``first[k]`` on.
 
@@ -67,11 +70,14 @@ class TableFile:
     menus: list[tuple[str, ...]] = field(repr=False)
     menu: IntArray = field(repr=False)  # (rows,)
     chances: FloatArray = field(repr=False)
+    _looked: int = field(default=0, init=False, repr=False)
 
     @classmethod
     def read(cls, path: str | Path) -> TableFile:
         """From ``.npz``; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
         path = Path(path)
+        collecting = gc.isenabled()
+        gc.disable()  # which would look at a million new objects again and again
         try:
             check_archive(path)
             encoded, chances = _unpacked(path)
@@ -79,13 +85,11 @@ class TableFile:
             if header.schema != SCHEMA:
                 raise PolicyError(f"{path}: policy schema {header.schema}; this version reads {SCHEMA}")
             keys = msgspec.json.decode(header.keys, type=list[list[str]])
-            moves = msgspec.json.decode(header.moves, type=list[list[msgspec.Raw]])
-            numbers: dict[bytes, int] = {}
-            menu = np.fromiter(
-                (numbers.setdefault(bytes(row), len(numbers)) for row in chain.from_iterable(moves)), dtype=np.int32
-            )
-            menus = [tuple(msgspec.json.decode(text, type=list[str])) for text in numbers]
-            if [len(table) for table in keys] != [len(rows) for rows in moves] or len(keys) != len(header.players):
+            rows = [_pieces(part) for part in msgspec.json.decode(header.moves, type=list[msgspec.Raw])]
+            numbers = {text: k for k, text in enumerate(dict.fromkeys(chain.from_iterable(rows)))}
+            menu = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), dtype=np.int32)
+            menus = [tuple(msgspec.json.decode(b"[" + text + b"]", type=list[str])) for text in numbers]
+            if [len(table) for table in keys] != [len(part) for part in rows] or len(keys) != len(header.players):
                 raise ValueError("its keys and moves do not fit together")
             table = cls(
                 header.game, tuple(header.players), header.map, header.made_by, tuple(keys), menus, menu, chances
@@ -95,6 +99,9 @@ class TableFile:
             raise
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             raise PolicyError(f"{path.name}: not a policy file: {shorten(str(error), 200)}") from None
+        finally:
+            if collecting:
+                gc.enable()
         return table
 
     @classmethod
@@ -156,18 +163,34 @@ class TableFile:
         return len(self.menu)
 
     @cached_property
-    def _places(self) -> list[dict[str, int]]:
-        return [{} for _ in self.keys]
+    def _places(self) -> list[dict[str, int] | None]:
+        return [None for _ in self.keys]
 
     def find(self, player: int, key: str) -> int | None:
         """The row of an information set."""
         places = self._places[player]
-        if not places and self.keys[player]:
-            begin = self.begin[player]
-            places = self._places[player] = dict(
-                zip(self.keys[player], range(begin, begin + len(self.keys[player])), strict=True)
-            )
+        if places is None:
+            if self._looked < FEW:
+                return self._look(player, key)
+            places = self.index(player)
         return places.get(key)
+
+    def _look(self, player: int, key: str) -> int | None:
+        """The row of one key, by looking through them all: for a few that is quicker than an index."""
+        self._looked += 1
+        try:
+            return self.begin[player] + self.keys[player].index(key)
+        except ValueError:
+            return None
+
+    def index(self, player: int) -> dict[str, int]:
+        """The row of every key; made in pieces, so that other threads are not held up."""
+        keys, begin, places = self.keys[player], self.begin[player], dict[str, int]()
+        for first in range(0, len(keys), PIECE):
+            part = keys[first : first + PIECE]
+            places.update(zip(part, range(begin + first, begin + first + len(part)), strict=True))
+        self._places[player] = places
+        return places
 
     def at(self, player: int, row: int) -> Entry:
         """What a row says."""
@@ -197,7 +220,23 @@ class TableFile:
         return found
 
 
-def _unpacked(path: Path) -> tuple[bytes, FloatArray]:
+def _pieces(rows: msgspec.Raw) -> list[bytes]:
+    """The rows of a JSON list of lists of strings, as they are written, their brackets left out.
+
+    They are cut at the brackets between them.  Where such stand in a string it is cut, too, and is no JSON any more,
+    since it has but one of its quotes: then the rows are parsed, which takes five times as long.
+    """
+    text = bytes(rows)
+    pieces = text[2:-2].split(b"],[") if text.startswith(b'[["') and text.endswith(b'"]]') else []
+    try:
+        for piece in set(pieces):
+            msgspec.json.decode(b"[" + piece + b"]", type=list[str])
+    except msgspec.MsgspecError:
+        pieces = []
+    return pieces or [bytes(row)[1:-1] for row in msgspec.json.decode(text, type=list[msgspec.Raw])]
+
+
+def _unpacked(path: Path) -> tuple[memoryview, FloatArray]:
     """The header's text and the chances, unpacked side by side."""
     found: dict[str, Any] = {}
 
@@ -210,7 +249,7 @@ def _unpacked(path: Path) -> tuple[bytes, FloatArray]:
     thread = threading.Thread(target=chances)
     thread.start()
     try:
-        text = _array(path, "header").tobytes()
+        text = memoryview(_array(path, "header"))
     finally:
         thread.join()
     if "error" in found:

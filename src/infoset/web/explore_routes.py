@@ -22,6 +22,11 @@ def _of(method: str, kind: Any) -> Answer:
     return answer
 
 
+async def ready(site: Site, _: dict[str, Any]) -> Any:
+    """Begin the worker: somebody is about to choose a strategy."""
+    return await site.studies.ask("explore", "ready")
+
+
 async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
     """All rows of a strategy as a file, piece by piece."""
     wish = wanted(Of, asked)
@@ -40,6 +45,7 @@ async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
 
 
 EXPLORE = (
+    Question("/api/explore/ready", ready),
     Question("/api/explore/open", _of("open", Of)),
     Question("/api/explore/node", _of("node", Rows)),
     Question("/api/explore/values", _of("values", Of)),

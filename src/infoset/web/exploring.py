@@ -15,7 +15,7 @@ from itertools import count, islice
 from math import isnan
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from infoset.errors import InfosetError, ParameterError, one_line, shorten
 from infoset.files import POLICY
@@ -25,6 +25,9 @@ from infoset.web.nodes import Place, Row
 from infoset.web.shelf import find
 from infoset.web.sources import MAX_HISTORIES, Source, find_game, stamp
 from infoset.web.wishes import Number, Of, Rows, View, Wish
+
+if TYPE_CHECKING:
+    from infoset.solvers.metrics import Evaluation
 
 MAX_SOURCES = 6  # strategies that are held
 MAX_TASKS = 2  # at once
@@ -120,6 +123,10 @@ class Exploring:
                 oldest = min(self.sources.values(), key=lambda s: s.asked if s is not source else float("inf"))
                 del self.sources[oldest.name]
 
+    def ready(self) -> dict[str, Any]:
+        """Nothing: the process has begun, before anything is asked of it."""
+        return {}
+
     def open(self, wish: Of) -> dict[str, Any]:
         """What a source is: its game, players, how it came about."""
         source = self.source(wish.source)
@@ -139,8 +146,11 @@ class Exploring:
         }
 
     def node(self, view: Rows) -> dict[str, Any]:
-        """What is shown at a place."""
+        """What is shown at a place, or what that waits for."""
         source, other = self.source(view.source), self.source(view.other) if view.other else None
+        for one in filter(None, (source, other)):
+            if waits := one.waits():
+                return {"waits": waits}
         place = self._place(source, view)
         groups = [nodes.matching(found, view.find) for found in place.groups[:GROUPS]]
         first, told = view.first, []
@@ -152,6 +162,7 @@ class Exploring:
                 "group": k, "player": found.player, "moves": found.moves, "total": found.total, "first": first,
                 "rows": nodes.shown(source, other, chosen),
             })  # fmt: skip
+        source.warm()
         return {
             "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": told,
             "more": max(len(place.groups) - GROUPS, 0), "hues": source.hues, "valued": source.study is not None,
@@ -169,14 +180,14 @@ class Exploring:
         values = source.values()
         if values.study is None:
             return {"line": values.line, "failed": values.failed, "evaluation": None}
-        found = values.study.evaluation
-        form = values.study.form
+        found, free, form = values.study.evaluation, values.free, values.study.form
+        assert free is not None
         return {
             "line": "", "failed": "",
             "evaluation": {
-                "values": found.values, "best": found.best_response_values, "exploitability": found.exploitability,
-                "nash_conv": found.nash_conv, "epsilon": found.epsilon, "histories": form.num_histories,
-                "infosets": form.num_infosets,
+                "values": found.values, "gains": _gains(found), "free_gains": _gains(free),
+                "exploitability": found.exploitability, "nash_conv": found.nash_conv, "epsilon": found.epsilon,
+                "histories": form.num_histories, "infosets": form.num_infosets,
             },
         }  # fmt: skip
 
@@ -243,10 +254,13 @@ class Exploring:
 
         compiled.progress = building
         watcher = Watcher(point=point, advance=task.check, building=building)
-        solution = solve(
-            compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
-            lock=lock or None, watcher=watcher,
-        )  # fmt: skip
+        try:
+            solution = solve(
+                compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
+                lock=lock or None, watcher=watcher,
+            )  # fmt: skip
+        finally:
+            compiled.progress = None
         found = f"lock:{task.number}" if lock else f"game:{compiled.name if base is None else base.game_name}"
         if base is None and not lock:
             found = wish.source
@@ -294,6 +308,11 @@ class Exploring:
             for k, move in enumerate(row.moves):
                 write.writerow([source.players[row.player], row.key, move, *_cells(about, row, k)])
         return text.getvalue(), first + CSV_ROWS if len(rows) == CSV_ROWS else None
+
+
+def _gains(found: Evaluation) -> list[float]:
+    """What each player gains by a best response."""
+    return [max(best - value, 0.0) for best, value in zip(found.best_response_values, found.values, strict=True)]
 
 
 def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:

@@ -7,7 +7,7 @@ wait for the tree, which is compiled in a thread.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from http import HTTPStatus
 from itertools import product
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from infoset.compiled import Compiled
     from infoset.policies.tabular import TabularPolicy
     from infoset.solvers.method import Lock
+    from infoset.solvers.metrics import Evaluation
     from infoset.solvers.study import Study
     from infoset.solving import Solution
 
 MAX_HISTORIES = 3_000_000  # of a tree that values are worked out on
+PATIENCE = 0.5  # seconds that a question waits
 GAME_FILES = (".efg", ".gdl", ".kif")
 
 Chances: TypeAlias = "Sequence[float] | None"
@@ -51,6 +53,8 @@ class Source:
         self.hues: dict[str, int] = {}
         self.working = threading.RLock()
         self._values: Values | None = None
+        self._preparing: Background | None = None
+        self._warmed = False
 
     @classmethod
     def of_file(cls, name: str, folders: tuple[Path, ...], place: Path) -> Source:
@@ -120,6 +124,18 @@ class Source:
     def _plays(self) -> Any:
         return self.saved.on(self.compiled)
 
+    def waits(self) -> str:
+        """What it waits for before anything can be told; "" once it is ready.  Raises what getting ready raised.
+
+        A table is ready as it is; what was sampled is numbered as the game's positions are, which must be found first.
+        """
+        if self.table is not None:
+            return ""
+        with self.working:
+            if self._preparing is None:
+                self._preparing = Background(lambda: self._plays, self.compiled)
+        return self._preparing.waits(PATIENCE)
+
     def row(self, player: int, known: InformationState, key: str, menu: tuple[Action, ...]) -> Chances:
         """What it plays; ``None`` where it says nothing."""
         words = move_words(menu)
@@ -148,6 +164,12 @@ class Source:
 
         return tabulated(self.compiled, self.saved)
 
+    def warm(self) -> None:
+        """Make in a thread what following keys needs, once something is seen."""
+        if self.table is not None and not self._warmed:
+            self._warmed = True
+            threading.Thread(target=_warm, args=(self.table,), daemon=True).start()
+
     def values(self) -> Values:
         """Exact figures, worked out from the first time on that somebody asks."""
         with self.working:
@@ -161,6 +183,44 @@ class Source:
         return None if self._values is None else self._values.study
 
 
+def _warm(table: TableFile) -> None:
+    for player in range(len(table.players)):
+        table.index(player)
+    assert table.sorted_rows
+
+
+class Background:
+    """Something that lasts, in a thread; ``line`` says how far it is."""
+
+    def __init__(self, call: Callable[[], object], compiled: Compiled) -> None:
+        self.line = "enumerating the game"
+        self.error: InfosetError | None = None
+        self._over = threading.Event()
+
+        def told(number: int) -> None:
+            self.line = f"enumerating the game: {number:,}"
+
+        def run() -> None:
+            try:
+                compiled.progress = told
+                call()
+            except InfosetError as error:
+                self.error = error
+            finally:
+                compiled.progress = None
+                self._over.set()
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def waits(self, seconds: float) -> str:
+        """What is still to be done after so many seconds at most.  Raises what went wrong."""
+        if not self._over.wait(seconds):
+            return self.line
+        if self.error is not None:
+            raise self.error
+        return ""
+
+
 class Values:
     """Exact figures of a strategy, worked out in a thread; ``line`` says how far that is."""
 
@@ -168,11 +228,14 @@ class Values:
         self.source = source
         self.line, self.failed = "waiting", ""
         self.study: Study | None = None
+        self.free: Evaluation | None = None  # with everybody free to deviate, also who keeps to something
         self.number: dict[tuple[int, str], int] = {}
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
         try:
+            while waits := self.source.waits():
+                self.line = waits
             self._work()
         except InfosetError as error:
             self.failed = one_line(str(error), 300)
@@ -182,7 +245,9 @@ class Values:
 
     def _work(self) -> None:
         self.line = "enumerating the game"
+        from infoset.solvers.metrics import evaluate_plan
         from infoset.solvers.study import Study
+        from infoset.tree.plans import realisation
 
         compiled = self.source.compiled
         compiled.progress = self._told
@@ -193,6 +258,7 @@ class Values:
         study = Study.of(compiled, self.source.policy, self.source.lock or None)
         owners = form.infoset_player.tolist()
         self.number = {place: k for k, place in enumerate(zip(owners, form.keys, strict=True))}
+        self.free = evaluate_plan(form, realisation(form, study.behaviour))
         self.study = study
 
     def _told(self, count: int) -> None:
@@ -237,7 +303,9 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
         return load(name)
     file = _inside(tuple(f"{name}{suffix}" for suffix in GAME_FILES), folders)  # a file's game goes by its title
     if file is None:
-        raise UnknownNameError("game for the page:", word, [*GAMES, *known_games()])
+        raise UnknownNameError(
+            "game for the page:", word, [name for name in known_games() if not name.startswith("pommerman:")]
+        )
     return load(str(file))
 
 

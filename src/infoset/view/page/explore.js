@@ -2,7 +2,7 @@
 
 import { get, mayWrite, post } from "./api.js";
 import { complaint, go, say } from "./app.js";
-import { lasting, make, percent, signed, typing } from "./dom.js";
+import { make, percent, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
 import { LockPanel, waitFor } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
@@ -84,7 +84,7 @@ class Explorer {
     this.wayBar = make("div", { className: "way", aria: { role: "group", label: "What happened" } });
     this.body = make("div", { className: "groups" });
     this.trouble = make("div", {});
-    this.figures = make("dl", { className: "facts" });
+    this.figures = make("table", { className: "exact figures" });
     this.valueLine = make("p", { className: "progress", role: "status" });
     this.detail = make("div", {}, make("p", { className: "muted" }, "Point at a row for exact numbers."));
     this.treeBox = make("div", { className: "tree" });
@@ -114,7 +114,7 @@ class Explorer {
           make("section", { className: "panel card", aria: { label: "Information set" } }, this.detail),
           this.lockPanel.element,
           make("section", { className: "panel card" }, make("h2", {}, "Tree"), this.treeBox),
-          make("section", { className: "panel card" }, make("h2", {}, "All of it"), this.valueLine, this.figures)))));
+          make("section", { className: "panel card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine)))));
     this.drawMeasures();
   }
 
@@ -170,6 +170,11 @@ class Explorer {
       return;
     }
     if (number !== this.asked || this.closed) return;
+    if (found.waits) {
+      this.trouble.replaceChildren(make("p", { className: "progress", role: "status" }, `Getting ready: ${found.waits} …`));
+      setTimeout(() => { if (number === this.asked && !this.closed) this.load(focus); }, 200);
+      return;
+    }
     if (!this.node || found.stamp === this.node.stamp) this.trouble.replaceChildren();
     else this.trouble.replaceChildren(complaint("The file has changed: this is the new one."));
     this.node = found;
@@ -295,42 +300,58 @@ class Explorer {
     this.treeBox.querySelector("g.here:last-of-type")?.scrollIntoView?.({ block: "nearest" });
   }
 
-  async followValues() {
-    let told = null;
+  /** Exact figures of a source, once they are there; null where there will be none. */
+  async valuesOf(source, told) {
     while (!this.closed) {
-      try {
-        told = await get("explore/values", { source: this.source });
-      } catch (error) {
-        this.valueLine.textContent = error.message;
-        return;
-      }
-      this.valueLine.textContent = told.failed ? `No values: ${told.failed}` : told.line ? `Values: ${told.line} …` : "";
-      if (told.failed || told.evaluation) break;
+      const found = await get("explore/values", { source });
+      told(found.failed ? `No values: ${found.failed}` : found.line ? `Values: ${found.line} …` : "");
+      if (found.failed || found.evaluation) return found.evaluation;
       await new Promise((done) => { setTimeout(done, 250); });
     }
-    if (this.closed || !told?.evaluation) return;
-    this.evaluation = told.evaluation;
+    return null;
+  }
+
+  async followValues() {
+    this.drawFigures();
+    try {
+      this.evaluation = await this.valuesOf(this.source, (text) => { this.valueLine.textContent = text; });
+    } catch (error) {
+      this.valueLine.textContent = error.message;
+    }
+    if (this.closed || !this.evaluation) return;
     this.drawFigures();
     this.drawMeasures();
     if (this.node && !this.node.valued) await this.load();
-  }
-
-  drawFigures() {
-    const { values, best, exploitability, histories, infosets } = this.evaluation;
-    const rows = this.about.players.flatMap((name, k) => [
-      [`${name} is paid`, signed(values[k], 6)], [`${name} could gain`, signed(Math.max(best[k] - values[k], 0), 6)],
-    ]);
-    rows.push(["Exploitability", exploitability.toPrecision(4)], ["Information sets", infosets.toLocaleString("en")], ["Histories", histories.toLocaleString("en")]);
-    if (this.about.seconds) rows.push(["Solved in", lasting(this.about.seconds)]);
-    this.figures.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
+    if (this.measure === "difference") this.showDifferences();
   }
 
   async followOther() {
-    const about = await get("explore/open", { source: this.other }).catch((error) => {
+    this.otherEvaluation = null;
+    const { other } = this;
+    if (!other) return this.drawFigures();
+    try {
+      const found = await this.valuesOf(other, () => {});
+      if (this.other !== other || this.closed) return;
+      this.otherEvaluation = found;
+      if (found) this.load();
+    } catch (error) {
       this.trouble.replaceChildren(complaint(error.message));
-      return null;
-    });
-    if (about) say(`compared with ${this.other}`);
+    }
+    this.drawFigures();
+  }
+
+  drawFigures() {
+    const all = [this.evaluation, ...(this.other ? [this.otherEvaluation] : [])], { players, lock } = this.about;
+    const held = (name) => Object.keys(lock[name] ?? {}).length > 0;
+    const lines = players.flatMap((name, k) => [
+      [`${name} is paid`, (e) => signed(e.values[k], 6)],
+      [held(name) ? `${name} could gain if free` : `${name} could gain`, (e) => signed(e.free_gains[k], 6)],
+    ]);
+    lines.push([Object.keys(lock).length ? "Exploitability of the rest" : "Exploitability", (e) => e.exploitability.toPrecision(4)],
+      ["Information sets", (e) => e.infosets.toLocaleString("en")], ["Histories", (e) => e.histories.toLocaleString("en")]);
+    this.figures.replaceChildren(
+      make("thead", { hidden: !this.other }, make("tr", {}, make("th", {}, ""), make("th", { scope: "col" }, "This"), make("th", { scope: "col" }, "Other"))),
+      make("tbody", {}, ...lines.map(([name, of]) => make("tr", {}, make("th", { scope: "row" }, name), ...all.map((e) => make("td", {}, e ? of(e) : "–"))))));
   }
 
   async chooseOther() {
@@ -349,6 +370,7 @@ class Explorer {
     else if (other) this.measure = "difference";
     this.drawMeasures();
     this.load();
+    this.followOther();
   }
 
   /** Where the two differ most, above the place's own rows. */

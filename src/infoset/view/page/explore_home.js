@@ -14,6 +14,7 @@ const card = (parameters, name, about) => make("li", {},
   make("a", { className: "panel", href: `#/explore?${new URLSearchParams(parameters)}` }, make("b", {}, name), make("span", { className: "muted" }, about)));
 
 export async function landing(main) {
+  get("explore/ready").catch(() => {});
   const shelf = (await get("shelf")).filter((item) => item.kind === "run" || item.kind === "policy");
   const when = (seconds) => new Date(1000 * seconds).toLocaleString();
   const input = make("input", { placeholder: "leduc_poker(players=3)", aria: { label: "A game by name" }, required: true });
