@@ -540,22 +540,26 @@ def watch(
     context: typer.Context,
     replay: Annotated[
         Path,
-        typer.Argument(metavar="REPLAY", help="A replay of Pommerman, from 'match --replay', or a game_state.json."),
+        typer.Argument(metavar="REPLAY", help="A replay, from 'match --replay', or a game_state.json of Pommerman."),
     ],
     out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
     step: Annotated[int | None, typer.Option(help="Where the page begins, or which position to show.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Write one position (default: the last) as SVG.")] = None,
-    gif: Annotated[Path | None, typer.Option(help="Write the game as a moving picture (extra 'plot').")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Pommerman: write one position (default: the last) as SVG.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option(help="Pommerman: write the game as a moving picture (extra 'plot').")
+    ] = None,
     png: Annotated[
-        Path | None, typer.Option(help="Write one picture a step, or of one --step, to this folder (extra 'plot').")
+        Path | None,
+        typer.Option(help="Pommerman: write one picture a step, or of one --step, to this folder (extra 'plot')."),
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Show the game, or the one position, as text.")] = False,
-    speed: Annotated[float, typer.Option(help="Steps a second.")] = 6.0,
+    speed: Annotated[float | None, typer.Option(help="Steps a second (default: 6 in Pommerman, else 1).")] = None,
 ) -> None:
-    """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
+    """Watch a recorded game: a page that plays it, with each player's eyes; or as text; Pommerman also as pictures."""
+    from infoset.catalog import POMMERMAN
     from infoset.files import check_file, replace_file
     from infoset.verbs import read_match
-    from infoset.view.pommerman.speed import check_speed
+    from infoset.view.speed import SPEED, check_speed
 
     check_speed(speed)
     for file in (out, svg, gif):
@@ -568,10 +572,12 @@ def watch(
     if gif is not None and not (page or text or svg or png):
         _refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
     played = read_match(str(replay))
+    if not played.game.startswith(POMMERMAN):
+        _refuse(context, {"svg", "gif", "png"}, "only Pommerman is drawn; other games are a page, or --text")
     if text:
         from rich.console import Console
 
-        from infoset.view.pommerman.text import show_text
+        from infoset.view.recording_text import show_text
 
         show_text(played, Console(highlight=False), step, speed)
     if svg is not None:
@@ -582,13 +588,13 @@ def watch(
     if gif is not None:
         from infoset.view.pommerman.gif import save_gif
 
-        print(save_gif(played, gif, speed=speed))
+        print(save_gif(played, gif, speed=speed or SPEED))
     if png is not None:
         from infoset.view.pommerman.png import save_pngs
 
         print(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
     if page:
-        from infoset.view.pommerman.page import watch_page
+        from infoset.view.watch_page import watch_page
 
         html = watch_page(played, step=step, speed=speed)
         print(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))

@@ -14,7 +14,7 @@ from infoset.pommerman.game import Pommerman
 from infoset.view.pommerman.film import Agent, Film, Frame
 from infoset.view.pommerman.frames import film as film_of
 from infoset.view.pommerman.palette import DAY
-from infoset.view.pommerman.speed import SPEED, check_speed
+from infoset.view.speed import SPEED, check_speed
 
 GROUND = {
     st.PASSAGE: ("  ", "meadow"), st.RIGID: ("██", "stone"), st.WOOD: ("▒▒", "wood"),
