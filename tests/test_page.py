@@ -74,7 +74,12 @@ def page(chromium: Any, server: Server) -> Iterator[Any]:
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith((server.base, "data:", "blob:")) else None)
+    page.on(
+        "request",
+        lambda request: (
+            wrong.append(request.url) if not request.url.startswith((server.base, "data:", "blob:")) else None
+        ),
+    )
     page.goto(f"{server.base}/#/?token={server.token}")
     page.wait_for_selector("h1")
     yield page
@@ -168,7 +173,9 @@ def test_a_bluff_is_found_locked_and_solved_again(page: Any, server: Server, fol
     page.get_by_role("button", name="Solve again").click()
     page.wait_for_url(re.compile("lock="))
     figures = page.locator("table.figures")
-    page.wait_for_function("() => /\\d/.test(document.querySelector('table.figures')?.innerText.split('P1 is paid')[1] ?? '')") if False else None
+    page.wait_for_function(
+        "() => /\\d/.test(document.querySelector('table.figures')?.innerText.split('P1 is paid')[1] ?? '')"
+    ) if False else None
     deadline = time.monotonic() + PATIENCE / 1000
     while not re.search(r"P1 is paid\s+[−+]?\d", figures.inner_text()):
         assert time.monotonic() < deadline, figures.inner_text()
@@ -196,7 +203,20 @@ def test_curves_say_exact_numbers(page: Any, server: Server) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("view", ["", "play", "play?game=kuhn_poker", "watch", "explore", "compete", "curves", "explore?item=0/leduc", "compete?item=0/cup.db"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        "",
+        "play",
+        "play?game=kuhn_poker",
+        "watch",
+        "explore",
+        "compete",
+        "curves",
+        "explore?item=0/leduc",
+        "compete?item=0/cup.db",
+    ],
+)
 def test_nothing_is_wider_than_the_window_and_all_has_a_name(page: Any, server: Server, view: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     show(page, server, view)

@@ -71,7 +71,7 @@ BROWSING = (
     Question("/api/items", listed),
     Question("/api/standings", standings),
     Question("/api/standings/version", standings_version),
-    Question("/api/games", games),
+    Question("/api/played", games),
     Question("/api/curve", curve),
     Question("/api/recording", recording),
 )

@@ -1,7 +1,7 @@
 """What a seat is told, and how it answers: a hand that is played from browsers.
 
-``told`` is all that ever leaves for a seat before the end, and it is given nothing but what everybody knows (``Public``)
-and the player's own ``View``.  What is sent when is part of it: a message leaves only when these bytes change.
+``told`` is all that ever leaves for a seat before the end, and it is given nothing but what everybody knows
+(``Public``) and the player's own ``View``.  What is sent when is part of it: a message leaves only when these bytes change.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Hand:
 
 @dataclass
 class Held(Hand):
-    """The hand of one who plays by holding keys: at each tick the move of the key that is down, or was pressed since."""
+    """The hand of one who holds keys: at each tick the move of the key that is down, or was pressed since."""
 
     down: list[int] = field(default_factory=list)
     tapped: int | None = None

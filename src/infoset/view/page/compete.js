@@ -205,7 +205,7 @@ function faults(found, item) {
 async function games(main, parameters) {
   const asked = Object.fromEntries(["item", "a", "b", "meeting", "offset"].filter((name) => parameters.has(name)).map((name) => [name, parameters.get(name)]));
   const offset = Number(asked.offset ?? 0);
-  const found = await get("games", { ...asked, limit: LIMIT });
+  const found = await get("played", { ...asked, limit: LIMIT });
   const names = ["a", "b"].filter((name) => Number(asked[name] ?? -1) >= 0).map((name) => found.teams[Number(asked[name])] ?? "?");
   const title = names.length ? names.join(" against ") : `Meeting ${asked.meeting}`;
   main.append(make("div", { className: "view-head" }, make("h1", {}, title),
