@@ -25,10 +25,10 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import Blast, Bomb, Event, Film, Flame, Frame
 from infoset.view.pommerman.frames import film, frames
 from infoset.view.pommerman.gif import Moment, save_gif, schedule
-from infoset.view.pommerman.page import watch_page
-from infoset.view.pommerman.palette import DAY, NIGHT, PAGE_DAY, PAGE_NIGHT
+from infoset.view.pommerman.palette import DAY, NIGHT
 from infoset.view.pommerman.svg import still_svg
 from infoset.view.pommerman.text import position_text, show_text
+from infoset.view.watch_page import watch_page
 from pommerman_golden import KINDS, config_of, games, to_row
 
 TEAM = "pommerman:PommeTeamCompetition-v0(seed=5)"
@@ -253,10 +253,16 @@ def test_a_replay_that_is_no_play_is_refused(match: Match) -> None:
 
 
 def page_data(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="film">(.*?)</script>', page, re.DOTALL)
+    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', page, re.DOTALL)
     assert found
-    data: dict[str, Any] = json.loads(found[1])
+    data: dict[str, Any] = json.loads(found[1])["recording"]
     return data
+
+
+def test_it_begins_at_the_step_and_speed_asked_for(match: Match) -> None:
+    found = re.search(r'"options":(\{.*?\})', watch_page(match, step=3, speed=7.5))
+    assert found
+    assert json.loads(found[1]) == {"start": 3, "speed": 7.5}
 
 
 def renamed(match: Match, name: str) -> Match:
@@ -269,14 +275,14 @@ def test_the_page_stands_alone(match: Match) -> None:
     assert set(re.findall(r"https?://[^\s\"']+", page)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
     assert not re.search(r"<(link|script|img)[^>]+(src|href)=\"(?!data:)", page)
     assert "default-src 'none'" in page
-    assert len(page) < 80_000 + 400 * len(match.steps)
+    assert len(page) < 130_000 + 400 * len(match.steps)
 
 
 def test_names_cannot_leave_the_data(match: Match) -> None:
     page = watch_page(renamed(match, HOSTILE))
     assert page.count("</script>") == watch_page(match).count("</script>")
     assert "alert(1)</" not in page
-    assert all(ord(sign) < 128 for sign in page[page.index('id="film">') : page.rindex("</script>\n<script>")])
+    assert all(ord(sign) < 128 for sign in page[page.index('id="recording">') : page.rindex("</script>\n<script>")])
     names = page_data(page)["agents"]
     assert len(set(names)) == 1
     assert names[0].startswith("</script><script>alert(1)</script>")  # as text
@@ -285,8 +291,7 @@ def test_names_cannot_leave_the_data(match: Match) -> None:
 
 def test_the_page_holds_every_frame(match: Match) -> None:
     """Unpacked as the page does it."""
-    shown, data = film(match), page_data(watch_page(match, step=3))
-    assert data["start"] == 3
+    shown, data = film(match), page_data(watch_page(match))
     ground, hidden = [0] * 121, [0] * 121
     for frame, raw in zip(shown.frames, data["frames"], strict=True):
         for values, changes in ((ground, raw.get("g", [])), (hidden, raw.get("h", []))):
@@ -294,7 +299,7 @@ def test_the_page_holds_every_frame(match: Match) -> None:
                 values[cell] = value
         assert (tuple(ground), tuple(hidden)) == (frame.ground, frame.hidden)
         assert raw["a"] == [list(map(int, agent)) for agent in frame.agents]
-        assert raw.get("b", []) == [list(bomb) for bomb in frame.bombs]
+        assert raw.get("b", []) == [list(bomb[:5]) for bomb in frame.bombs]
     told = [[n, e.kind, e.agent, e.what, shown.tell(e)] for n, f in enumerate(shown.frames) for e in f.events]
     assert data["events"] == told
 
@@ -310,7 +315,6 @@ def test_boards_of_every_size(size: int, tmp_path: Path) -> None:
 
 def test_colours() -> None:
     assert DAY.keys() == NIGHT.keys()
-    assert PAGE_DAY.keys() == PAGE_NIGHT.keys()
     used = {shape.color for sprite in art.SPRITES.values() for shape in sprite}
     used |= {shape.color for shape in (*art.frame(11), *art.bomb(None, 3, 9), *art.bomb(1, 3, 9))}
     used |= {shape.color for layer in range(len(art.FLAME_WIDTHS)) for shape in art.flame(6, 1.0, layer)}
@@ -441,12 +445,12 @@ def test_watch(match: Match, tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_watch_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kuhn = infoset.play_match("kuhn_poker", ["random", "random"], seed=1).save(tmp_path / "kuhn.json")
     (tmp_path / "broken.json").write_text("[1, 2")
-    for path, what in (
-        (kuhn, "not Pommerman"),
-        (tmp_path / "broken.json", "no JSON object"),
-        (tmp_path / "none", "read"),
+    for path, options, what in (
+        (kuhn, ["--svg", str(tmp_path / "kuhn.svg")], "--svg would not be used: only Pommerman is drawn"),
+        (tmp_path / "broken.json", [], "no JSON object"),
+        (tmp_path / "none", [], "read"),
     ):
-        assert command("watch", str(path)) == 1
+        assert command("watch", str(path), *options) == 1
         error = capsys.readouterr().err
         assert what in error
         assert error.count("\n") == 1

@@ -11,7 +11,7 @@ Letters used for shapes throughout the package: ``n`` players, ``S`` sequences, 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,19 @@ Token: TypeAlias = "tuple[Action | None, Observation]"
 
 InformationState: TypeAlias = "tuple[Token, ...]"
 """What a player knows: its own moves and observations since the start, in order."""
+
+
+Picture: TypeAlias = dict[str, Any]
+"""What is to be seen, as JSON can hold it, by ``kind``; the other keys are the kind's own, those in brackets optional.
+
+``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (how many more lie face down), ``note``,
+[``as``: ``die`` where they are dice], [``chips``: how many], [``player``: whose it is, from 0].
+``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal
+move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``].
+``facts``: ``relations``, each with ``name`` and ``rows`` of texts.
+``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (those on offer), [``note``].
+``pommerman``: what its painter needs.  ``group``: ``parts``, pictures side by side.
+"""
 
 
 class Step(Protocol):
@@ -102,7 +115,8 @@ class State(Protocol):
 class Game(Protocol):
     """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
-    What else it may say of itself are the protocols ``Passing``, ``Teamed``, ``Mapped`` and ``Rehearsed`` below.
+    What else it may say of itself are the protocols ``Passing``, ``Teamed``, ``Mapped``, ``Pictured``,
+    ``Narrated`` and ``Rehearsed`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -301,6 +315,27 @@ class Mapped(Protocol):
     @property
     def information_map(self) -> InformationMap | None:
         """What they are; ``None`` where they are information states after all."""
+        ...
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A game that says what it looks like; any other is shown as the moves that were made."""
+
+    def picture(self, known: Sequence[InformationState | None]) -> Picture:
+        """What these players know together: one information state a player, ``None`` for those left out.
+
+        With all of them it is everything; with one it is what this player sees.
+        """
+        ...
+
+
+@runtime_checkable
+class Narrated(Protocol):
+    """A game that says in words what happened to a player in one step."""
+
+    def told(self, player: int, token: Token, before: InformationState) -> str:
+        """``token``, after ``before``, as in ``you bet`` or ``P1 passes``."""
         ...
 
 

@@ -118,6 +118,21 @@ def game_entries() -> list[Entry]:
     return entries + [Entry(POMMERMAN + k, parameters(k), f"Pommerman: {rules.about}.") for k, rules in variants]
 
 
+def about(name: str) -> str:
+    """A line about a game by its name; nothing about files and games of the user's own."""
+    from infoset.gdl.library import about, library
+    from infoset.pommerman.config import CONFIGS
+
+    word = name.partition("(")[0]
+    described = word.removeprefix(GDL)
+    variant = word.removeprefix(POMMERMAN)
+    if word in GAMES:
+        return GAMES.entry(word).about
+    if word != described and described in library():
+        return about(described)
+    return f"Pommerman: {CONFIGS[variant].about}." if word != variant and variant in CONFIGS else ""
+
+
 def known_games() -> list[str]:
     """Every game that has a name: the native ones, the library's descriptions, the variants of Pommerman."""
     from infoset.gdl.library import library

@@ -217,16 +217,19 @@ def json_keys(path: str) -> set[str]:
         raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
 
 
-def watch(replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float = 6.0) -> Path:
-    """Write a page that plays a recorded game of Pommerman; returns its path, by default beside the replay.
+def watch(
+    replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float | None = None
+) -> Path:
+    """Write a page that plays a recorded game; returns its path, by default beside the replay.
 
-    Raises ``FormatError`` for a file that is no such recording.
+    The page begins at ``step`` and plays ``speed`` steps a second (None: 6 in Pommerman, else 1).  Raises
+    ``FormatError`` for a file that is no recording of a game, ``ParameterError`` for a step that it does not have.
 
-    >>> match = infoset.play_match("pommerman:OneVsOne-v0", ["stop", "stop"], seed=1)
+    >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
     >>> infoset.watch(match.save("match.json")).name
     'match.html'
     """
-    from infoset.view.pommerman.page import watch_page
+    from infoset.view.watch_page import watch_page
 
     page = watch_page(read_match(str(replay)), step=step, speed=speed)
     target = Path(replay).with_suffix(".html") if out is None else Path(out)
@@ -246,6 +249,26 @@ class TrainingRun:
     game: str
     method: str
     last: Any
+
+    def points(self) -> list[Any]:
+        """The curve: an ``Epoch`` for each that was trained, as the folder holds it."""
+        from infoset.learn.train import TrainingFolder
+
+        return TrainingFolder(self.folder).points()
+
+    def plot(self, axes: Any = None) -> Any:
+        """The losses and what the start is held to be worth, on two axes of matplotlib (extra ``plot``).
+
+        Raises ``ParameterError`` for a training of fewer than two epochs, and ``MissingExtraError``.
+        """
+        from infoset.view.curves import plot_learning
+
+        return plot_learning(self.points(), f"{self.game}: {self.method}", axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import training_html
+
+        return training_html(self, self.points())
 
 
 def train(

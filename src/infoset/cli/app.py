@@ -341,6 +341,39 @@ def match(
         raise failed
 
 
+@app.command()
+def play(
+    game: MaybeGameName = None,
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AGENT]…",
+            help="One for each other seat, in order (default: the equilibrium of a small game, else a customary one).",
+        ),
+    ] = None,
+    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None,
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None,
+    seconds_per_move: Annotated[
+        float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="The folder in which each game is kept (default: below runs/play/).")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
+    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
+    hints: Annotated[
+        str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")
+    ] = None,
+) -> None:
+    """Play a game yourself, in the terminal; what you could not see is shown when it is over."""
+    from infoset.cli.play import Asked
+    from infoset.cli.play import play as sit_down
+
+    name = None if game is None else _absolute(game)
+    sit_down(Asked(name, tuple(agents or ()), seat, games, seed, seconds_per_move, replay, resume, practice, hints))
+
+
 class _ReplayWriter:
     """Writes each game it gets as the next file of ``folder``, which must hold no replays yet.
 
@@ -547,22 +580,26 @@ def watch(
     context: typer.Context,
     replay: Annotated[
         Path,
-        typer.Argument(metavar="REPLAY", help="A replay of Pommerman, from 'match --replay', or a game_state.json."),
+        typer.Argument(metavar="REPLAY", help="A replay, from 'match --replay', or a game_state.json of Pommerman."),
     ],
     out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
     step: Annotated[int | None, typer.Option(help="Where the page begins, or which position to show.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Write one position (default: the last) as SVG.")] = None,
-    gif: Annotated[Path | None, typer.Option(help="Write the game as a moving picture (extra 'plot').")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Pommerman: write one position (default: the last) as SVG.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option(help="Pommerman: write the game as a moving picture (extra 'plot').")
+    ] = None,
     png: Annotated[
-        Path | None, typer.Option(help="Write one picture a step, or of one --step, to this folder (extra 'plot').")
+        Path | None,
+        typer.Option(help="Pommerman: write one picture a step, or of one --step, to this folder (extra 'plot')."),
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="Show the game, or the one position, as text.")] = False,
-    speed: Annotated[float, typer.Option(help="Steps a second.")] = 6.0,
+    speed: Annotated[float | None, typer.Option(help="Steps a second (default: 6 in Pommerman, else 1).")] = None,
 ) -> None:
-    """Watch a game of Pommerman: a page that plays it, with each agent's view; or a picture, or text."""
+    """Watch a recorded game: a page that plays it, with each player's eyes; or as text; Pommerman also as pictures."""
+    from infoset.catalog import POMMERMAN
     from infoset.files import check_file, replace_file
     from infoset.verbs import read_match
-    from infoset.view.pommerman.speed import check_speed
+    from infoset.view.speed import SPEED, check_speed
 
     check_speed(speed)
     for file in (out, svg, gif):
@@ -575,10 +612,12 @@ def watch(
     if gif is not None and not (page or text or svg or png):
         _refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
     played = read_match(str(replay))
+    if not played.game.startswith(POMMERMAN):
+        _refuse(context, {"svg", "gif", "png"}, "only Pommerman is drawn; other games are a page, or --text")
     if text:
         from rich.console import Console
 
-        from infoset.view.pommerman.text import show_text
+        from infoset.view.recording_text import show_text
 
         show_text(played, Console(highlight=False), step, speed)
     if svg is not None:
@@ -589,13 +628,13 @@ def watch(
     if gif is not None:
         from infoset.view.pommerman.gif import save_gif
 
-        print(save_gif(played, gif, speed=speed))
+        print(save_gif(played, gif, speed=speed or SPEED))
     if png is not None:
         from infoset.view.pommerman.png import save_pngs
 
         print(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
     if page:
-        from infoset.view.pommerman.page import watch_page
+        from infoset.view.watch_page import watch_page
 
         html = watch_page(played, step=step, speed=speed)
         print(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))

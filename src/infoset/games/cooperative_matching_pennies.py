@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.errors import ParameterError
 from infoset.games.rules import Ended, NativeState, Rules
+from infoset.games.table import Known, Look, ShownRules, area, does, made, table
 from infoset.names import full_name
 
 SAME, DIFFERENT = "same", "different"
@@ -58,6 +59,29 @@ class PenniesState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
+def picture(rules: Rules, known: Known) -> Picture:
+    """The goal, which Alice sees, and both pennies."""
+    alice, bob = known
+    seen: list[Action | None] = [*made(alice)] if alice is not None else [None, *made(bob or ())]
+    goal, *shown = seen or [None]
+    pennies = [[str(side)] for side in shown] + [[]] * (2 - len(shown))
+    return table(
+        area("goal", [goal] if goal else [], int(goal is None and bool(bob)), "how the pennies should be"),
+        *(area(name, pennies[p], player=p) for p, name in enumerate(rules.players)),
+    )
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """The goal, an own penny, or the other's."""
+    move, seen = token
+    if move is not None:
+        return "you pass" if move == PASS else f"you show {move}"
+    if player == 0 and not before:
+        return f"the pennies should be {seen}"
+    other = rules.players[1 - player]
+    return does(other, "pass") if seen == PASS else f"{other} shows {seen}"
+
+
 def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing: float = 0.0) -> Rules:
     """Cooperative matching pennies: Alice knows whether the pennies should match, Bob sees only hers.
 
@@ -72,4 +96,5 @@ def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing
         if not isfinite(value):
             raise ParameterError(f"cooperative_matching_pennies: {key}={value} is not a finite number")
     name = full_name("cooperative_matching_pennies", cooperative_matching_pennies, **points._asdict())
-    return Rules(name, ("Alice", "Bob"), Observed(PenniesState(points, "", ""), (None, None)))
+    first = Observed(PenniesState(points, "", ""), (None, None))
+    return ShownRules(name, ("Alice", "Bob"), first, Look(picture, told))

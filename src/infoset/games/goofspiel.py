@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules, area, table
 from infoset.names import Value, check_choice, check_range, full_name
 
 POINTS_ORDERS = ("random", "descending", "ascending")
@@ -97,6 +98,71 @@ def final(points: tuple[int, ...], returns_type: str) -> tuple[float, ...]:
     return tuple(1 / sum(best) if won else -1 / (len(best) - sum(best)) for won in best)
 
 
+class Played(NamedTuple):
+    """What players know together of the rounds played: prizes so far, bids by player (those known), who won."""
+
+    prizes: list[int]
+    bids: dict[int, list[int]]
+    winners: list[str]
+
+
+def played(rules: Rules, known: Known) -> Played:
+    """Open bids are known from anybody, hidden ones from who made them."""
+    first: GoofspielState = rules.first.state  # type: ignore[assignment]
+    told = max([own for own in known if own is not None], key=len, default=())
+    drawn = first.points_order == "random"
+    seen: list[tuple[Any, ...]] = [saw for move, saw in told if move is not None]  # type: ignore[misc]
+    bids = {p: [move for move, _ in own if move is not None] for p, own in enumerate(known) if own is not None}
+    if not first.imp_info:
+        bids = {p: [saw[1 + p] for saw in seen] for p in range(len(known))}
+    if drawn:
+        plain = 1 if first.imp_info else 1 + len(known)
+        prizes = [told[0][1]] if told else []
+        prizes += [saw[plain] for saw in seen if len(saw) > plain]
+    else:
+        order = sorted((first.prize, *first.prizes), reverse=first.points_order == "descending")
+        prizes = order[: len(seen) + 1]  # type: ignore[assignment]
+    return Played(prizes, bids, [saw[0] for saw in seen])  # type: ignore[arg-type]
+
+
+def picture(rules: Rules, known: Known) -> Picture:
+    """Hands, points and bids; the prize on the table and those to come."""
+    first: GoofspielState = rules.first.state  # type: ignore[assignment]
+    prizes, bids, winners = played(rules, known)
+    cards = first.hands[0]
+    over = len(winners) == len(cards) - 1
+    left = {p: [card for card in cards if card not in own] for p, own in bids.items()}
+    points = [sum(z for z, who in zip(prizes, winners, strict=False) if who == name) for name in rules.players]
+    if over:
+        prizes = [*prizes[: len(winners)], *(card for card in cards if card not in prizes[: len(winners)])]
+        if len(left) == len(known):
+            points = list(award([left[p][0] for p in range(len(known))], prizes[-1], tuple(points))[1])
+    areas = []
+    for p, name in enumerate(rules.players):
+        note = f"{points[p]} point{'s' * (points[p] != 1)}"
+        if bids.get(p):
+            note += f"; bid {' '.join(map(str, bids[p]))}"
+        hidden = 0 if p in left else len(cards) - len(winners)
+        areas.append(area(name, left.get(p, ()), hidden, note, player=p))
+    open_, to_come = prizes[-1:], [card for card in cards if card not in prizes]
+    note = f"to come: {' '.join(map(str, to_come))}" if to_come else "the last one is played by itself" * over
+    return table(area("prize", open_, 0, note), *areas)
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """The first prize, or a round: the own bid, the others' where they are open, who won, the next prize."""
+    move, saw = token
+    if move is None or not isinstance(saw, tuple):
+        return f"the prize is {saw}"
+    open_bids = not rules.first.state.imp_info  # type: ignore[attr-defined]
+    names = rules.players
+    others = [f"{names[p]} bids {saw[1 + p]}" for p in range(len(names)) if open_bids and p != player]
+    winner = "you win" if saw[0] == names[player] else f"{saw[0]} wins"
+    rest = saw[1 + len(names) * open_bids :]
+    ends = [*(f"the next prize is {prize}" for prize in rest)]
+    return "; ".join([f"you bid {move}", *others, "it is a tie" if saw[0] == "tie" else winner, *ends])
+
+
 def goofspiel(
     players: int = 2,
     num_cards: int = 13,
@@ -120,4 +186,4 @@ def goofspiel(
         "points_order": points_order, "returns_type": returns_type,
     }  # fmt: skip
     name = full_name("goofspiel", goofspiel, **parameters)
-    return Rules(name, seats(players), Observed(first, (None,) * players))
+    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
+from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
 RANKS = ("7", "8", "9", "T", "J", "Q", "K")
@@ -74,6 +75,28 @@ def card_name(card: int, players: int) -> str:
     return RANKS[card - players - 1]
 
 
+def picture(rules: Rules, known: Known) -> Picture:
+    """Hands, chips, and who passed and bet."""
+    players = len(rules.players)
+    history = made(longest(known))[1:]
+    areas = []
+    for player, own in enumerate(known):
+        moves = turn_words(history, 0, player, players)
+        hand = [own[0][1]] if own else []
+        face_down = int(own is None and any(known))
+        chips = 1 + moves.count(BET)
+        areas.append(area(rules.players[player], hand, face_down, moves, chips=chips, player=player))  # type: ignore[arg-type]
+    return table(*areas, area("pot", chips=players + history.count(BET)))
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """A card, an own move, or the move of whose turn it is."""
+    move, seen = token
+    if move is not None:
+        return f"you {move}"
+    return does(rules.players[(len(before) - 1) % len(rules.players)], str(seen)) if before else f"you get a {seen}"
+
+
 def kuhn_poker(players: int = 2) -> Rules:
     """Kuhn poker for 2 to 6 players; a deck of ``players + 1`` cards.
 
@@ -81,4 +104,5 @@ def kuhn_poker(players: int = 2) -> Rules:
     """
     check_range("kuhn_poker: players", players, 2, 6)
     name = full_name("kuhn_poker", kuhn_poker, players=players)
-    return Rules(name, seats(players), Observed(KuhnState(players, (), ()), (None,) * players))
+    first = Observed(KuhnState(players, (), ()), (None,) * players)
+    return ShownRules(name, seats(players), first, Look(picture, told))

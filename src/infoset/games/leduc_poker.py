@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
+from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
 from infoset.names import check_range, full_name
 
 RANKS = "789TJQK"
@@ -78,11 +79,10 @@ class LeducState(NativeState, _Fields):
 
     def _bet(self, mover: int, move: str) -> NativeState:
         players, cards, public, second, stakes, folded, calls, raises, _ = self
+        stakes = self.staked(mover, move)
         if move == FOLD:
             folded = folded | {mover}
         else:
-            stake = max(stakes) + (RAISES[second] if move == RAISE else 0)
-            stakes = (*stakes[:mover], stake, *stakes[mover + 1 :])
             calls, raises = (calls + 1, raises) if move == CALL else (0, raises + 1)
         left = players - len(folded)
         over = left == 1 or calls == (left - 1 if raises else left)
@@ -94,6 +94,13 @@ class LeducState(NativeState, _Fields):
         while mover in folded:
             mover = (mover + 1) % players
         return LeducState(players, cards, public, second, stakes, folded, calls, raises, mover)
+
+    def staked(self, mover: int, move: str) -> tuple[int, ...]:
+        """The chips put in after a move."""
+        if move == FOLD:
+            return self.stakes
+        stake = max(self.stakes) + (RAISES[self.second] if move == RAISE else 0)
+        return (*self.stakes[:mover], stake, *self.stakes[mover + 1 :])
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,) * self.players
@@ -118,6 +125,56 @@ def card_name(card: int, players: int) -> str:
     return RANKS[card // 2 - players - 1] + SUITS[card % 2]
 
 
+class Public(NamedTuple):
+    """What everybody knows: the round's state (``Ended`` after the last move), chips, the card, each player's moves."""
+
+    state: NativeState
+    stakes: tuple[int, ...]
+    card: str
+    moves: list[list[str]]
+
+
+def public(rules: Rules, known: InformationState) -> Public:
+    """The betting played again, from what any player knows."""
+    players = len(rules.players)
+    state: NativeState = rules.first.state._replace(cards=(0,) * players)  # type: ignore[attr-defined]
+    stakes, card, moves = state.stakes, "", [[] for _ in rules.players]  # type: ignore[attr-defined,var-annotated]
+    for move in made(known)[1:]:
+        assert isinstance(state, LeducState)
+        if move in (FOLD, CALL, RAISE):
+            moves[state.mover].append(move)
+            stakes, state = state.staked(state.mover, str(move)), state._bet(state.mover, str(move))
+        else:
+            card, state = str(move), state._replace(public=True)
+            moves = [[*own, "|"] for own in moves]
+    return Public(state, stakes, card, moves)
+
+
+def picture(rules: Rules, known: Known) -> Picture:
+    """Hands, the public card, chips, and what was called, raised and folded before and after that card."""
+    _, stakes, card, moves = public(rules, longest(known))
+    areas = []
+    for player, own in enumerate(known):
+        note = " ".join(moves[player]).strip("| ")
+        hand = [own[0][1]] if own else []
+        face_down = int(own is None and any(known))
+        areas.append(area(rules.players[player], hand, face_down, note, chips=stakes[player], player=player))  # type: ignore[arg-type]
+    return table(*areas, area("table", [card] if card else [], int(not card), chips=sum(stakes)))
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """A card, an own move, or the move of whose turn it is."""
+    move, seen = token
+    if move is not None:
+        return f"you {move}"
+    if not before:
+        return f"you get {seen}"
+    if seen not in (FOLD, CALL, RAISE):
+        return f"the public card is {seen}"
+    state = public(rules, before).state
+    return does(rules.players[state.mover], str(seen)) if isinstance(state, LeducState) else str(seen)
+
+
 def leduc_poker(players: int = 2) -> Rules:
     """Leduc poker for 2 or 3 players: ``players + 1`` ranks in two suits, ante 1, raises of 2 and then 4.
 
@@ -126,4 +183,4 @@ def leduc_poker(players: int = 2) -> Rules:
     check_range("leduc_poker: players", players, 2, 3)
     name = full_name("leduc_poker", leduc_poker, players=players)
     first = LeducState(players, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
-    return Rules(name, seats(players), Observed(first, (None,) * players))
+    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
 PLAYERS = 2
@@ -82,9 +83,35 @@ def bid_number(name: str, sides: int) -> int:
     return (int(quantity) - 1) * sides + int(face) - 1
 
 
+def picture(rules: Rules, known: Known) -> Picture:
+    """Dice, the bids, and the last one as a die."""
+    numdice, sides = rules.first.state[:2]  # type: ignore[index]
+    bids = [str(bid).replace("x", " × ") for bid in made(longest(known))[1:]]
+    areas = []
+    for player, own in enumerate(known):
+        dice, hidden = (own[0][1], 0) if own else ((), numdice if own is None else 0)
+        note = turn_words(bids, 0, player, PLAYERS)
+        areas.append(area(rules.players[player], dice, hidden, note, **{"as": "die"}, player=player))  # type: ignore[arg-type]
+    last = next((bid for bid in reversed(bids) if bid != LIAR), None)
+    quantity, face = last.split(" × ") if last else ("", "")
+    said = f"at least {quantity} × {face}" if last else "no bid yet"
+    return table(*areas, area("bid", [face] if last else [], 0, f"{said}; {sides} is wild", **{"as": "die"}))
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """The own dice, an own bid, or the other's."""
+    move, seen = token
+    if not before:
+        return f"you roll {' '.join(map(str, seen))}"  # type: ignore[arg-type]
+    bid = seen if move is None else move
+    verb, what = ("call", "a liar") if bid == LIAR else ("bid", str(bid).replace("x", " × "))
+    return f"{f'you {verb}' if move is not None else does(rules.players[1 - player], verb)} {what}"
+
+
 def liars_dice(numdice: int = 1, dice_sides: int = 6) -> Rules:
     """Liar's dice: ``numdice`` dice a player with ``dice_sides`` faces."""
     check_range("liars_dice: numdice", numdice, 1, 9)
     check_range("liars_dice: dice_sides", dice_sides, 2, 9)
     name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides)
-    return Rules(name, seats(PLAYERS), Observed(DiceState(numdice, dice_sides, (), NO_BID, 0), (None, None)))
+    first = Observed(DiceState(numdice, dice_sides, (), NO_BID, 0), (None, None))
+    return ShownRules(name, seats(PLAYERS), first, Look(picture, told))

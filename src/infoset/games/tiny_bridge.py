@@ -12,8 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, JointMove, LongArray, Observed
+from infoset.base import Action, InformationState, JointMove, LongArray, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules
+from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import full_name
 
 RANKS, SUITS = "JQKA", "HS"
@@ -174,6 +175,39 @@ class BridgeState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
+def hand_cards(name: str) -> list[str]:
+    """The cards of a hand, ``As``, or what is known of them, ``KQJ♥``; the suit stands behind."""
+    if "+" not in name:
+        return [name[k + 1] + name[k].lower() for k in (0, 2)]
+    return [
+        part[1] + part[0].lower() if len(part) == 2 else part[1:] + "♥♠"[part[0] == "S"] for part in name.split("+")
+    ]
+
+
+def picture(rules: Rules, known: Known) -> Picture:
+    """Hands, calls, and the contract so far."""
+    calls = made(longest(known))[1:]
+    areas = []
+    for player, own in enumerate(known):
+        hand = hand_cards(str(own[0][1])) if own else []
+        face_down = 2 * int(own is None and any(known))
+        areas.append(area(rules.players[player], hand, face_down, turn_words(calls, 0, player, 2), player=player))
+    last = [k for k, call in enumerate(calls) if call != PASS]
+    contract = f"{calls[last[-1]]} by {rules.players[last[-1] % 2]}" if last else "none yet"
+    return table(*areas, area("contract", note=contract))
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """The own hand, an own call, or the other's."""
+    move, seen = token
+    if not before:
+        return f"you hold {' '.join(hand_cards(str(seen)))}"
+    call = seen if move is None else move
+    verb = "pass" if call == PASS else "bid"
+    what = "" if call == PASS else f" {call}"
+    return (f"you {verb}" if move is not None else does(rules.players[1 - player], verb)) + what
+
+
 def tiny_bridge(abstracted: bool = True) -> Rules:
     """Tiny bridge: West and East bid in turn, each higher than the last, until one passes; both get the score.
 
@@ -185,4 +219,5 @@ def tiny_bridge(abstracted: bool = True) -> Rules:
     A team that saw both hand classes would get 21.317460 on average, no team can get more.
     """
     name = full_name("tiny_bridge", tiny_bridge, abstracted=abstracted)
-    return Rules(name, ("West", "East"), Observed(BridgeState(abstracted, (), 0, 0), (None, None)))
+    first = Observed(BridgeState(abstracted, (), 0, 0), (None, None))
+    return ShownRules(name, ("West", "East"), first, Look(picture, told))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules, area, longest, made, table, turn_words
 from infoset.names import check_choice, full_name
 
 PLAYERS = 2
@@ -86,6 +87,26 @@ def _number(name: Action | None) -> int:
     return int(str(name)[1:]) - 1
 
 
+def picture(rules: Rules, known: Known) -> Picture:
+    """Each player's card and move."""
+    moves = made(longest(known))[1:]
+    areas = []
+    for player, own in enumerate(known):
+        hand = [own[0][1]] if own else []
+        face_down = int(own is None and any(known))
+        note = turn_words(moves, 0, player, PLAYERS)
+        areas.append(area(rules.players[player], hand, face_down, note and f"plays {note}", player=player))  # type: ignore[arg-type]
+    return table(*areas)
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """The own card, an own move, or the other's."""
+    move, seen = token
+    if not before:
+        return f"you get {seen}"
+    return f"you play {move}" if move is not None else f"{rules.players[1 - player]} plays {seen}"
+
+
 def tiny_hanabi(game: str = "A") -> Rules:
     """Tiny Hanabi, games A to F: each sees one card, P1 moves, P2 sees that move and moves; both get the payoff.
 
@@ -94,4 +115,5 @@ def tiny_hanabi(game: str = "A") -> Rules:
     """
     check_choice("tiny_hanabi: game", game, tuple(PAYOFFS))
     name = full_name("tiny_hanabi", tiny_hanabi, game=game)
-    return Rules(name, seats(PLAYERS), Observed(HanabiState(game, (), None), (None, None)))
+    first = Observed(HanabiState(game, (), None), (None, None))
+    return ShownRules(name, seats(PLAYERS), first, Look(picture, told))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules, area, table
 from infoset.names import check_range, full_name
 
 P1_SENDS, P2_SENDS, TRADES = range(3)
@@ -60,6 +61,30 @@ def pairs(items: int) -> tuple[str, ...]:
     return tuple(f"{own}:{other}" for own in names for other in names)
 
 
+def picture(rules: Rules, known: Known) -> Picture:
+    """Each player's item, message and trade."""
+    areas = []
+    for player, own in enumerate(known):
+        item = [own[0][1]] if own else []
+        other = known[1 - player]
+        heard = [seen for _, seen in (other or ())[1:] if seen != ()]
+        mine = [move for move, _ in own or () if move is not None]
+        said = [f"says {message}" for message in mine[:1] or heard]
+        agreed = [f"trades {trade}" for trade in mine[1:]]
+        face_down = int(own is None and any(known))
+        areas.append(area(rules.players[player], item, face_down, "; ".join([*said, *agreed]), player=player))  # type: ignore[arg-type]
+    return table(*areas)
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """The own item, the messages, the own trade."""
+    move, seen = token
+    if not before:
+        return f"you hold {seen}"
+    own = [] if move is None else [f"you trade {move}" if isinstance(move, str) else f"you say {move}"]
+    return "; ".join([*own, *([f"{rules.players[1 - player]} says {seen}"] if seen != () else [])])
+
+
 def trade_comm(items: int = 3, messages: int = 2, sees_message: bool = False) -> Rules:
     """Trade Comm: both players win 1 if both name the trade of the two items they hold, else nothing.
 
@@ -73,4 +98,5 @@ def trade_comm(items: int = 3, messages: int = 2, sees_message: bool = False) ->
     check_range("trade_comm: items", items, 2, len(ascii_uppercase))
     check_range("trade_comm: messages", messages, 1, len(ascii_uppercase))
     name = full_name("trade_comm", trade_comm, items=items, messages=messages, sees_message=sees_message)
-    return Rules(name, seats(2), Observed(TradeState(items, messages, sees_message, "", P1_SENDS, None), (None, None)))
+    first = Observed(TradeState(items, messages, sees_message, "", P1_SENDS, None), (None, None))
+    return ShownRules(name, seats(2), first, Look(picture, told))

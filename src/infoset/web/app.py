@@ -22,6 +22,7 @@ import msgspec
 from infoset.errors import MissingExtraError, one_line
 from infoset.remote.serving import Refusal, read_body
 from infoset.web.guard import SECURITY, TOKEN_HEADER, Guard
+from infoset.web.listing import Listing
 from infoset.web.workers import Worker
 
 try:
@@ -30,6 +31,9 @@ try:
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.routing import BaseRoute, Route
+
+    from infoset.web.sockets import Hub, Wire
+    from infoset.web.sockets import routes as sockets
 except ImportError:
     raise MissingExtraError("serving the page", "web") from None
 
@@ -53,10 +57,16 @@ class Site:
     guard: Guard
     tables: Worker = field(init=False)
     studies: Worker = field(init=False)
+    hub: Hub = field(default_factory=Hub)
+    listing: Listing = field(init=False)
 
     def __post_init__(self) -> None:
         self.tables = Worker("infoset.web.tables:Tables", self.folders)
         self.studies = Worker("infoset.web.studies:Studies", self.folders)
+        for worker in (self.tables, self.studies):
+            worker.heard.append(self.hub.hear)
+        self.tables.fallen.append(self.hub.lost)
+        self.listing = Listing(self.folders)
 
     def app(self) -> Starlette:
         """The whole of it."""
@@ -66,6 +76,7 @@ class Site:
             Route("/", self.file(START)),
             Route("/page/{path:path}", self.file(None)),
             *(route.on(self) for route in ROUTES),
+            *sockets(self),
         ]
         unknown: Any = self.unknown
         return Starlette(routes=routes, exception_handlers={HTTPException: unknown}, lifespan=self.alive)
@@ -181,7 +192,7 @@ def server(site: Site) -> uvicorn.Server:
 
     config = uvicorn.Config(
         site.app(), log_level="warning", access_log=False, lifespan="on", timeout_keep_alive=30,
-        timeout_graceful_shutdown=1, server_header=False, limit_concurrency=256, ws="websockets-sansio",
+        timeout_graceful_shutdown=1, server_header=False, limit_concurrency=256, ws=Wire,
         ws_max_size=16 << 10, ws_per_message_deflate=False,
     )  # fmt: skip
     return uvicorn.Server(config)

@@ -11,7 +11,10 @@ import msgspec
 from infoset.web.workers import News
 
 if TYPE_CHECKING:
+    from infoset.web.competing import Competing
+    from infoset.web.curves import Curves
     from infoset.web.exploring import Exploring
+    from infoset.web.watching import Watching
 
 
 class Studies:
@@ -29,6 +32,41 @@ class Studies:
     def explore(self, method: str, *arguments: Any) -> bytes:
         """What *Explore* answers, as JSON."""
         return msgspec.json.encode(getattr(self.exploring, method)(*arguments))
+
+    @cached_property
+    def competing(self) -> Competing:
+        """Tournaments; imported with the first question about one, as the others are."""
+        from infoset.web.competing import Competing
+
+        return Competing(self.folders)
+
+    @cached_property
+    def curves(self) -> Curves:
+        from infoset.web.curves import Curves
+
+        return Curves(self.folders)
+
+    @cached_property
+    def watching(self) -> Watching:
+        from infoset.web.watching import Watching
+
+        return Watching(self.folders)
+
+    def standings(self, *asked: Any) -> dict[str, Any]:
+        """See ``Competing``."""
+        return self.competing.standings(*asked)
+
+    def games(self, *asked: Any) -> dict[str, Any]:
+        """See ``Competing``."""
+        return self.competing.games(*asked)
+
+    def curve(self, *asked: Any) -> dict[str, Any]:
+        """See ``Curves``."""
+        return self.curves.curve(*asked)
+
+    def recording(self, *asked: Any) -> bytes:
+        """See ``Watching``."""
+        return self.watching.recording(*asked)
 
     def busy(self) -> bool:
         return "exploring" in self.__dict__ and self.exploring.busy()

@@ -28,8 +28,8 @@ THREADS = 8
 IDLE = 120.0  # seconds without a question after which a process ends, unless its room says that it is busy
 NEWS = -1  # the number of what nobody asked for
 
-News = Callable[[str, Any], None]
-"""What a room calls from any thread: a topic, and a value that can be pickled."""
+News = Callable[[Any, Any], None]
+"""What a room calls from any thread: a topic and a value, which can be pickled."""
 
 
 class Room(Protocol):
@@ -50,6 +50,8 @@ class Worker:
     def __init__(self, place: str, *arguments: Any) -> None:
         self.place, self.arguments = place, arguments
         self.heard: list[News] = []
+        self.fallen: list[Callable[[], None]] = []
+        """Called when the process died, or ended."""
         self.asked = monotonic()
         self._numbers = count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -76,6 +78,12 @@ class Worker:
         except (OSError, ValueError):
             self._lost()
         return await future
+
+    async def tell(self, method: str, *arguments: Any) -> None:
+        """As ``ask``, where nobody cares whether there is still a process that could answer."""
+        if self._line is not None:
+            with suppress(Refusal):
+                await self.ask(method, *arguments)
 
     async def rest(self) -> None:
         """End the process if it is idle."""
@@ -133,6 +141,8 @@ class Worker:
         self._fail()
 
     def _fail(self) -> None:
+        for fall in self.fallen:
+            fall()
         waiting, self._waiting = self._waiting, {}
         for future in waiting.values():
             if not future.done():

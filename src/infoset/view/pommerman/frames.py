@@ -58,14 +58,14 @@ def _clean(name: str) -> str:
 
 def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list[Frame]:
     """One for each position; ``moves`` are the joint moves between them, so there is one fewer."""
-    reel = _Reel(states[0])
+    reel = Reel(states[0])
     for state, joint in zip(states[1:], moves, strict=True):
         reel.add(state, joint)
     return reel.frames
 
 
-class _Reel:
-    """The frames so far."""
+class Reel:
+    """The frames so far of a game from ``start`` on; ``add`` makes one more."""
 
     def __init__(self, start: PommermanState) -> None:
         self.state, self.config, row = start, start.game.config, start.row
@@ -191,7 +191,7 @@ class _Fire:
         for direction, back in OPPOSITE.items():
             cell = bomb.cell
             for _ in range(bomb.strength - 1):
-                beyond = _beyond(cell, direction, self.size)
+                beyond = cell_beyond(cell, direction, self.size)
                 if beyond is None or self.board[beyond] == st.RIGID:
                     break
                 self.burn(cell, bomb.owner, 1 << direction)
@@ -218,7 +218,7 @@ def _kicks(
     for bomb in lying:
         if bomb.direction not in (st.STOP, rolled.get(bomb.number)):
             for k, agent in enumerate(met):
-                behind = _beyond(agent.cell, bomb.direction, size) == bomb.cell
+                behind = cell_beyond(agent.cell, bomb.direction, size) == bomb.cell
                 if agent.alive and behind and moves[k] == bomb.direction:
                     yield Event("kick", k)
 
@@ -244,7 +244,7 @@ def _burns(before: Frame, agents: tuple[Agent, ...], met: tuple[Agent, ...], fir
             yield Event("death", k, fire.owners(met[k].cell), "fire")
 
 
-def _beyond(cell: int, direction: int, size: int) -> int | None:
+def cell_beyond(cell: int, direction: int, size: int) -> int | None:
     """The next cell in a direction; the cell itself for none; ``None`` is off the board."""
     down, right = STEPS[direction]
     r, c = cell // size + down, cell % size + right

@@ -14,7 +14,7 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import Film
 from infoset.view.pommerman.frames import film as film_of
 from infoset.view.pommerman.painter import CELL, Moment, Painter
-from infoset.view.pommerman.speed import SPEED, check_speed
+from infoset.view.speed import SPEED, check_speed
 
 if TYPE_CHECKING:
     from PIL import Image

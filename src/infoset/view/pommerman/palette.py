@@ -35,17 +35,3 @@ NIGHT = DAY | {
     "frame": "#2b3344", "frame_dark": "#1d2433", "fog": "#1b2130", "fog_light": "#232a3b",
 }  # fmt: skip
 """The world by night."""
-
-PAGE_DAY = {
-    "ground": "#f3f1ea", "panel": "#ffffff", "sunken": "#ebe8de", "text": "#222a38", "muted": "#667085",
-    "line": "#dfdbcf", "accent": "#c94a17", "accent-text": "#ffffff", "focus": "#2257b8", "blast": "#f08a24",
-    "shadow": "rgb(60 50 20 / 12%)",
-}  # fmt: skip
-"""The page around the board by day."""
-
-PAGE_NIGHT = {
-    "ground": "#12161f", "panel": "#1b212d", "sunken": "#0d1118", "text": "#e7ebf3", "muted": "#95a1b6",
-    "line": "#2a3342", "accent": "#ff8b45", "accent-text": "#1a1208", "focus": "#9cc3ff", "blast": "#ffa04d",
-    "shadow": "rgb(0 0 0 / 35%)",
-}  # fmt: skip
-"""The page by night."""

@@ -1,96 +1,8 @@
-"use strict";
+/* The board: paints any moment of a film on a canvas. */
 
-/* The film as it was recorded, and the board: paints any moment of it on a canvas. */
+import { BACK, DOWN, Film, LEFT, RIGHT, RIGID, TURNS, UP, WOOD } from "./film.js";
 
-const STOP = 0, UP = 1, DOWN = 2, LEFT = 3, RIGHT = 4, BOMB = 5;
-const RIGID = 1, WOOD = 2;
-const TURNS = { [UP]: [0, -1], [DOWN]: [0, 1], [LEFT]: [-1, 0], [RIGHT]: [1, 0] };
-const BACK = { [UP]: DOWN, [DOWN]: UP, [LEFT]: RIGHT, [RIGHT]: LEFT };
 const TAU = 2 * Math.PI;
-
-/** The frames unpacked: each holds the whole position. */
-class Film {
-  constructor(data) {
-    Object.assign(this, data);
-    this.cells = this.size * this.size;
-    let ground = new Uint8Array(this.cells), hidden = ground;
-    this.frames = data.frames.map((raw) => {
-      ground = patched(ground, raw.g);
-      hidden = patched(hidden, raw.h);
-      return {
-        ground, hidden,
-        agents: raw.a.map(([alive, cell, ammo, blast, kick, facing]) => ({ alive, cell, ammo, blast, kick, facing })),
-        bombs: (raw.b ?? []).map(([id, cell, owner, life, strength]) => ({ id, cell, owner, life, strength })),
-        flames: (raw.f ?? []).map(([cell, life, links]) => ({ cell, life, links })),
-        blasts: (raw.x ?? []).map(([id, cell, strength]) => ({ id, cell, strength })),
-        moves: raw.m,
-        words: raw.w ?? [],
-      };
-    });
-    this.events = data.events.map(([frame, kind, agent, what, text]) => ({ frame, kind, agent, what, text }));
-    this.last = this.frames.length - 1;
-  }
-
-  frame(index) {
-    return this.frames[Math.max(0, Math.min(this.last, index))];
-  }
-
-  /** The cell next to another one, or -1. */
-  beyond(cell, direction) {
-    const [dx, dy] = TURNS[direction], x = cell % this.size + dx, y = Math.floor(cell / this.size) + dy;
-    return x < 0 || y < 0 || x >= this.size || y >= this.size ? -1 : y * this.size + x;
-  }
-
-  /** The cells that a bomb will burn as walls and wood stand now. */
-  reach(bomb, ground) {
-    const cells = [bomb.cell];
-    for (const direction of [UP, DOWN, LEFT, RIGHT]) {
-      let cell = bomb.cell;
-      for (let k = 1; k < bomb.strength; k++) {
-        cell = this.beyond(cell, direction);
-        if (cell < 0 || ground[cell] === RIGID) break;
-        cells.push(cell);
-        if (ground[cell] === WOOD) break;
-      }
-    }
-    return cells;
-  }
-
-  /** For each bomb in a view when it goes off at the latest, other ones setting it off. */
-  fuses(frame, view) {
-    const bombs = frame.bombs.filter((bomb) => view === null || this.sees(view, bomb.cell, frame));
-    const reach = bombs.map((bomb) => new Set(this.reach(bomb, frame.ground))), left = bombs.map((bomb) => bomb.life);
-    for (let changed = true; changed;) {
-      changed = false;
-      bombs.forEach((bomb, k) => reach.forEach((cells, other) => {
-        if (cells.has(bomb.cell) && left[other] < left[k]) {
-          left[k] = left[other];
-          changed = true;
-        }
-      }));
-    }
-    return bombs.map((bomb, k) => ({ bomb, left: left[k], cells: reach[k] }));
-  }
-
-  /** Whether an agent sees a cell from where it stands in a frame. */
-  sees(agent, cell, frame) {
-    if (this.view === null) return true;
-    const own = frame.agents[agent].cell, size = this.size;
-    const far = (a, b) => Math.abs(a - b) > this.view;
-    return !far(cell % size, own % size) && !far(Math.floor(cell / size), Math.floor(own / size));
-  }
-
-  team(agent) {
-    return this.teams.find((team) => team.includes(agent));
-  }
-}
-
-function patched(values, changes) {
-  if (!changes) return values;
-  const copy = values.slice();
-  for (let k = 0; k < changes.length; k += 2) copy[changes[k]] = changes[k + 1];
-  return copy;
-}
 
 /** Draws shapes in units of a cell; the context is scaled by the caller. */
 function drawShapes(pen, shapes, colors) {
@@ -130,7 +42,7 @@ function paintWith(pen, color, opacity, colors) {
 }
 
 /** Sprites on a small canvas of their own, in the square from ``(-x, -y)`` to ``(span - x, span - y)``. */
-function drawSmall(canvas, names, film, colors, x = 0, y = 0, span = 1) {
+export function drawSmall(canvas, names, film, colors, x = 0, y = 0, span = 1) {
   const side = (canvas.clientWidth || 64) * devicePixelRatio, pen = canvas.getContext("2d");
   canvas.width = canvas.height = side;
   pen.scale(side / span, side / span);
@@ -138,14 +50,21 @@ function drawSmall(canvas, names, film, colors, x = 0, y = 0, span = 1) {
   for (const name of names) drawShapes(pen, film.art.sprites[name], colors);
 }
 
-function drawPortrait(canvas, agent, alive, film, colors) {
+export function drawPortrait(canvas, agent, alive, film, colors) {
   drawSmall(canvas, [`agent${agent}`, alive ? "face" : "faint"], film, colors, 0.14, 0.27, 1.28);
 }
+
+/** A board as it is, in everybody's eyes. */
+export const PLAIN = { view: null, ranges: false, hides: false, hover: -1 };
 
 const OVER = 0.5; // cells that a sprite may reach over its own
 const FADE = 1.6; // steps for which a dead agent is still to be seen
 
-class Board {
+/**
+ * A canvas and the film that it shows.  ``film`` may be a ``new Film(setting)`` to which frames are pushed while the game
+ * goes on; ``look`` is how it is seen (see ``paint``).
+ */
+export class Board {
   constructor(canvas, film) {
     this.canvas = canvas;
     this.film = film;
@@ -245,14 +164,19 @@ class Board {
     return [cell % this.film.size, Math.floor(cell / this.film.size)];
   }
 
+  /** On the way from a cell to another one; to none, where that is not seen, nothing goes. */
   between(start, goal, phase) {
-    const [x, y] = this.place(start), [u, v] = this.place(goal);
+    const [x, y] = this.place(start), [u, v] = this.place(goal ?? start);
     return [x + (u - x) * phase, y + (v - y) * phase];
   }
 
   /** What the agent whose view it is sees of the board, in cells; null is all. */
   window({ frame, after, phase, look }) {
     const { view: reach, size } = this.film;
+    if (frame.window) {
+      const goal = after.window ?? frame.window, part = (side) => frame.window[side] + (goal[side] - frame.window[side]) * phase;
+      return { left: part("left"), top: part("top"), right: part("right"), bottom: part("bottom") };
+    }
     if (look.view === null || reach === null) return null;
     const [x, y] = this.between(frame.agents[look.view].cell, after.agents[look.view].cell, phase);
     return {
@@ -335,6 +259,7 @@ class Board {
     }
     frame.agents.forEach((agent, k) => {
       const died = this.died(k, index);
+      if (agent.cell === null) return;
       if (agent.alive) {
         const [x, y] = this.between(agent.cell, moment.after.agents[k].cell, phase);
         things.push([y, 3, () => this.paintAgent(moment, k, x, y), x]);
@@ -420,7 +345,7 @@ class Board {
   paintAgent({ frame, after, phase, now, look, index }, k, x, y) {
     const { film, pen } = this, walks = phase > 0 && after.agents[k].cell !== frame.agents[k].cell;
     const glance = film.art.glance[(phase > 0 ? after : frame).agents[k].facing];
-    const cheers = index === film.last && film.won && film.returns[k] > 0 ? Math.abs(Math.sin(now * 6 + k)) * 0.16 : 0;
+    const cheers = index === film.last && film.winners?.includes(k) ? Math.abs(Math.sin(now * 6 + k)) * 0.16 : 0;
     const hop = (walks ? Math.abs(Math.sin(phase * TAU)) * 0.07 : 0) + cheers;
     const breath = 1 + 0.015 * Math.sin(now * 3 + k);
     if (look.view === k) this.paintHalo(k, x, y, now);
@@ -506,8 +431,9 @@ class Board {
     frame.words.forEach((words, k) => {
       const heard = look.view === null || film.team(look.view).includes(k);
       if (!heard || !words.some(Boolean)) return;
+      const hidden = look.view !== null && !film.sees(look.view, frame.agents[k].cell, frame);
       let [x, y] = this.between(frame.agents[k].cell, after.agents[k].cell, phase);
-      if (look.view !== null && !film.sees(look.view, frame.agents[k].cell, frame)) {
+      if (hidden) {
         const far = (at) => at < film.size / 2 ? film.size - 1.2 : 0.2;
         [x, y] = this.place(frame.agents[look.view].cell).map(far);
         this.put(`agent${k}`, x, y, 1, 0.8);
@@ -563,4 +489,14 @@ function drawArm(pen, direction, wide, reach, outline) {
   for (let k = 1; k <= steps; k++) pen.lineTo(...point(k, -1));
   for (let k = steps; k >= 0; k--) pen.lineTo(...point(k, 1));
   pen.closePath();
+}
+
+/** Paint one position: a whole one, or what one agent sees of it.  Returns the board, whose ``film`` goes on. */
+export function paintPosition(canvas, setting, picture, { night = false, width = canvas.clientWidth || 320 } = {}) {
+  const board = new Board(canvas, new Film(setting));
+  board.film.push(picture);
+  board.dress(setting.colors[night ? "night" : "day"]);
+  board.fit(width, devicePixelRatio || 1);
+  board.paint(0, 0, { ...PLAIN, view: picture.me ?? null });
+  return board;
 }

@@ -1,0 +1,87 @@
+"""What is to be seen of a game, as plain data: ``page/pictures.js`` draws it in the browser, ``text`` in the terminal.
+
+``whole`` shows everything.  ``seen`` shows what one player knows and is computed from its information state and the
+public rules alone, never from a state: so no hidden fact can reach whoever looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Protocol, cast
+
+from infoset.base import Action, Game, InformationState, Narrated, Picture, Pictured, Step, Token
+from infoset.errors import one_line
+from infoset.match.replay import MatchStep
+from infoset.search.beliefs import own_token
+from infoset.view.pictures.text import picture_text
+from infoset.view.pictures.words import MAX_WORDS, action_words
+
+__all__ = ["action_words", "picture_text", "seen", "token_words", "whole"]
+
+HERE = "infoset.view.pictures"
+PAINTERS = {
+    "infoset.gdl.game": f"{HERE}.gdl",
+    "infoset.games.product_form": f"{HERE}.product",
+    "infoset.formats.efg": f"{HERE}.efg",
+    "infoset.formats.openspiel": f"{HERE}.openspiel",
+    "infoset.pommerman.game": f"{HERE}.pommerman",
+}
+"""Where the pictures of a kind of game are made, by where its class stands; the walk down the tree for all others."""
+
+
+class Painter(Protocol):
+    """The module of a kind of game."""
+
+    def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
+    def seen(self, game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture: ...
+    def told(self, game: Game, player: int, token: Token, before: InformationState) -> str: ...
+
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+    """Everything at the last of ``steps``, to which ``moves``, one fewer, led from the first.
+
+    >>> from infoset.view.pictures import whole
+    >>> game = infoset.load("rock_paper_scissors")
+    >>> whole(game, [game.start()], [])["parts"][0]["areas"][0]["title"]
+    'P1'
+    """
+    if isinstance(game, Pictured):
+        return game.picture(_known(game, steps, moves))
+    return _painter(game).whole(game, steps, moves)
+
+
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action] = ()) -> Picture:
+    """What ``player`` knows: by its information state, and the moves ``legal`` on offer to it.
+
+    >>> from infoset.view.pictures import seen
+    >>> [area["hidden"] for area in seen(infoset.load("kuhn_poker"), 0, ((None, "K"),))["areas"]]
+    [0, 1, 0]
+    """
+    if isinstance(game, Pictured):
+        return game.picture([known if p == player else None for p in range(len(game.players))])
+    return _painter(game).seen(game, player, known, tuple(legal))
+
+
+def token_words(game: Game, player: int, token: Token, before: InformationState = ()) -> str:
+    """What happened to ``player`` in one step, in words; ``before`` is what it knew until then.
+
+    >>> from infoset.view.pictures import token_words
+    >>> token_words(infoset.load("kuhn_poker"), 0, (None, "bet"), ((None, "K"), ("pass", ())))
+    'P2 bets'
+    """
+    teller = game.told if isinstance(game, Narrated) else None
+    words = teller(player, token, before) if teller else _painter(game).told(game, player, token, before)
+    return one_line(words, MAX_WORDS)
+
+
+def _painter(game: Game) -> Painter:
+    return cast(Painter, import_module(PAINTERS.get(type(game).__module__, f"{HERE}.paths")))
+
+
+def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:
+    """What every player knows after the last step."""
+    players = range(len(game.players))
+    own = [(None,) * len(players), *(played.moves for played in moves)]
+    tokens = [[own_token(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players]
+    return [tuple([token for token in told if token is not None]) for told in tokens]

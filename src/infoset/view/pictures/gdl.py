@@ -1,0 +1,135 @@
+"""Pictures of game descriptions: boards where facts have coordinates, else the facts by relation.
+
+What a player sees is where all states agree that its own moves and percepts allow, while these can be listed;
+beyond that, its moves and percepts themselves, on the board where they name cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+
+from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
+from infoset.gdl.game import GdlGame, GdlRules, GdlState
+from infoset.match.replay import MatchStep
+from infoset.view.pictures.boards import UNKNOWN, Fact, Facts, boards_of, by_relation
+from infoset.view.pictures.paths import Walked, path
+from infoset.view.pictures.possible import possible_states
+from infoset.view.pictures.words import action_words
+
+MAX_ROWS = 60
+IDLE = ("noop", "wait")
+
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+    """Everything that holds."""
+    state = steps[-1].state
+    assert isinstance(game, GdlGame)
+    assert isinstance(state, GdlState)
+    return _group(_shown(game.rules, by_relation(state.facts), by_relation([]), ()))
+
+
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+    """What certainly holds by what a player did and perceived, and these moves and percepts."""
+    assert isinstance(game, GdlGame)
+    rules = game.rules
+    states = possible_states(rules, player, known)
+    if states is None:
+        parts = _tried(rules, known, legal)
+    else:
+        worlds = [rules.evaluator.facts(state) for state in _offering(rules, player, states, legal)]
+        certain, possible = frozenset.intersection(*worlds), frozenset.union(*worlds)
+        parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal)
+    if not rules.open:
+        parts.append(_told_path(game.players[player], known))
+    return _group(parts)
+
+
+def _offering(
+    rules: GdlRules, player: int, states: frozenset[Hashable], legal: Sequence[Action]
+) -> Collection[Hashable]:
+    """Of these states those in which the player has these moves; all where it has none to make."""
+    seat = rules.seats[player]
+    return [state for state in states if legal and rules.evaluator.legal(state, seat) == tuple(legal)
+            and not rules.evaluator.terminal(state)] or states  # fmt: skip
+
+
+def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+    """The own move and what was perceived; in a game of complete information the others' moves."""
+    assert isinstance(game, GdlGame)
+    observation = token[1]
+    if game.rules.open and isinstance(observation, tuple):
+        who = ["you" if p == player else name for p, name in enumerate(game.players)]
+        played = [f"{name}: {action_words(m)}" for name, m in zip(who, observation, strict=True) if m not in IDLE]
+        return "; ".join(played) or "nobody does anything"
+    own, percepts = _plain(token)
+    did = [] if own is None else [f"you: {action_words(own)}"]
+    return "; ".join([*did, f"you see {', '.join(map(action_words, percepts)) or 'nothing'}"])
+
+
+def _told_path(name: str, known: InformationState) -> Picture:
+    """What the player did and perceived."""
+    walked = []
+    for move, percepts in map(_plain, known):
+        walked += [] if move is None else [Walked(name, move)]
+        walked += [Walked("", ", ".join(map(action_words, percepts)))] if percepts else []
+    return path(walked)
+
+
+def _plain(token: Token) -> tuple[Action | None, tuple[Observation, ...]]:
+    """The move and the percepts of a token, without what says nothing: idle moves, and the moves on offer."""
+    move, observation = token
+    percepts = observation if isinstance(observation, tuple) else ()
+    return None if move in IDLE else move, tuple([percept for percept in percepts if not _is_offer(percept)])
+
+
+def _is_offer(percept: object) -> bool:
+    return isinstance(percept, tuple) and percept[:1] == ("offered",)
+
+
+def _shown(rules: GdlRules, certain: Facts, doubtful: Facts, legal: Sequence[Action]) -> list[Picture]:
+    """Boards and other facts: those that hold, and where others may."""
+    grids = [board.picture(certain, doubtful) for board in boards_of(rules)]
+    _offer(rules, grids, legal)
+    boards = {name for board in boards_of(rules) for name in (board.name, *board.marks)}
+    names = sorted({*certain, *doubtful} - boards)
+    relations = [{"name": name, "rows": _rows(certain[name], name in doubtful)} for name in names]
+    return [*grids, *([{"kind": "facts", "relations": relations}] if relations else [])]
+
+
+def _offer(rules: GdlRules, grids: list[Picture], legal: Sequence[Action]) -> None:
+    """Moves that name cells, or a line of them, on the first board, or on the first of each role; the rest is small."""
+    boards = boards_of(rules)
+    for board, grid in zip(boards, grids, strict=True):
+        if board.name == boards[0].name:
+            grid.update(board.offers(legal) or {"moves": board.drops(legal, grid["cells"])})
+        else:
+            grid["small"] = True
+
+
+def _rows(facts: set[Fact], doubtful: bool) -> list[list[str]]:
+    """The facts of a relation in order, and ``?`` where there may be others."""
+    rows = [list(fact) for fact in sorted(facts, key=_order)]
+    if len(rows) > MAX_ROWS:
+        rows = [*rows[:MAX_ROWS], [f"… {len(rows) - MAX_ROWS} more"]]
+    return [*rows, [UNKNOWN]] if doubtful else rows
+
+
+def _order(fact: tuple[str, ...]) -> list[tuple[bool, int, str]]:
+    """Numbers by size, before words."""
+    return [(False, int(a), "") if a.isdecimal() and len(a) < 10 else (True, 0, a) for a in fact]
+
+
+def _tried(rules: GdlRules, known: InformationState, legal: Sequence[Action]) -> list[Picture]:
+    """Boards of which nothing is known but the cells that own moves named, and what was perceived then."""
+    grids = [board.picture(by_relation([]), by_relation([])) for board in boards_of(rules)]
+    for board, grid in zip(boards_of(rules), grids, strict=True):
+        cells = grid["cells"] = [[UNKNOWN] * len(board.columns) for _ in board.rows]
+        for move, percepts in map(_plain, known):
+            for row, column in board.cells(move) if grid is grids[0] else ():
+                cells[row][column] = " ".join(map(action_words, percepts)) or "tried"
+    _offer(rules, grids, legal)
+    return grids
+
+
+def _group(parts: list[Picture]) -> Picture:
+    return parts[0] if len(parts) == 1 else {"kind": "group", "parts": parts}

@@ -1,0 +1,42 @@
+"""Pictures of OpenSpiel's games: the moves, and what OpenSpiel itself says of a state or tells a player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from infoset.base import Action, Game, InformationState, Picture, Step, Token
+from infoset.errors import shorten
+from infoset.formats.openspiel import OpenSpielState
+from infoset.match.replay import MatchStep
+from infoset.view.pictures.paths import path, played_steps, seen_steps
+from infoset.view.pictures.words import action_words
+
+MAX_NOTE = 4_000
+
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+    """The moves and OpenSpiel's text of the state."""
+    state = steps[-1].state
+    assert isinstance(state, OpenSpielState)
+    walked = [
+        step._replace(move=before.state.spiel.action_to_string(step.move) if isinstance(step.move, int) else step.move)  # type: ignore[attr-defined]
+        if not any(move is not None for move in played.moves)
+        else step
+        for before, played in zip(steps, moves, strict=False)
+        for step in played_steps(game, [played])
+    ]
+    return path(walked, note=shorten(str(state.spiel), MAX_NOTE))
+
+
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+    """The player's own moves and the last text that OpenSpiel gave it."""
+    own = [(move, ()) for move, _ in known if move is not None]
+    texts = [seen for _, seen in known if isinstance(seen, str)]
+    return path(seen_steps(game, player, own), legal, note=shorten(texts[-1], MAX_NOTE) if texts else "")
+
+
+def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+    """The own move, and OpenSpiel's text."""
+    move, observation = token
+    did = [] if move is None else [f"you play {action_words(move)}"]
+    return "; ".join([*did, *([action_words(observation)] if observation not in (None, ()) else [])]) or "time passes"

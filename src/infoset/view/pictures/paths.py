@@ -1,0 +1,75 @@
+"""A walk down the tree: who moved what, step by step; for games that say no more of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
+from infoset.match.replay import MatchStep
+from infoset.view.pictures.words import action_words
+
+CHANCE = "chance"
+MAX_STEPS = 60
+"""The last so many are shown, so that a long game does not flood the page."""
+
+
+class Walked(NamedTuple):
+    """One step of a walk; what a player saw has nobody's name."""
+
+    who: str
+    move: Action | Observation
+    at: str = ""
+    """The information set in which it was made, where that has a name."""
+
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+    """Everything that was played."""
+    return path(played_steps(game, moves))
+
+
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+    """A player's own moves and what it saw."""
+    return path(seen_steps(game, player, known), legal)
+
+
+def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+    """The own move and what was seen."""
+    move, observation = token
+    said = [] if move is None else [f"you {action_words(move)}"]
+    if observation not in (None, ()):
+        said.append(f"you see {action_words(observation)}")
+    return "; ".join(said) or "time passes"
+
+
+def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
+    """All moves; nature's answer comes after the joint move that it answers."""
+    walked = []
+    for played in moves:
+        walked += [Walked(game.players[p], move) for p, move in enumerate(played.moves) if move is not None]
+        walked += [] if played.nature is None else [Walked(CHANCE, played.nature)]
+    return walked
+
+
+def seen_steps(game: Game, player: int, known: Iterable[Token]) -> list[Walked]:
+    """A player's own moves and observations."""
+    walked = []
+    for move, observation in known:
+        walked += [] if move is None else [Walked(game.players[player], move)]
+        walked += [] if observation in (None, ()) else [Walked("", observation)]
+    return walked
+
+
+def path(walked: Sequence[Walked], legal: Sequence[Action] = (), note: str = "") -> Picture:
+    """The picture of such steps, with the moves on offer."""
+    left = len(walked) - MAX_STEPS
+    if left > 0:
+        walked = [Walked("", f"… {left} before"), *walked[left:]]
+    steps = [_step(step) for step in walked]
+    picture: Picture = {"kind": "path", "steps": steps, "moves": list(map(action_words, legal))}
+    return picture | {"note": note} if note else picture
+
+
+def _step(step: Walked) -> dict[str, Any]:
+    shown = {"who": step.who, "move": action_words(step.move)}
+    return shown | {"at": step.at} if step.at else shown

@@ -1,0 +1,146 @@
+"""Pictures as plain text, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from unicodedata import east_asian_width
+
+from infoset.base import Picture
+from infoset.errors import one_line
+
+WIDTH = 100
+
+
+def picture_text(picture: Picture) -> str:
+    """A picture as lines of text: cards as ``[K]`` and ``[?]``, dice as faces, boards in boxes.
+
+    >>> from infoset.view.pictures import picture_text, seen
+    >>> print(picture_text(seen(infoset.load("kuhn_poker"), 0, ((None, "K"),))))
+    P1   [K]   1 chip
+    P2   [?]   1 chip
+    pot        2 chips
+    """
+    return "\n".join(WRITERS[picture["kind"]](picture))
+
+
+def _table(picture: Picture) -> Iterator[str]:
+    areas = picture["areas"]
+    titles = [_line(area["title"]) for area in areas]
+    cards = [" ".join([*map(_card, area["cards"]), *["[?]"] * area["hidden"]]) for area in areas]
+    left, middle = max(map(len, titles), default=0), max(map(len, cards), default=0)
+    for title, shown, area in zip(titles, cards, areas, strict=True):
+        said = [_line(area["note"]), *([_chips(area["chips"])] if "chips" in area else [])]
+        yield f"{title:{left}}   {shown:{middle}}   {', '.join(filter(None, said))}".rstrip()
+
+
+def _card(card: str) -> str:
+    return f"[{_line(card)}]"
+
+
+def _chips(count: int) -> str:
+    return f"{count} chip{'s' * (count != 1)}"
+
+
+def _grid(picture: Picture) -> Iterator[str]:
+    """A box a cell, labels around them; content longer than a sign by its first one where that tells them apart."""
+    short, legend = _abbreviations(picture)
+    cells = [[short.get(cell, "") for cell in row] for row in picture["cells"]]
+    rows, columns = list(map(_line, picture["rows"])), list(map(_line, picture["columns"]))
+    width = max([_width(text) for line in [*cells, columns] for text in line] + [1])
+    left = max(map(len, rows), default=0)
+    rule = "─" * (width + 2)
+    if picture.get("title"):
+        yield _line(picture["title"])
+    yield " " * (left + 2) + " ".join(f" {_centre(label, width)} " for label in columns).rstrip()
+    yield " " * (left + 1) + f"┌{'┬'.join([rule] * len(columns))}┐"
+    for number, (label, line) in enumerate(zip(rows, cells, strict=True)):
+        if number:
+            yield " " * (left + 1) + f"├{'┼'.join([rule] * len(columns))}┤"
+        yield f"{label:>{left}} │" + "│".join(f" {_centre(text, width)} " for text in line) + "│"
+    yield " " * (left + 1) + f"└{'┴'.join([rule] * len(columns))}┘"
+    if legend:
+        yield " " * (left + 2) + legend
+
+
+def _abbreviations(picture: Picture) -> tuple[dict[str, str], str]:
+    """What each content is written as, and what that means."""
+    contents = sorted({cell for row in picture["cells"] for cell in row})
+    plain = {content: _line(content) for content in contents}
+    long = [content for content in contents if len(plain[content]) > 2 and plain[content].isalpha()]
+    initials = {content: plain[content][0].upper() for content in long}
+    others = {plain[content].upper() for content in contents if content not in initials}
+    if len(set(initials.values())) < len(long) or others & set(initials.values()):
+        return plain, ""
+    return plain | initials, ", ".join(f"{initials[content]} {plain[content]}" for content in long)
+
+
+def _facts(picture: Picture) -> Iterator[str]:
+    width = max([len(_line(relation["name"])) for relation in picture["relations"]], default=0)
+    for relation in picture["relations"]:
+        rows = [" ".join(map(_line, row)) for row in relation["rows"]]
+        lead = _line(relation["name"]).ljust(width)
+        for line in _wrapped([row for row in rows if row], WIDTH - width - 3, " · "):
+            yield f"{lead}   {line}".rstrip()
+            lead = " " * width
+
+
+def _path(picture: Picture) -> Iterator[str]:
+    said = [": ".join(filter(None, (_line(step["who"]), _line(step["move"])))) for step in picture["steps"]]
+    yield from _wrapped(said, WIDTH, " → ")
+    yield from map(one_line, picture.get("note", "").splitlines())
+
+
+def _wrapped(words: Sequence[str], width: int, between: str) -> Iterator[str]:
+    """Words in lines; one empty line where there are none."""
+    line = ""
+    for word in words:
+        longer = f"{line}{between}{word}" if line else word
+        if line and len(longer) > width:
+            yield line + between.rstrip()
+            longer = word
+        line = longer
+    yield line
+
+
+def _group(picture: Picture) -> Iterator[str]:
+    """Boards side by side where they fit, everything else below each other."""
+    blocks: list[tuple[bool, list[str]]] = []
+    for part in picture["parts"]:
+        lines, board = list(WRITERS[part["kind"]](part)), part["kind"] == "grid"
+        beside = _beside(blocks[-1][1], lines) if board and blocks and blocks[-1][0] else []
+        if beside and max(map(len, beside)) <= WIDTH:
+            blocks[-1] = (True, beside)
+        else:
+            blocks.append((board, lines))
+    for number, (_, lines) in enumerate(blocks):
+        yield from ["", *lines] if number else lines
+
+
+def _beside(left: list[str], right: list[str]) -> list[str]:
+    """Two blocks of lines next to each other, their last lines level."""
+    height, width = max(len(left), len(right)), max(map(len, left))
+    left, right = [""] * (height - len(left)) + left, [""] * (height - len(right)) + right
+    return [f"{one:{width}}    {other}".rstrip() for one, other in zip(left, right, strict=True)]
+
+
+def _elsewhere(picture: Picture) -> Iterator[str]:
+    """A picture that has a writer of its own."""
+    yield f"({picture['kind']})"
+
+
+def _line(text: str) -> str:
+    return one_line(text)
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _centre(text: str, width: int) -> str:
+    room = width - _width(text)
+    return " " * (room // 2) + text + " " * (room - room // 2)
+
+
+WRITERS: dict[str, Callable[[Picture], Iterator[str]]] = {
+    "table": _table, "grid": _grid, "facts": _facts, "path": _path, "group": _group, "pommerman": _elsewhere,
+}  # fmt: skip

@@ -1,0 +1,146 @@
+"""A recorded game as data that ``page/player.js`` plays: what was to be seen after every step, by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+
+from infoset.base import Game, InformationState, Step, Teamed
+from infoset.catalog import READERS, load_named
+from infoset.errors import ParameterError, one_line
+from infoset.match.replay import Match, MatchStep, replay_steps
+from infoset.search.beliefs import own_token
+from infoset.view.pictures import action_words, seen, token_words, whole
+
+MAX_BYTES = 24_000_000
+"""So large is the data of a page at most, since browsers read it whole; a longer game is shown as far as that goes."""
+IDLE = (None, "noop")
+"""What is no move to tell of: who is not to move in a game description says this word."""
+LEFT = "Left before its end"
+LONGEST_NAME = 60
+
+
+def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
+    """What there is to see of ``match``, checked by playing it again; ``game`` is loaded by its name unless given.
+
+    Of Pommerman ``{"kind": "pommerman", …}``, see ``view.pommerman.recording``.  Of any other game ``{"kind":
+    "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players), ``returns``,
+    ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one a step: ``whole``, a picture of
+    everything; ``seen``, (n,) one of what each player knows; ``moves``, (n,) texts; ``nature``, a text; ``told``, (n,)
+    what happened to each player; ``seconds``, (n,) how long it thought; ``faults``, lists of player, kind and detail.
+    ``None`` stands where there is nothing.  ``note`` says where a long game is cut.
+
+    Raises ``FormatError`` where the match is no play of the game or the game is unknown.
+
+    >>> from infoset.view.recording import recording
+    >>> shown = recording(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
+    >>> shown["kind"], len(shown["frames"]), shown["frames"][1]["seen"][0]["kind"]
+    ('pictures', 5, 'table')
+    """
+    from infoset.pommerman.game import Pommerman
+    from infoset.view.pommerman.recording import recording as of_pommerman
+
+    game = load_named(match.game, "the replay") if game is None else game
+    if isinstance(game, Pommerman):
+        return of_pommerman(match, game)
+    steps = replay_steps(match, game)
+    frames: list[dict[str, Any]] = []
+    room = MAX_BYTES
+    for frame in _frames(match, game, steps):
+        room -= len(msgspec.json.encode(frame))
+        if room < 0 and frames:
+            break
+        frames.append(frame)
+    every = len(steps) == len(frames)
+    return {
+        "kind": "pictures",
+        "game": _name(match.game),
+        "title": title_of(match.game),
+        "players": list(map(_name, match.players)),
+        "agents": list(map(_name, match.agents)),
+        "teams": _teams(game),
+        "returns": list(match.returns),
+        "over": match.over,
+        "outcome": outcome(match) if match.over else LEFT,
+        "winners": winners(match),
+        "frames": frames,
+        "note": "" if every else f"the first of {len(match.steps):,}: a page with more would be too large",
+    }
+
+
+def start_of(recorded: dict[str, Any], step: int | None) -> int | None:
+    """``step`` where the recording has it.  Raises ``ParameterError``."""
+    first = recorded["frames"][0].get("step", 0)
+    last = first + len(recorded["frames"]) - 1
+    if step is not None and not first <= step <= last:
+        raise ParameterError(f"step={step} is out of range; allowed: {first} to {last}")
+    return step
+
+
+def winners(match: Match) -> list[int]:
+    """Those who were paid most, unless everybody was."""
+    best = max(match.returns)
+    return (
+        []
+        if not match.over or min(match.returns) == best
+        else [k for k, pay in enumerate(match.returns) if pay == best]
+    )
+
+
+def outcome(match: Match) -> str:
+    """How a game came out, in a few words."""
+    best, names = winners(match), list(map(_name, match.players))
+    if best:
+        return f"{' and '.join(names[k] for k in best)} win{'s' * (len(best) == 1)}"
+    pay = f"{match.returns[0]:+g}" if match.returns[0] else "nothing"
+    return f"{names[0]} gets {pay}" if len(names) == 1 else f"Everyone gets {pay}"
+
+
+def _frames(match: Match, game: Game, steps: list[Step]) -> Iterator[dict[str, Any]]:
+    """One for the start, then one for each step."""
+    n = len(game.players)
+    known: list[InformationState] = [()] * n
+    nobody = MatchStep((None,) * n, None, (None,) * n)
+    faults = {number: [fault for fault in match.faults if fault.step == number] for number in range(len(steps))}
+    for number, (step, played) in enumerate(zip(steps, (nobody, *match.steps), strict=True)):
+        told: list[str | None] = [None] * n
+        for p in range(n):
+            token = own_token(played.moves[p], step.observation(p))
+            if token is not None:
+                told[p] = token_words(game, p, token, known[p])
+                known[p] = (*known[p], token)
+        yield {
+            "whole": whole(game, steps[: number + 1], match.steps[:number]),
+            "seen": [seen(game, p, known[p]) for p in range(n)],
+            "moves": [None if move in IDLE else action_words(move) for move in played.moves],
+            "nature": None if played.nature is None else action_words(played.nature),
+            "told": told,
+            "seconds": list(played.seconds),
+            "faults": [[fault.player, fault.kind, one_line(fault.detail)] for fault in faults[number]],
+        }
+
+
+def _teams(game: Game) -> list[list[int]]:
+    if isinstance(game, Teamed):
+        return [list(team) for team in game.teams]
+    return [[p] for p in range(len(game.players))]
+
+
+def title_of(name: str) -> str:
+    """A game's name as a heading: words without signs, a file without its folder.
+
+    >>> from infoset.view.recording import title_of
+    >>> title_of("gdl:blind_tic_tac_toe"), title_of("goofspiel(num_cards=4)"), title_of("games/Half street.efg")
+    ('Blind tic tac toe', 'Goofspiel', 'Half street')
+    """
+    word = name if name.lower().endswith(tuple(READERS)) else name.partition("(")[0].rpartition(":")[2]
+    plain = PurePath(word).stem.replace("_", " ").strip() or name
+    return _name(plain[:1].upper() + plain[1:])
+
+
+def _name(text: str) -> str:
+    """A name that cannot flood the page."""
+    return one_line(text, LONGEST_NAME)

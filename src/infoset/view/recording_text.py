@@ -1,0 +1,74 @@
+"""A recorded game as text: one step, or all of them, in the terminal."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from infoset.catalog import POMMERMAN
+from infoset.match.replay import Match
+from infoset.view.pictures import picture_text
+from infoset.view.recording import recording, start_of
+from infoset.view.speed import SLOW, SPEED, check_speed
+
+FAULTS = {"illegal": "an illegal move", "late": "a late move", "error": "an error"}
+
+
+def show_text(match: Match, console: Console, step: int | None = None, speed: float | None = None) -> None:
+    """Write one step of a game to the console, or, without ``step``, the whole game.
+
+    On a terminal a game is played in place, ``speed`` steps a second (None: as suits the game); elsewhere its steps
+    follow one another.  Raises ``ParameterError``, and what ``recording`` raises.
+    """
+    check_speed(speed)
+    if match.game.startswith(POMMERMAN):
+        from infoset.view.pommerman.text import show_text as show_pommerman
+
+        show_pommerman(match, console, step, speed or SPEED)
+        return
+    shown = recording(match)
+    start = start_of(shown, step)
+    texts = [Text(step_text(shown, number)) for number in range(len(shown["frames"]))]
+    if start is not None:
+        console.print(texts[start], soft_wrap=True)
+    elif console.is_terminal:
+        with Live(console=console, auto_refresh=False) as live:
+            for text in texts:
+                live.update(text, refresh=True)
+                time.sleep(1 / (speed or SLOW))
+    else:
+        for text in texts:
+            console.print(text, "", sep="\n", soft_wrap=True)
+
+
+def step_text(shown: dict[str, Any], number: int) -> str:
+    """What led to a step of a recording made of pictures, and everything that is to be seen after it.
+
+    >>> from infoset.view.recording import recording
+    >>> from infoset.view.recording_text import step_text
+    >>> print(step_text(recording(infoset.play_match("kuhn_poker", ["random", "random"], seed=1)), 3))
+    kuhn_poker  step 3 of 4
+    P1: pass
+    P1   [K]   1 chip, pass
+    P2   [J]   1 chip
+    pot        2 chips
+    """
+    frames = shown["frames"]
+    frame, players = frames[number], shown["players"]
+    made = [f"{players[p]}: {move}" for p, move in enumerate(frame["moves"]) if move is not None]
+    wrong = [f"{players[p]}: {FAULTS[kind]} ({detail})" for p, kind, detail in frame["faults"]]
+    nature = [] if frame["nature"] is None else [f"chance: {frame['nature']}"]
+    last = number == len(frames) - 1
+    ended = [shown["outcome"] if not shown["note"] else f"{shown['note']}"] if last else []
+    lines = [
+        f"{shown['game']}  step {number} of {len(frames) - 1}",
+        *nature,
+        *made,
+        *wrong,
+        picture_text(frame["whole"]),
+    ]
+    return "\n".join([*lines, *ended])

@@ -1,0 +1,44 @@
+"""A recorded game as one page that plays it: no network, no framework, everything inside."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import Any
+
+from infoset.base import Game
+from infoset.match.replay import Match
+from infoset.view.bundle import bundle, source
+from infoset.view.recording import recording, start_of
+from infoset.view.speed import check_speed
+
+STYLES = ("base.css", "pictures.css", "player.css", "watch.css")
+
+
+def watch_page(match: Match, *, step: int | None = None, speed: float | None = None, game: Game | None = None) -> str:
+    """One HTML file that plays the game, from ``step`` on, ``speed`` steps a second (None: as suits the game).
+
+    ``game`` is loaded by the name in the match unless it is given.  Raises ``ParameterError`` where the game has no
+    such step or the speed is out of range, and what ``recording`` raises.
+
+    >>> page = watch_page(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
+    >>> page.startswith("<!DOCTYPE html>"), "src=" in page
+    (True, False)
+    """
+    check_speed(speed)
+    data = recording(match, game)
+    options = {"start": start_of(data, step), "speed": speed}
+    parts = {
+        "title": html.escape(data["game"]),
+        "style": "\n".join(map(source, STYLES)),
+        "data": embedded({"recording": data, "options": options}),
+        "script": bundle("watch.js"),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda gap: parts[gap[1]], source("watch.html"))
+
+
+def embedded(data: dict[str, Any]) -> str:
+    """JSON that cannot end the element it stands in: plain ASCII without ``<``, ``>`` and ``&``."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
