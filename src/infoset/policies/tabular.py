@@ -73,10 +73,11 @@ class TabularPolicy:
 
         The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
         """
-        row, words = self.tables[player].get(self._key(known), {}), move_words(legal)
+        row, words = self.tables[player].get(self.key(known), {}), move_words(legal)
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
-    def _key(self, known: InformationState) -> str:
+    def key(self, known: InformationState) -> str:
+        """The name of the information set of what a player knows."""
         if not self.map_name:
             return information_key(known)
         label = known[-1][1] if known else ""
