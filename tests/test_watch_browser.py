@@ -1,4 +1,4 @@
-"""The page that plays a game of Pommerman, in a browser: Debian's Chromium, without its window."""
+"""The page that plays a recorded game, in a browser: Debian's Chromium, without its window."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Visit:
 
     def data(self) -> tuple[int, str, bool]:
         """The step, the view and whether it plays."""
-        said = self.page.evaluate("({...document.getElementById('app').dataset})")
+        said = self.page.evaluate("({...document.querySelector('.player').dataset})")
         return int(said["step"]), said["view"], said["playing"] == "true"
 
     def wait_for(self, wanted: Callable[[int, str, bool], bool]) -> None:
@@ -76,14 +76,14 @@ class Visit:
     def painted(self) -> str:
         """The board, once it is painted as it must be by now."""
         self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        return str(self.page.evaluate("document.getElementById('board').toDataURL()"))
+        return str(self.page.evaluate("document.querySelector('.pommerman canvas').toDataURL()"))
 
     def color(self, cell: int, size: int = 11) -> list[int]:
         """The colour in the middle of a cell."""
         self.painted()
         return self.page.evaluate(
             """([cell, size]) => {
-              const canvas = document.getElementById("board"), unit = canvas.width / (size + 0.8);
+              const canvas = document.querySelector(".pommerman canvas"), unit = canvas.width / (size + 0.8);
               const at = (k) => Math.round((0.9 + k) * unit);
               const dot = new OffscreenCanvas(1, 1).getContext("2d");
               dot.drawImage(canvas, at(cell % size), at(Math.floor(cell / size)), 1, 1, 0, 0, 1, 1);
@@ -116,14 +116,14 @@ def visit(chromium: Any, file: Path) -> Iterator[Any]:
 def test_it_plays(visit: Any, match: Match) -> None:
     seen = visit()
     assert seen.data() == (0, "all", False)
-    seen.page.select_option("#speed", "40")
+    seen.page.select_option(".speed select", "40")
     seen.page.keyboard.press("Space")
     seen.wait_for(lambda step, view, playing: playing and step > 3)
-    seen.page.click("#play")
+    seen.page.click(".play")
     step, _, playing = seen.data()
     assert 3 < step < len(match.steps)
     assert not playing
-    assert seen.page.get_attribute("#play", "aria-label") == "Play (space)"
+    assert seen.page.get_attribute(".play", "aria-label") == "Play (space)"
 
 
 def test_steps_and_scrubbing(visit: Any, match: Match) -> None:
@@ -133,20 +133,20 @@ def test_steps_and_scrubbing(visit: Any, match: Match) -> None:
         seen.page.keyboard.press(key)
         steps.append(seen.data()[0])
     assert steps == [1, 2, 1, 11, last, last, 0, 0]
-    box = seen.page.locator("#scrub").bounding_box()
+    box = seen.page.locator(".scrub").bounding_box()
     seen.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 30)
     assert abs(seen.data()[0] - last / 2) <= 2
-    assert seen.page.input_value("#scrub") == str(seen.data()[0])
+    assert seen.page.input_value(".scrub") == str(seen.data()[0])
 
 
 def test_the_end(visit: Any, match: Match) -> None:
     seen = visit(f"#step={len(match.steps) - 1}")
-    assert seen.page.is_hidden("#banner")
+    assert seen.page.is_hidden(".banner")
     seen.page.keyboard.press("Space")
-    seen.page.wait_for_selector("#banner")
-    assert seen.page.inner_text("#outcome") == film(match).outcome()
+    seen.page.wait_for_selector(".banner")
+    assert seen.page.inner_text(".outcome") == film(match).outcome()
     seen.page.keyboard.press("Escape")
-    assert seen.page.is_hidden("#banner")
+    assert seen.page.is_hidden(".banner")
     seen.page.keyboard.press("Space")  # from the beginning
     seen.wait_for(lambda step, view, playing: playing and step < 50)
 
@@ -162,7 +162,7 @@ def test_an_agents_view_is_fogged(visit: Any, match: Match) -> None:
     assert all(before != after for before, after in zip(whole, fogged, strict=True))
     assert all(near(color, DAY["fog"], 30) for color in fogged)
     assert max(abs(a - b) for a, b in zip(own, seen.color(start.agents[0].cell), strict=True)) < 60  # it breathes
-    assert seen.page.locator(".card").nth(1).inner_text().count("?") == 2  # what agent 2 has is not known either
+    assert seen.page.locator(".seat-card").nth(1).inner_text().count("?") == 2  # what agent 2 has is not known either
     seen.page.keyboard.press("0")
     assert seen.data()[1] == "all"
     seen.page.locator(".views button").nth(3).click()
@@ -185,13 +185,13 @@ def test_links(visit: Any) -> None:
 def test_the_log_leads_to_its_steps(visit: Any, match: Match) -> None:
     seen, shown = visit(), film(match)
     steps = [frame.step for frame in shown.frames for _ in frame.events]
-    assert seen.page.locator("#log li").count() == len(steps) + 1  # and how it ended
-    deaths = seen.page.locator("#log .death button")
+    assert seen.page.locator(".log li").count() == len(steps) + 1  # and how it ended
+    deaths = seen.page.locator(".log .death button")
     step = next(frame.step for frame in shown.frames for event in frame.events if event.kind == "death")
     deaths.first.click()
     assert seen.data()[0] == step
     assert re.search(r"dies|burns|crushed", deaths.first.inner_text())
-    assert seen.page.locator(".card.dead").count() >= 1
+    assert seen.page.locator(".seat-card.out").count() >= 1
 
 
 def test_what_is_under_the_pointer(visit: Any, match: Match) -> None:
@@ -199,17 +199,19 @@ def test_what_is_under_the_pointer(visit: Any, match: Match) -> None:
     number, bomb = next((k, frame.bombs[0]) for k, frame in enumerate(shown.frames) if frame.bombs)
     seen.page.evaluate(f"location.hash = '#step={number}'")
     seen.wait_for(lambda step, view, playing: step == number)
-    box = seen.page.locator("#board").bounding_box()
+    box = seen.page.locator(".pommerman canvas").bounding_box()
     unit = box["width"] / 11.8
     seen.page.mouse.move(box["x"] + unit * (0.9 + bomb.cell % 11), box["y"] + unit * (0.9 + bomb.cell // 11))
-    assert f"{shown.players[bomb.owner]}'s bomb: {bomb.life} steps left" in seen.page.inner_text("#tip")
+    assert f"{shown.players[bomb.owner]}'s bomb: {bomb.life} steps left" in seen.page.inner_text(".tip")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone(visit: Any, scheme: str) -> None:
     seen = visit("#step=9", viewport={"width": 360, "height": 700}, device_scale_factor=3, color_scheme=scheme)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
-    wide = seen.page.evaluate("[canvas.width, canvas.clientWidth]")
+    wide = seen.page.evaluate(
+        "(({ width, clientWidth }) => [width, clientWidth])(document.querySelector('.pommerman canvas'))"
+    )
     assert wide[0] == pytest.approx(3 * wide[1], abs=3)
     light = sum(
         int(part) for part in re.findall(r"\d+", seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
@@ -224,7 +226,7 @@ def test_names_are_text(visit: Any, match: Match, tmp_path: Path) -> None:
     seen = visit(path=path)
     assert seen.page.evaluate("window.harmed") is None
     assert seen.page.locator("b:text('bold'), img").count() == 0
-    assert HOSTILE[:40] in seen.page.locator(".card").first.inner_text()
+    assert HOSTILE[:40] in seen.page.locator(".seat-card").first.inner_text()
 
 
 def test_less_motion(visit: Any) -> None:

@@ -17,6 +17,8 @@ from infoset.view.pictures import action_words, seen, token_words, whole
 
 MAX_BYTES = 24_000_000
 """So large is the data of a page at most, since browsers read it whole; a longer game is shown as far as that goes."""
+IDLE = (None, "noop")
+"""What is no move to tell of: who is not to move in a game description says this word."""
 LEFT = "Left before its end"
 LONGEST_NAME = 60
 
@@ -121,7 +123,7 @@ class Frames:
         return {
             "whole": whole(game, self.steps, self.moves),
             "seen": [seen(game, p, self.known[p]) for p in range(n)],
-            "moves": [None if move is None else action_words(move) for move in played.moves],
+            "moves": [None if move in IDLE else action_words(move) for move in played.moves],
             "nature": None if played.nature is None else action_words(played.nature),
             "told": told,
             "seconds": list(played.seconds),

@@ -197,7 +197,7 @@ class Player {
     const players = this.recording.players.slice(0, 9).map((_, k) => key(k + 1));
     const toggles = this.stage.toggles.flatMap(({ key: name, label }) => [key(name.toUpperCase()), ` ${label.toLowerCase()} `]);
     return make("p", { className: "keys" }, key("space"), " play ", key("←"), key("→"), " step ", key("0"),
-      ` ${this.stage.everything.toLowerCase()} `, ...players, " their eyes ", ...toggles);
+      ` ${this.stage.everything.toLowerCase()} `, ...players, " eyes ", ...toggles);
   }
 
   listen(keys) {

@@ -1,16 +1,18 @@
-"""Positions of Pommerman: key frames for the board's painter, which is in ``page/pommerman``."""
+"""Positions of Pommerman: key frames for the board's painter, which is in ``page/pommerman``; moves in words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import cast
 
-from infoset.base import Action, Game, InformationState, Picture, Step
+from infoset.base import Action, Game, InformationState, Picture, Step, Token
 from infoset.match.replay import MatchStep
 from infoset.pommerman.game import Pommerman, PommermanState
 
+MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
-def whole_board(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
     """Everything at the last step; nothing before the board is dealt."""
     from infoset.view.pommerman.recording import position
     from infoset.view.pommerman.seen import UNSEEN
@@ -19,8 +21,16 @@ def whole_board(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -
     return position(state) if isinstance(state, PommermanState) else UNSEEN
 
 
-def seen_board(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
     """What an agent sees, by the last observation that it has."""
     from infoset.view.pommerman.seen import picture
 
     return picture(cast(Pommerman, game).config, player, known)
+
+
+def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+    """The own move; what is seen is a board and not words."""
+    move, said = (token[0][0], token[0][1:]) if isinstance(token[0], tuple) else (token[0], ())
+    if not isinstance(move, int):
+        return "you see the board"
+    return f"you {MOVES[move]}" + (f" and say {' '.join(map(str, said))}" if any(said) else "")

@@ -69,7 +69,7 @@ export class PictureStage {
   leave() {}
 
   portrait(player) {
-    const sign = this.recording.players[player].match(/^P(\d+)$/)?.[1] ?? [...this.recording.players[player]][0] ?? "?";
+    const sign = this.recording.players[player].match(/^p(\d+)$/i)?.[1] ?? [...this.recording.players[player]][0] ?? "?";
     return make("span", { className: "coin", textContent: sign.toUpperCase(), style: { "--tint": this.tint(player) } });
   }
 
@@ -117,7 +117,7 @@ export class PictureStage {
 function linesOf(frame, number, players) {
   const lines = [], line = (kind, player, text, more) => lines.push({ frame: number, kind, player, text, ...more });
   const everything = { views: [null] };
-  if (frame.nature !== null) line("nature", null, frame.nature, everything);
+  if (frame.nature !== null) line("nature", null, `chance: ${frame.nature}`, everything);
   frame.moves.forEach((move, k) => {
     if (move === null) return;
     line("move", k, `${players[k]}: ${move}`, { ...everything, note: frame.seconds[k] === null ? "" : lasting(frame.seconds[k]) });
