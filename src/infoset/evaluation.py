@@ -153,19 +153,23 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
     raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
 
 
+MANY = "where thousands of games are played"
+
+
 def check_what(name: str) -> str | SavedPolicy:
     """The policy of a file, or the name of an agent; raises what a wrong one does, before anything slow begins."""
     if policy_file(name) is not None:
         return load_policy(name)
     if name != "random":
         check_agent(name)
-        check_elsewhere(name, "where thousands of games are played")
+        check_elsewhere(name, MANY)
     return name
 
 
 def _named(name: str) -> SavedPolicy | Agent:
     if policy_file(name) is not None:
         return load_policy(name)
+    check_elsewhere(name, MANY)
     agent = load_agent(name)
     plays = agent.policy if isinstance(agent, PolicyAgent) else None
     return plays if isinstance(plays, SavedPolicy) else agent

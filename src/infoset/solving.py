@@ -85,6 +85,20 @@ class Solution:
             return max(self.bound - self.values[0], 0.0)
         return self.exploitability
 
+    def plot(self, axes: Any = None) -> Any:
+        """The convergence curve on axes of matplotlib, which are returned (extra ``plot``).
+
+        Raises ``ParameterError`` where there is none, as of a linear program, and ``MissingExtraError``.
+        """
+        from infoset.view.curves import plot_convergence
+
+        return plot_convergence(self.curve, f"{self.game} by {self.method}", axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import solution_html
+
+        return solution_html(self)
+
 
 def solve(
     game: AnyGame | None = None,

@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, TextIO
 
@@ -85,7 +85,8 @@ class Screen:
         try:
             self._write(LEAVE)
         finally:
-            termios.tcsetattr(self.file, termios.TCSAFLUSH, before)  # keys hit in the heat are for no shell
+            with suppress(termios.error):
+                termios.tcsetattr(self.file, termios.TCSAFLUSH, before)  # keys hit in the heat are for no shell
 
     def show(self, text: str) -> None:
         """These lines, from the top; as many as fit."""
@@ -95,11 +96,17 @@ class Screen:
 
     def keys(self, seconds: float) -> list[bytes]:
         """What is typed within so many seconds, as soon as something is."""
-        return KEY.findall(os.read(self.file, 256)) or [b""] if _ready(self.file, seconds) else []
+        if not _ready(self.file, seconds):
+            return []
+        try:
+            return KEY.findall(os.read(self.file, 256)) or [b""]
+        except OSError:  # the terminal was closed
+            return [b""]
 
     def _write(self, text: str) -> None:
-        self.out.write(text)
-        self.out.flush()
+        with suppress(OSError):
+            self.out.write(text)
+            self.out.flush()
 
 
 class Arcade:

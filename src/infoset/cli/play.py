@@ -12,29 +12,31 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import randbits
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from infoset.arena.schedule import FOREIGN
-from infoset.base import Agent, Game, State, Step
+from infoset.base import Agent, Game, InformationState, State, Step
 from infoset.catalog import load, load_named
 from infoset.cli.terminal import BOLD, DIM, Terminal, check_terminal, hand_for, is_pommerman, menu_words, payoffs_text
-from infoset.errors import ParameterError, one_line
+from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
 from infoset.match.agents import APART, PolicyAgent, agent_name, check_made_for, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
 from infoset.match.person import HUMAN, Left, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
-from infoset.names import check_range
+from infoset.names import check_range, move_words
 from infoset.practice import CUSTOMARY, EQUILIBRIUM, customary, try_to_solve
 
 if TYPE_CHECKING:
     from infoset.base import Policy
     from infoset.cli.arcade import Arcade
     from infoset.compiled import Compiled
+    from infoset.solvers.study import Move, Study
     from infoset.solving import Solution
 
 MOST_LINES = 60
+SHOWN = 4  # digits after the point of what moves are worth
 MOST_PRINTED = 1 << 12  # characters that others may print in a game
 
 
@@ -176,6 +178,30 @@ class Tutor:
         """Whose policy it is."""
         return self.hints if self.hints is not None else f"the {EQUILIBRIUM}"
 
+    @cached_property
+    def study(self) -> Study | None:
+        """What moves are worth, where there is a table of the whole game."""
+        from infoset.policies.tabular import TabularPolicy
+        from infoset.solvers.study import Study
+
+        if not isinstance(self.policy, TabularPolicy):
+            return None
+        try:
+            return Study.of(self.compiled, self.policy)
+        except (BudgetError, ImperfectRecallError):
+            return None
+
+    def moves(self, player: int, known: InformationState) -> list[Move]:
+        """The moves at an information set, with their chances and what they are worth; none where nothing is known."""
+        from infoset.policies.tabular import TabularPolicy
+
+        if self.study is None or not isinstance(self.policy, TabularPolicy):
+            return []
+        try:
+            return self.study.moves(player, self.policy.key(known))
+        except UnknownNameError:
+            return []
+
     def hint(self, view: View) -> list[str]:
         """What the policy would do, a line a move."""
         row = None if self.policy is None else self.policy.row(view.player, view.known, view.legal)
@@ -186,10 +212,16 @@ class Tutor:
                 else f"{self.game.name} is not solved; see --hints."
             ]
         width = max(map(len, menu_words(view.legal)))
+        worth = {move.move: move.value for move in self.moves(view.player, view.known)}
         shown = [
-            f"  {word.ljust(width)}  {chance:6.1%}" for word, chance in zip(menu_words(view.legal), row, strict=True)
+            f"  {word.ljust(width)}  {chance:6.1%}{_worth_text(worth.get(move))}"
+            for word, move, chance in zip(menu_words(view.legal), move_words(view.legal), row, strict=True)
         ]
         return [f"By {self.source}:", *shown]
+
+
+def _worth_text(value: float | None) -> str:
+    return "" if value is None else f"   worth {round(value, SHOWN) + 0.0:+g}"
 
 
 class Undo(BaseException):
@@ -303,9 +335,11 @@ class Sitting:
             match, ending = self._round(seed)
         path = match.save(next(free for k in count(1) if not (free := self.folder / f"match-{k:05d}.json").exists()))
         self._tell_faults(match, printed)
-        if ending is None:
-            self._review(match)
-        self.lines.say(f"\nThe replay: {path}")
+        try:
+            if ending is None:
+                self._review(match)
+        finally:
+            self.lines.say(f"\nThe replay: {path}")
         if not match.over:
             self.lines.say(f"To go on with it: infoset play --resume {path}")
         if ending is not None and not isinstance(ending, Left):
@@ -378,6 +412,10 @@ class Sitting:
         self.lines.say("\n".join(lines[:MOST_LINES]))
         if len(lines) > MOST_LINES:
             self.lines.say(f"… and {len(lines) - MOST_LINES:,} more; the replay has them")
+        costs = list(cost_lines(match, steps, self.seat, self.tutor))
+        if costs:
+            self.lines.say(f"\nWhat your moves cost, if all play on by {self.tutor.source}", BOLD)
+            self.lines.say("\n".join(costs[:MOST_LINES]))
 
 
 def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
@@ -402,6 +440,44 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
         if done or hidden:
             aside = f"   [{', '.join(hidden)}]" if hidden else ""
             yield f"{number:>{lead}}  {', '.join(done) or 'the start'}{aside}"
+
+
+class Choice(NamedTuple):
+    """One move that was chosen among several."""
+
+    step: int
+    known: InformationState
+    word: str
+    """The move as the keys of policies have it."""
+
+
+def choices_of(match: Match, steps: Sequence[Step], seat: int) -> Iterator[Choice]:
+    """All of ``seat``, in order."""
+    known: InformationState = ()
+    for number, step in enumerate(steps):
+        move = match.steps[number - 1].moves[seat] if number else None
+        if move is not None:
+            legal = steps[number - 1].state.legal(seat)
+            if len(legal) > 1:
+                yield Choice(number, known, move_words(legal)[legal.index(move)])
+        seen = step.observation(seat)
+        if move is not None or seen is not None:
+            known = (*known, (move, () if seen is None else seen))
+
+
+def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> Iterator[str]:
+    """What each choice of ``seat`` cost: the worth of the best move at its information set less that of the own."""
+    lead = len(str(len(match.steps)))
+    for step, known, word in choices_of(match, steps, seat):
+        worth = {move.move: move.value for move in tutor.moves(seat, known) if move.value is not None}
+        start = f"{step:>{lead}}  {one_line(word)}"
+        if word in worth:
+            best = max(worth, key=worth.__getitem__)
+            cost = round(worth[best] - worth[word], SHOWN)
+            better = f"; {one_line(best)}{_worth_text(worth[best])}" if cost > 0 else ""
+            yield f"{start}  cost {cost:g}  ({_worth_text(worth[word]).strip()}{better})"
+        elif tutor.study is not None:
+            yield f"{start}  nobody comes here against players who play like that"
 
 
 class _Printed(io.StringIO):

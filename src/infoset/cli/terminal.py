@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from math import ceil
 from time import monotonic
@@ -101,12 +102,15 @@ class Terminal:
 
     def say(self, text: str = "", style: str = "") -> None:
         """A text in lines; whatever could command the terminal is made harmless."""
+        styled = style and "NO_COLOR" not in os.environ
         for line in text.split("\n"):
             shown = "".join(sign if sign.isprintable() else "?" for sign in line)
-            self.out.write(
-                f"{style}{shown}{PLAIN}\n" if style and shown and "NO_COLOR" not in os.environ else f"{shown}\n"
-            )
-        self.out.flush()
+            self._write(f"{style}{shown}{PLAIN}\n" if styled and shown else f"{shown}\n")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # of a terminal that was closed: nobody looks any more
+            self.out.write(text)
+            self.out.flush()
 
     def tell(self, view: View) -> None:
         """What happened, a line each."""
@@ -149,7 +153,7 @@ class Terminal:
         from infoset.view.pictures import picture_text, seen
 
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
-        self.say(picture_text(seen(view.game, view.player, view.known, view.legal)))
+        self.say(picture_text(seen(view.game, view.player, view.known, view.legal)).strip("\n"))
         self._menu(menu_words(view.legal))
 
     def _menu(self, words: Sequence[str]) -> None:
@@ -165,17 +169,19 @@ class Terminal:
 
     def _read(self, deadline: float | None) -> str:
         """A line, without spaces around it.  Raises ``Left`` at its end, ``TimeoutError`` at the deadline."""
-        self.out.write("> ")
-        self.out.flush()
+        self._write("> ")
         file = sys.stdin.fileno()
         while deadline is not None and not _ready(file, min(PATIENCE, deadline - monotonic())):
             if self.left:
                 raise Left
             if monotonic() >= deadline:
                 raise TimeoutError("no move in time")
-        typed = os.read(file, MAX_TYPED)
+        try:
+            typed = os.read(file, MAX_TYPED)
+        except OSError:  # the terminal was closed
+            raise Left from None
         if not typed:
-            self.out.write("\n")
+            self.say()
             raise Left
         return " ".join(typed.decode(errors="replace").split())
 

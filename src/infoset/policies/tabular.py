@@ -77,7 +77,7 @@ class TabularPolicy:
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
     def key(self, known: InformationState) -> str:
-        """The name of the information set of what a player knows."""
+        """What names the information set in which a player moves that knows this."""
         if not self.map_name:
             return information_key(known)
         label = known[-1][1] if known else ""
@@ -195,6 +195,20 @@ class TabularPolicy:
         if self.game in ("", form.name):
             return PolicyError(f"the policy does not fit {form.name}: {why}")
         return PolicyError(f"the policy was made for {self.game}, this is {form.name}: {why}")
+
+    def plot(self, player: int | str = 0, axes: Any = None) -> Any:
+        """One player's strategy as bars, one an information set, on axes of matplotlib (extra ``plot``).
+
+        ``player`` is a seat, counted from 0, or a name.  Raises ``ParameterError`` for another, ``MissingExtraError``.
+        """
+        from infoset.view.plots import plot_policy
+
+        return plot_policy(self, player, axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import policy_html  # a floor up, for notebooks alone
+
+        return policy_html(self)
 
     def save(self, path: str | Path) -> Path:
         """Write ``.npz`` or ``.json``, by the suffix; returns the path.  The file appears whole or not at all.

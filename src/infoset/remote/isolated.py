@@ -275,7 +275,8 @@ class Host:
                     self.game = name, load(name)
                 return self.agent.begin(self.game[1], player, generator(stream), deadline)
             case Observe(own_move, observation):
-                return self.agent.observe(read_tuple(own_move), read_tuple(observation))  # type: ignore[arg-type]
+                own: Any = read_tuple(own_move)
+                return self.agent.observe(own, read_tuple(observation))
             case Act(legal, deadline):
                 if deadline is not None and (stale or monotonic() >= deadline):
                     raise TimeoutError("it was still busy with an earlier call")

@@ -147,7 +147,8 @@ class Matches:
         """What it does not know yet: a question whose answer was late was heard all the same."""
         for own_move, observation in question.seen[max(played.told - question.told, 0) :]:
             played.told += 1
-            played.agent.observe(read_tuple(own_move), read_tuple(observation))  # type: ignore[arg-type]
+            own: Any = read_tuple(own_move)
+            played.agent.observe(own, read_tuple(observation))
 
     def _forget(self) -> None:
         """Games whose referee is gone."""

@@ -53,6 +53,11 @@ class Evaluation:
     best_response: SavedPolicy | None = field(default=None, repr=False, compare=False)
     """Each player's best response to the others, where it was asked for."""
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import evaluation_html  # a floor up, for notebooks alone
+
+        return evaluation_html(self)
+
     @classmethod
     def of(cls, values: Iterable[float], best: Iterable[float]) -> Evaluation:
         """From expected payoffs (n,) and those of best responses (n,)."""

@@ -22,6 +22,7 @@ import msgspec
 from infoset.errors import MissingExtraError, one_line
 from infoset.remote.serving import Refusal, read_body
 from infoset.web.guard import SECURITY, TOKEN_HEADER, Guard
+from infoset.web.listing import Listing
 from infoset.web.workers import Worker
 
 try:
@@ -57,6 +58,7 @@ class Site:
     tables: Worker = field(init=False)
     studies: Worker = field(init=False)
     hub: Hub = field(default_factory=Hub)
+    listing: Listing = field(init=False)
 
     def __post_init__(self) -> None:
         self.tables = Worker("infoset.web.tables:Tables", self.folders)
@@ -64,6 +66,7 @@ class Site:
         for worker in (self.tables, self.studies):
             worker.heard.append(self.hub.hear)
         self.tables.fallen.append(self.hub.lost)
+        self.listing = Listing(self.folders)
 
     def app(self) -> Starlette:
         """The whole of it."""
