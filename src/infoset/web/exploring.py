@@ -128,12 +128,15 @@ class Exploring:
         return {}
 
     def open(self, wish: Of) -> dict[str, Any]:
-        """What a source is: its game, players, how it came about."""
+        """What a source is: its game, players, how it came about; of a game that is not solved here yet just that."""
+        if wish.source.startswith("game:") and wish.source not in self.sources:
+            return {"source": wish.source, "solved": False}
         source = self.source(wish.source)
         solution = source.solution
         table = source.table
         return {
             "source": source.name,
+            "solved": True,
             "game": source.game_name,
             "players": source.players,
             "made_by": {k: v for k, v in source.made_by.items() if isinstance(v, (str, int, float))},
@@ -182,11 +185,12 @@ class Exploring:
             return {"line": values.line, "failed": values.failed, "evaluation": None}
         found, free, form = values.study.evaluation, values.free, values.study.form
         assert free is not None
+        solved: Any = source.solution if source.solution and source.solution.exploitability is not None else found
         return {
             "line": "", "failed": "",
             "evaluation": {
-                "values": found.values, "gains": _gains(found), "free_gains": _gains(free),
-                "exploitability": found.exploitability, "nash_conv": found.nash_conv, "epsilon": found.epsilon,
+                "values": solved.values, "gains": _gains(found), "free_gains": _gains(free),
+                "exploitability": solved.exploitability, "nash_conv": solved.nash_conv, "epsilon": solved.epsilon,
                 "histories": form.num_histories, "infosets": form.num_infosets,
             },
         }  # fmt: skip

@@ -219,7 +219,7 @@ def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
             found |= {
                 "ev": study.values[part].tolist(), "best": study.best_values[part].tolist(),
                 "regret": study.regret[part].tolist(), "worth": float(study.worth[k]),
-                "reach": float(study.reach[k]), "p": study.behaviour[part].tolist(),
+                "reach": float(study.reach[k]),
             }  # fmt: skip
     return found
 

@@ -45,10 +45,8 @@ class Explorer {
   }
 
   async open() {
-    try {
-      this.about = await get("explore/open", { source: this.source });
-    } catch (error) {
-      if (!this.source.startsWith("game:")) throw error;
+    this.about = await get("explore/open", { source: this.source });
+    if (!this.about.solved) {
       await this.solveFirst();
       if (this.closed) return;
       this.about = await get("explore/open", { source: this.source });
@@ -138,13 +136,18 @@ class Explorer {
   }
 
   remember() {
+    go("explore", address(this.source, this.kept(this.other)), true);
+  }
+
+  /** What the address keeps of the view, beside the source. */
+  kept(other) {
     const more = {};
-    if (this.other.startsWith("item:")) more.with = this.other.slice(5);
-    else if (this.other) more.to = this.other;
+    if (other.startsWith("item:")) more.with = other.slice(5);
+    else if (other) more.to = other;
     if (this.way !== "public") more.way = this.way;
     if (this.at) more.at = this.at;
     if (this.measure !== "strategy") more.show = this.measure;
-    go("explore", address(this.source, more), true);
+    return more;
   }
 
   view(more = {}) {
@@ -200,6 +203,14 @@ class Explorer {
     this.load();
   }
 
+  /** To one information set, by its owner's own way. */
+  goKey(player, key) {
+    this.way = this.ways.value = String(player);
+    this.at = key;
+    this.setMeasure("strategy");
+    this.load(true);
+  }
+
   up() {
     const taken = this.node.steps.filter((step) => step.chosen !== null);
     let depth = taken.length - 1;
@@ -220,7 +231,7 @@ class Explorer {
     const legend = make("legend", {}, make("span", {}, this.way === "public" ? this.who(step.by) : depth ? "then" : this.who(Number(this.way))),
       make("span", {}, step.reach === null ? "" : percent(step.reach, step.reach < 0.01 ? 2 : 0)));
     const box = make("fieldset", { className: last && !this.node.ends ? "step here" : "step" }, legend);
-    const many = step.branches.length > 4;
+    const many = step.branches.length > 3;
     if (many) {
       box.append(make("select", { aria: { label: `${this.who(step.by)}: what happened` }, onchange: (event) => this.follow(depth, step.branches[event.target.selectedIndex - 1]?.at ?? null) },
         make("option", { selected: step.chosen === null }, "…"),
@@ -279,8 +290,8 @@ class Explorer {
 
   point(group, row, k) {
     this.pointed = { group, row, k };
-    const columns = [["Chance", (i) => percent(row.p?.[i], 3)]];
-    if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 3)]);
+    const columns = [["Chance", (i) => percent(row.p?.[i], 2)]];
+    if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 2)]);
     if (row.ev) columns.push(["Value", (i) => signed(row.ev[i], 5)], ["Regret", (i) => signed(row.regret[i], 5)]);
     this.detail.replaceChildren(
       make("h2", { className: "key" }, `${this.who(group.player)}: ${row.key}`),
@@ -392,7 +403,8 @@ class Explorer {
       rows.length ? make("table", { className: "matrix" },
         make("thead", {}, make("tr", {}, ...["Player", "Knows", "This", "Other"].map((name) => make("th", { scope: "col" }, name)), make("th", { className: "last" }, "Apart"))),
         make("tbody", {}, ...rows.map((row) => make("tr", {},
-          make("td", {}, this.who(row.player)), make("th", { scope: "row", title: row.key }, row.key),
+          make("td", {}, this.who(row.player)), make("th", { scope: "row", title: row.key }, this.about.rows
+            ? make("button", { className: "plain", type: "button", onclick: () => this.goKey(row.player, row.key) }, row.key) : row.key),
           make("td", { style: { width: "24%" } }, mix(row.moves, row.p, this.node.hues, true)), make("td", { style: { width: "24%" } }, mix(row.moves, row.q, this.node.hues, true)),
           make("td", { className: "last" }, percent(row.apart)))))) : make("p", { className: "empty" }, "They play the same everywhere."));
     this.body.prepend(this.differences);

@@ -6,7 +6,7 @@ import { make } from "./dom.js";
 
 const GAMES = [
   ["kuhn_poker", "three cards, one bet"], ["leduc_poker", "two rounds, one public card"],
-  ["kuhn_poker(players=3)", "three players"], ["liars_dice", "one die each"], ["goofspiel(cards=4)", "bids at once"],
+  ["kuhn_poker(players=3)", "three players"], ["liars_dice", "one die each"], ["goofspiel(num_cards=4)", "bids at once"],
   ["tiny_hanabi", "a shared payoff"], ["gdl:meier", "claims and doubts, in GDL-II"],
 ];
 

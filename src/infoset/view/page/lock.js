@@ -140,7 +140,7 @@ export class LockPanel {
       });
       this.stop.onclick = () => post("explore/cancel", { task: task.task });
       const done = await waitFor(task, (told) => { this.progress.textContent = told.line; }, () => this.explorer.closed);
-      if (!this.explorer.closed) go("explore", address(done.source, { to: this.explorer.source, ...(this.explorer.at ? { at: this.explorer.at } : {}) }));
+      if (!this.explorer.closed) go("explore", address(done.source, this.explorer.kept(this.explorer.source)));
     } catch (error) {
       this.progress.textContent = error.message;
     }

@@ -162,7 +162,7 @@ export class Matrix {
     const best = Math.max(...values.filter((x) => x !== null && !Number.isNaN(x)));
     this.group.moves.forEach((move, k) => {
       const value = values[k], text = measure.text(value);
-      const faint = value === null || (measure === MEASURES.strategy ? value < 0.0005 : measure.needs && value < best - 1e-9);
+      const faint = value === null || (measure === MEASURES.strategy ? value < 0.0005 : measure.needs && value < best - 0.0005);
       const cell = make("div", { className: faint ? "cell faint" : "cell", style: { "--of": colour(this.hues, move) } },
         ...barOf(measure, value, most), make("b", {}, text));
       const here = number === this.at[0] && k === this.at[1];

@@ -40,7 +40,7 @@ export function wayTree(steps, who, go, width) {
   };
   svg.append(draw("text", { x: 12, y: 14 }, "start"));
   walk(0, 14);
-  svg.prepend(...lines);
+  svg.prepend(...lines.filter((one) => !one.classList.contains("taken")), ...lines.filter((one) => one.classList.contains("taken")));
   svg.setAttribute("height", 14 + line * LINE + 18);
   return svg;
 }
