@@ -566,6 +566,7 @@ def test_names_of_agents() -> None:
         "docker",
         "ggp",
         "http",
+        "human",
         "isolated",
         "playground",
         "policy",

@@ -22,6 +22,7 @@ import pytest
 import typer
 
 import infoset
+from at_terminal import terminal
 from infoset import evaluation, play_match, warm_up
 from infoset.arena.store import load_replay
 from infoset.cli.app import app
@@ -54,8 +55,8 @@ class Odd:
 ODD = "python:agents.py:Odd"
 CUP = 'game = "rock_paper_scissors"\nteams = ["random", "python:agents.py:Odd"]\nformat = "swiss(rounds=2,wins=1)"\n'
 NEEDS = {"train": "torch", "watch --gif": "PIL", "watch --png": "PIL", "show --pdf": "matplotlib"}
-UNREAD = {"serve-agent", "ggp-player", "ggp-match"}
-"""Verbs that talk to others; they have tests of their own below."""
+UNREAD = {"serve-agent", "ggp-player", "ggp-match", "play"}
+"""Verbs that talk to others, or to a person; they have tests of their own below."""
 
 
 class Said(NamedTuple):
@@ -110,6 +111,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         f"{SOLVE} --method cfr --iterations 0 --start random", lambda s: abs(s.body["nash_conv"] - 11 / 12) > 1e-3
     ),
     "solve --runs": (f"{RUNS} --runs 2", lambda s: s.body["runs"]["count"] == 2),
+    "solve --lock": (f"{SOLVE} --lock P1=random --target 1e-6", lambda s: abs(s.body["values"][1] - 5 / 12) < 1e-5),
     "solve --seed": (
         f"{SOLVE} --method cfr --iterations 0 --start random --seed 5",
         lambda s: s.body["nash_conv"] == drawn(5) != drawn(6),
@@ -409,6 +411,7 @@ def test_what_would_not_be_used_is_refused(command: str, folder: Path) -> None:
 TALKING = {
     "serve-agent": ["--game", "--port", "--host"],
     "ggp-player": ["--port", "--host", "--agent", "--seed"],
+    "play": ["--seat", "--games", "--seed", "--seconds-per-move", "--replay", "--resume", "--practice", "--hints"],
     "ggp-match": ["--start-clock", "--play-clock", "--games", "--seed", "--scramble", "--replay", "--json"],
 }
 
@@ -488,3 +491,45 @@ def test_the_options_of_a_ggp_match(folder: Path, capsys: pytest.CaptureFixture[
     assert not any("door" in text for text in heard if text.upper().startswith("(START"))
     server.shutdown()
     server.server_close()
+
+
+RPS, LEFT = "play rock_paper_scissors random", ("> ", b"\x04")
+PLAYED: dict[str, tuple[list[str], list[tuple[str, bytes]], Callable[[str, Match], object]]] = {
+    # commands, what is typed at the terminal, and what is true of what was shown and of the last replay
+    "--seat": ([f"{RPS} --seat P2"], [("> ", b"1\n")], lambda text, match: match.agents == ("random", "human")),
+    "--games": ([f"{RPS} --games 2"], [("> ", b"1\n")] * 2, lambda text, match: "2 games:" in text),
+    "--seed": ([f"{RPS} --seed 5"], [("> ", b"1\n")], lambda text, match: match.seed == game_seed(5, 0)),
+    "--seconds-per-move": (
+        [f"{RPS} --seconds-per-move 5"], [("> ", b"1\n")], lambda text, match: match.seconds_per_move == 5
+    ),
+    "--replay": ([f"{RPS} --replay here"], [("> ", b"1\n")], lambda text, match: "here/match-00001.json" in text),
+    "--resume": (
+        [f"{RPS} --replay left", "play --resume left/match-00001.json"], [LEFT, ("> ", b"paper\n")],
+        lambda text, match: match.over and match.steps[0].moves[0] == "Paper",
+    ),
+    "--practice": (
+        ["play kuhn_poker random --practice"], [("> ", b"h\n"), ("By the equilibrium", b"\x04")],
+        lambda text, match: not match.over,
+    ),
+    "--hints": (
+        ["solve kuhn_poker --method cfr --iterations 3 --out run", "play kuhn_poker random --practice --hints run"],
+        [("> ", b"h\n"), ("By run", b"\x04")], lambda text, match: not match.over,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("option", PLAYED)
+def test_an_option_of_play_does_what_it_says(option: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands, keys, shown = PLAYED[option]
+    assert any(option in command.split() for command in commands)
+    with terminal(keys, monkeypatch) as typist:
+        for command in commands:
+            app(shlex.split(command), standalone_mode=False)
+    text = typist.text()
+    replays = sorted(folder.rglob("match-*.json"), key=lambda path: path.stat().st_mtime_ns)
+    assert shown(text, Match.load(replays[-1])), text
+
+
+def test_every_option_of_play_has_a_case() -> None:
+    assert set(PLAYED) == set(TALKING["play"])

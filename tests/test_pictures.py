@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from infoset import Game, load
+from infoset import Game, Nature, ProductForm, Stage, load
 from infoset.base import Action, InformationState, Observed, Picture, State, Step
 from infoset.catalog import known_games
 from infoset.gdl.game import GdlGame
@@ -276,6 +276,24 @@ def test_a_game_of_ones_own_may_draw_itself_and_is_a_path_otherwise() -> None:
     game = RandomGame(7)
     *_, last = moments(game, 1)
     assert whole(game, last.steps, last.moves)["kind"] == "path"
+
+
+def test_axes_lie_face_down_until_a_stage_shows_them() -> None:
+    game = ProductForm(
+        "signals", ("P1", "P2"),
+        (Nature("card", ("red", "black")), Stage("word", "P1", ("yes", "no"), sees="card"),
+         Stage("guess", "P2", ("red", "black"), sees="word")),
+        lambda past: float(past["guess"] == past["card"]),
+    )  # fmt: skip
+    moment = after(game, [(None, None), ("yes", None)], ["red", None])
+    areas = [seen(game, p, moment.known[p], moment.legal[p])["areas"] for p in (0, 1)]
+    assert [[(a["cards"], a["hidden"]) for a in own] for own in areas] == [
+        [(["red"], 0), (["yes"], 0), ([], 0)], [([], 1), (["yes"], 0), ([], 0)],
+    ]  # fmt: skip
+    assert token_words(game, 1, moment.known[1][0]) == "you are asked at guess and see yes"
+    ended = after(game, [(None, None), ("yes", None), (None, "black")], ["red", None, None])
+    assert [a["cards"] for a in whole(game, ended.steps, ended.moves)["areas"]] == [["red"], ["yes"], ["black"]]
+    check_game(game, 1)
 
 
 def test_hostile_names_are_one_line_of_print() -> None:

@@ -42,7 +42,9 @@ def _has(module: str) -> bool:
 
 def test_every_verb_is_in_the_table() -> None:
     verbs = {command.name or command.callback.__name__ for command in app.registered_commands}
-    assert verbs - {"warm-up", "ggp-player", "ggp-match", "serve-agent"} <= {command.split()[0] for command, _ in ROWS}
+    assert verbs - {"warm-up", "play", "ggp-player", "ggp-match", "serve-agent"} <= {
+        command.split()[0] for command, _ in ROWS
+    }
 
 
 @pytest.mark.parametrize("name", re.findall(r"python:(examples/\S+?\.py)", PAGE))

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         nash_conv,
         performance,
     )
+    from infoset.solvers.study import Study
     from infoset.solvers.tabular.cfr import (
         cfr,
         cfr_plus,
@@ -99,6 +100,7 @@ _HOME = {
     "Stage": "games.product_form",
     "State": "base",
     "Step": "base",
+    "Study": "solvers.study",
     "TabularPolicy": "policies.tabular",
     "TeamOptimum": "solvers.teams.optimum",
     "Watcher": "solvers.work",
@@ -175,6 +177,7 @@ __all__ = [
     "Stage",
     "State",
     "Step",
+    "Study",
     "TabularPolicy",
     "TeamOptimum",
     "Watcher",

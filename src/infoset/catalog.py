@@ -8,7 +8,6 @@ from pathlib import Path
 
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
-from infoset.formats.efg import read_efg
 from infoset.names import build, parse_name
 from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
 
@@ -38,13 +37,19 @@ POMMERMAN = "pommerman:"
 MAX_PATH = 255
 
 
+def _read_efg(path: str) -> Game:
+    from infoset.formats.efg import read_efg
+
+    return read_efg(path)
+
+
 def _read_gdl(path: str) -> Game:
     from infoset.gdl.game import read_gdl_game
 
     return read_gdl_game(path)
 
 
-READERS: dict[str, Callable[[str], Game]] = {".efg": read_efg, ".gdl": _read_gdl, ".kif": _read_gdl}
+READERS: dict[str, Callable[[str], Game]] = {".efg": _read_efg, ".gdl": _read_gdl, ".kif": _read_gdl}
 
 
 def load(name: str) -> Game:
@@ -111,6 +116,21 @@ def game_entries() -> list[Entry]:
     entries = [*GAMES.entries(), *(Entry(GDL + name, {}, about(name)) for name in library())]
     variants = CONFIGS.items()
     return entries + [Entry(POMMERMAN + k, parameters(k), f"Pommerman: {rules.about}.") for k, rules in variants]
+
+
+def about(name: str) -> str:
+    """A line about a game by its name; nothing about files and games of the user's own."""
+    from infoset.gdl.library import about, library
+    from infoset.pommerman.config import CONFIGS
+
+    word = name.partition("(")[0]
+    described = word.removeprefix(GDL)
+    variant = word.removeprefix(POMMERMAN)
+    if word in GAMES:
+        return GAMES.entry(word).about
+    if word != described and described in library():
+        return about(described)
+    return f"Pommerman: {CONFIGS[variant].about}." if word != variant and variant in CONFIGS else ""
 
 
 def known_games() -> list[str]:

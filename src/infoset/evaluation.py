@@ -20,7 +20,7 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
-from infoset.match.agents import PolicyAgent, agent_name, check_agent, load_agent
+from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
 from infoset.names import move_words
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.public_policy import PublicPlay
@@ -153,18 +153,23 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
     raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
 
 
+MANY = "where thousands of games are played"
+
+
 def check_what(name: str) -> str | SavedPolicy:
     """The policy of a file, or the name of an agent; raises what a wrong one does, before anything slow begins."""
     if policy_file(name) is not None:
         return load_policy(name)
     if name != "random":
         check_agent(name)
+        check_elsewhere(name, MANY)
     return name
 
 
 def _named(name: str) -> SavedPolicy | Agent:
     if policy_file(name) is not None:
         return load_policy(name)
+    check_elsewhere(name, MANY)
     agent = load_agent(name)
     plays = agent.policy if isinstance(agent, PolicyAgent) else None
     return plays if isinstance(plays, SavedPolicy) else agent

@@ -32,6 +32,7 @@ from infoset.files import (
     replace_file,
 )
 from infoset.policies.saved import SavedPolicy
+from infoset.solvers.method import Lock
 from infoset.solvers.work import Point, Work
 
 SCHEMA = 1
@@ -52,6 +53,7 @@ class RunConfig(msgspec.Struct, frozen=True):
     target: float | None = None
     seconds: float | None = None
     runs: int | None = None
+    lock: Lock | None = None
     reason: str = ""
     schema: int = SCHEMA
 

@@ -20,10 +20,11 @@ from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, I
 from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
+from infoset.locking import AnyLock, read_lock
 from infoset.policies.saved import SavedPolicy
 from infoset.runs import RunConfig, RunFolder
 from infoset.solvers.auto import Auto, Choice, choose
-from infoset.solvers.method import AnyMethod, Options, check_options, parse_method
+from infoset.solvers.method import AnyMethod, Lock, Options, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
 
@@ -72,6 +73,8 @@ class Solution:
     runs: tuple[float, ...] = field(default=(), repr=False)
     reason: str = ""
     why_not: str = ""
+    lock: Lock | None = field(default=None, repr=False)
+    """What was kept to; the figures are then those of the rest."""
     notes: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
 
@@ -81,6 +84,20 @@ class Solution:
         if self.bound is not None and self.values is not None:
             return max(self.bound - self.values[0], 0.0)
         return self.exploitability
+
+    def plot(self, axes: Any = None) -> Any:
+        """The convergence curve on axes of matplotlib, which are returned (extra ``plot``).
+
+        Raises ``ParameterError`` where there is none, as of a linear program, and ``MissingExtraError``.
+        """
+        from infoset.view.curves import plot_convergence
+
+        return plot_convergence(self.curve, f"{self.game} by {self.method}", axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import solution_html
+
+        return solution_html(self)
 
 
 def solve(
@@ -92,6 +109,7 @@ def solve(
     seconds: float | None = None,
     start: str | None = None,
     runs: int | None = None,
+    lock: AnyLock | None = None,
     seed: int | None = None,
     max_histories: int | None = None,
     out: str | Path | None = None,
@@ -107,6 +125,11 @@ def solve(
     It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds``; where none is given, at what
     the method has for itself.  ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
     An option that the method does not understand is refused.  ``max_histories`` bounds the tree.
+
+    ``lock`` solves around what some keep to, with the methods of the shared loop: ``{"P1": "random"}`` (a player, and
+    whatever plays), ``{"K bet": {"bet": 1.0}}`` or ``{("P2", "K bet"): …}`` (an information set, and its chances).  The
+    figures are then those of the rest: nobody gains by deviating where it is locked, and who is locked everywhere does
+    not count in the exploitability; ``evaluate`` of the policy alone counts everybody.
 
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
     ``resume`` goes on with the run in ``out``, bit for bit, whose game and method need not be named again; limits that
@@ -128,7 +151,7 @@ def solve(
     """
     watcher = watcher or Watcher()
     check_executor(executor)
-    asked = Options(iterations, target, seconds, start, runs, 0 if seed is None else seed)
+    asked = Options(iterations, target, seconds, start, runs, lock or None, 0 if seed is None else seed)
     if resume is True:
         if out is None:
             raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
@@ -207,7 +230,7 @@ class _Plan(NamedTuple):
         """What the folder keeps."""
         o = self.options
         return RunConfig(
-            self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, reason
+            self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, o.lock, reason
         )  # fmt: skip
 
 
@@ -224,6 +247,8 @@ def _prepared(
 ) -> _Task:
     """The game built, the method chosen, its work where it begins or goes on; then the folder is made, or taken up."""
     compiled = Compiled.of(plan.game, max_histories, within(plan.limits.seconds, watcher.building))
+    if plan.options.lock:
+        plan = plan._replace(options=replace(plan.options, lock=read_lock(compiled, plan.options.lock)))
     choice = plan.choice or choose(compiled, plan.options)
     check_options(choice.method, plan.options)
     work = choice.method.work(compiled, plan.options)
@@ -279,6 +304,8 @@ def _gone_on_with(
 ) -> _Plan:  # fmt: skip
     out = folder.path
     name = method if method is None or isinstance(method, str) else method.name
+    if asked.lock is not None:
+        raise CheckpointError(f"{out} holds a run with what it keeps to, if anything; lock belongs to its beginning")
     given = (
         ("game", None if game is None else _name(game), config.game), ("method", name, config.method),
         ("start", asked.start, config.start), ("seed", seed, config.seed), ("runs", asked.runs, config.runs),
@@ -287,7 +314,7 @@ def _gone_on_with(
         if mine not in (None, held):
             raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}: {what} {held}, not {mine}")
     start = None if config.start == "uniform" else config.start
-    own = Options(config.iterations, config.target, config.seconds, start, config.runs, config.seed)
+    own = Options(config.iterations, config.target, config.seconds, start, config.runs, config.lock, config.seed)
     limits = Limits(asked.iterations, asked.target, asked.seconds)
     if limits != Limits():
         own = replace(own, iterations=asked.iterations, target=asked.target, seconds=asked.seconds)
@@ -374,6 +401,8 @@ def _labelled(task: _Task) -> Any:
     options, method = task.plan.options, task.choice.method.name
     start = options.start or "uniform"
     made_by = {"method": method, "iterations": task.work.iteration, "start": start, "seed": options.seed}
+    if options.lock:
+        made_by["lock"] = {player: sorted(table) for player, table in options.lock.items()}
     return None if policy is None else replace(policy, made_by=made_by)
 
 
@@ -395,7 +424,7 @@ def _solution(
         start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
         players=compiled.players, values=None if found is None else found.values,
         policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
-        notes=work.notes(), folder=folder.path if folder else None,
+        notes=work.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
     )  # fmt: skip
 
 

@@ -250,6 +250,26 @@ class TrainingRun:
     method: str
     last: Any
 
+    def points(self) -> list[Any]:
+        """The curve: an ``Epoch`` for each that was trained, as the folder holds it."""
+        from infoset.learn.train import TrainingFolder
+
+        return TrainingFolder(self.folder).points()
+
+    def plot(self, axes: Any = None) -> Any:
+        """The losses and what the start is held to be worth, on two axes of matplotlib (extra ``plot``).
+
+        Raises ``ParameterError`` for a training of fewer than two epochs, and ``MissingExtraError``.
+        """
+        from infoset.view.curves import plot_learning
+
+        return plot_learning(self.points(), f"{self.game}: {self.method}", axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import training_html
+
+        return training_html(self, self.points())
+
 
 def train(
     game: str | Game | None = None,

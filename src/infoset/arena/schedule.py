@@ -16,19 +16,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from math import ceil, inf
+from math import ceil, comb, inf
 from typing import NamedTuple
 
 from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import APART, GIVEN, check_agent, check_made_for, load_agents, read_name
+from infoset.match.agents import APART, GIVEN, check_agent, check_elsewhere, check_made_for, load_agents, read_name
 from infoset.match.series import game_seed, sides_of
 from infoset.registry import PYTHON
 
 PLUS = "+"
 FOREIGN = "playground"
 MAX_TEAMS = 1000
+MAX_GROUPS = 1_000_000
 
 
 class Team(NamedTuple):
@@ -78,19 +79,33 @@ class Schedule:
         sides = sides_of(rules)
         if len(sides) < 2:
             raise UnsupportedGameError(f"{game} has one side only; a tournament needs a game with opponents")
+        found = cls.between(game, teams, seed, self_matches, sides)
+        members = dict.fromkeys(member for team in found.teams for member in team.members)
+        for name in members:
+            check_agent(name)
+            check_elsewhere(name, "in a tournament")
+        own = [name for name in members if not is_foreign(name)]
+        check_made_for(rules, own)
+        load_agents(own)
+        return found
+
+    @classmethod
+    def between(
+        cls, game: str, teams: Sequence[str], seed: int, self_matches: bool, sides: tuple[tuple[int, ...], ...]
+    ) -> Schedule:  # fmt: skip
+        """The same where the sides of the game are known; no agent is looked up.
+
+        Raises ``ParameterError`` for teams that do not fit, or are more than anybody could play.
+        """
         if not 2 - self_matches <= len(teams) <= MAX_TEAMS:
             raise ParameterError(
                 f"{len(teams)} team{'s' if len(teams) != 1 else ''}; a tournament needs 2 to {MAX_TEAMS};"
                 " one is enough with --self, where it plays against itself"
             )
         read = _labelled([_members(text, sides) for text in teams], teams)
-        members = dict.fromkeys(member for team in read for member in team.members)
-        for name in members:
-            check_agent(name)
-        own = [name for name in members if not is_foreign(name)]
-        check_made_for(rules, own)
-        load_agents(own)
         slots = len(sides) if len(read) >= len(sides) else 2
+        if comb(len(read), slots) > MAX_GROUPS:
+            raise ParameterError(f"{len(read)} teams at tables of {slots} are {comb(len(read), slots):,} tables")
         groups = list(combinations(range(len(read)), slots))
         groups += [(team,) * slots for team in range(len(read)) if self_matches]
         return cls(game, seed, sides, read, tuple(groups), tuple(seatings(len(sides), slots)))
@@ -108,6 +123,11 @@ class Schedule:
         """Whether the game of that number is played in a tournament in which every group plays ``games``."""
         turn, _, seating = self._place(number)
         return 0 <= turn * len(self.seatings) + seating < games
+
+    def games(self, number: int) -> int:
+        """How many games every group plays at least, where one of that number is played."""
+        turn, _, seating = self._place(number)
+        return turn * len(self.seatings) + seating + 1
 
     def fixture(self, number: int) -> Fixture:
         """The game of that number.

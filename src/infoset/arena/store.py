@@ -18,14 +18,17 @@ from pathlib import Path
 
 import msgspec
 
+from infoset.arena.reading import asked, reading
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder
-from infoset.match.replay import Match
+from infoset.match.replay import Match, checked
 
 SCHEMA = 2
 READS = (1, SCHEMA)  # in a file of schema 1 no clock runs
 APPLICATION = 0x696E6673  # "infs", in the file's header
 MEMORY = ":memory:"
+MAX_READ = 1_000_000
+"""Games of a file that is looked at."""
 LAST = "SELECT coalesce(max(number), 0) FROM games"
 TABLES = (
     "CREATE TABLE tournament (config TEXT NOT NULL)",
@@ -112,6 +115,28 @@ class Store:
                 store._take_over(config)
             yield store
 
+    @classmethod
+    @contextmanager
+    def read(cls, path: Path) -> Iterator[Store]:
+        """A tournament's file to be looked at, also while it is played: nothing is written, nobody is kept out.
+
+        Raises ``CheckpointError`` for a file that is no tournament's.
+        """
+        try:
+            with reading(path) as connection:
+                store = cls(connection, str(path))
+                store._check_kind()
+                yield store
+        except FileNotFoundError:
+            raise CheckpointError(f"{path}: no such file") from None
+        except (OSError, sqlite3.Error) as error:
+            raise CheckpointError(f"{path}: {shorten(str(error), 200)}") from None
+
+    def config(self) -> TournamentConfig:
+        """What is played.  Raises ``CheckpointError`` where the file does not say it."""
+        with self._reading():
+            return msgspec.json.decode(asked(self.connection), type=TournamentConfig)
+
     def _is_new(self) -> bool:
         return not self._one("SELECT count(*) FROM sqlite_master") and self._one("PRAGMA application_id") == 0
 
@@ -137,8 +162,7 @@ class Store:
             with self._transaction():
                 self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
                 self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
-        with self._reading():
-            held = msgspec.json.decode(str(self._one("SELECT config FROM tournament")), type=TournamentConfig)
+        held = self.config()
         for field in msgspec.structs.fields(TournamentConfig):
             own, asked = getattr(held, field.name), getattr(config, field.name)
             if own != asked:
@@ -146,6 +170,19 @@ class Store:
                     f"{self.path} holds a tournament with {field.name}={_plain(own)}, not {_plain(asked)}; "
                     "choose another --db"
                 )
+
+    def numbers(self) -> list[int]:
+        """Those of the games so far.  Raises ``CheckpointError`` beyond ``MAX_READ``."""
+        found = [number for (number,) in self.connection.execute("SELECT number FROM games LIMIT ?", (MAX_READ + 1,))]
+        if len(found) > MAX_READ:
+            raise CheckpointError(f"{self.path} holds more than {MAX_READ:,} games")
+        return found
+
+    def seats(self) -> int:
+        """How many players the game has, 0 where none was played."""
+        with self._reading():
+            row = self._one("SELECT agents FROM games LIMIT 1")
+            return 0 if row is None else len(msgspec.json.decode(str(row), type=tuple[str, ...]))
 
     def results(self, players: int) -> Iterator[Result]:
         """All games so far by number, of a game for so many players."""
@@ -184,7 +221,8 @@ class Store:
                 "those before it are, and the same command goes on"
             ) from None
 
-    def _replay(self, number: int) -> Match:
+    def replay(self, number: int) -> Match:
+        """The game of that number.  Raises ``ParameterError`` for one that is not there, or was forfeited."""
         query = "SELECT replay, forfeit, agents FROM games WHERE number = ?"
         row = self.connection.execute(query, (number,)).fetchone()
         if row is None:
@@ -198,7 +236,7 @@ class Store:
             body = unpack.decompress(replay, MAX_TEXT_BYTES)
             if not unpack.eof:
                 raise ValueError(f"the replay of game {number} is cut off or too large")
-            return msgspec.json.decode(body, type=Match)
+            return checked(msgspec.json.decode(body, type=Match))
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -232,11 +270,8 @@ def load_replay(path: Path, number: int) -> Match:
 
     Raises ``CheckpointError`` for a file that is no tournament's, ``ParameterError`` for a game that is not in it.
     """
-    if not path.is_file():
-        raise CheckpointError(f"{path}: no such file")
-    with _connected(path) as store:
-        store._check_kind()
-        return store._replay(number)
+    with Store.read(path) as store:
+        return store.replay(number)
 
 
 def _text(config: TournamentConfig) -> str:

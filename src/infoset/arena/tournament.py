@@ -9,7 +9,7 @@ from itertools import combinations
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,19 +20,28 @@ from infoset.arena.schedule import Fixture, Schedule, is_foreign
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
 from infoset.arena.worker import PlayedGame, Setup, Task
 from infoset.base import Agent, Game
-from infoset.catalog import load
-from infoset.errors import InfosetError, ParameterError, shorten
+from infoset.catalog import load, load_named
+from infoset.errors import (
+    CheckpointError,
+    FormatError,
+    InfosetError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedGameError,
+    shorten,
+)
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.match.agents import given
 from infoset.match.match import MAX_SEED, check_clocks
-from infoset.match.series import PROGRESS_SECONDS
+from infoset.match.series import PROGRESS_SECONDS, sides_of
 from infoset.names import check_range, full_name
 from infoset.processes import check_shared_files, usable_cores
-from infoset.registry import own_name
+from infoset.registry import PYTHON, check_trusted, own_name
 
 MOVE_LIMIT = 10.0
 SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
 MAX_WORKERS = 1000
+MAX_READ_TEAMS = 200
 AnyCrew: TypeAlias = Crew | LocalCrew | SharedCrew
 
 
@@ -87,6 +96,20 @@ class Standings:
                 wins[place[cell.a], place[cell.b]] = cell.wins + cell.ties / 2
                 wins[place[cell.b], place[cell.a]] = cell.losses + cell.ties / 2
         return bradley_terry(self.teams, wins)
+
+    def plot(self, axes: Any = None) -> Any:
+        """The cross table in colours and the ratings with their intervals, on two axes of matplotlib (extra ``plot``).
+
+        ``axes``: the two, if they are not to be made.  Raises ``MissingExtraError``.
+        """
+        from infoset.view.plots import plot_standings
+
+        return plot_standings(self, axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import standings_html  # a floor up, for notebooks alone
+
+        return standings_html(self)
 
     def score(self, team: str) -> float | None:
         """Wins and half the ties against others as a share of the games, in [0, 1]; ``None`` without a game."""
@@ -191,6 +214,58 @@ def tournament(
         else:
             crew = LocalCrew(setup, rules)
         return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the file of a tournament says: how it stands, and which games count, by their numbers."""
+
+    standings: Standings
+    met: Mapping[int, tuple[int, ...]]
+    """Which teams played, by their numbers, in the order of the slots."""
+    scores: Mapping[int, Sequence[float]]
+    """What each of them made of it; -inf where it forfeited the game."""
+
+
+def read_record(path: Path) -> Record:
+    """How the tournament in a file stands, also while another process plays it; no agent is made for it.
+
+    Of a round robin, which may go on with more games, ``planned`` are those of the rounds so far; ``stopped`` is
+    ``running`` where games of the plan are left.  Raises ``CheckpointError`` for a file that is no tournament's, or
+    broken, and ``UnsupportedGameError`` where only code that the file names could tell the sides of the game.
+
+    >>> from infoset.arena.tournament import read_record, tournament
+    >>> played = tournament("kuhn_poker", ["random", "random"], games=4, workers=1, db="kuhn.db")
+    >>> read_record(Path("kuhn.db")).standings.table == played.table
+    True
+    """
+    with Store.read(path) as store:
+        run = _Run(*read_plan(store), store, None)
+        left = next(iter(run.due), None)
+        return Record(run.standings("games" if left is None else "running"), run.met, run.scores)
+
+
+def read_plan(store: Store) -> tuple[Schedule, Plan]:
+    """Who meets whom in a file that was opened, which may hold anything.  Raises as ``read_record`` does."""
+    config = store.config()
+    try:
+        check_trusted(config.game, store.path)
+        if PYTHON in config.format:
+            raise UnsupportedGameError(f"{store.path}: its format names Python code, {shorten(config.format)}")
+        if len(config.teams) > MAX_READ_TEAMS:
+            raise ParameterError(f"{len(config.teams)} teams; at most {MAX_READ_TEAMS} are read")
+        schedule = Schedule.between(config.game, config.teams, config.seed, config.self_matches, _sides(store))
+        games = max(map(schedule.games, store.numbers()), default=1)
+        form = FORMATS.build(config.format) if config.format else RoundRobin(games)
+        return schedule, form.plan(schedule)
+    except (ParameterError, FormatError, UnknownNameError) as error:
+        raise CheckpointError(f"{store.path}: {shorten(str(error), 200)}") from None
+
+
+def _sides(store: Store) -> tuple[tuple[int, ...], ...]:
+    """Who wins together.  Two players are opponents, whatever they play: the game need not be loaded for that."""
+    seats = store.seats()
+    return ((0,), (1,)) if seats in (0, 2) else sides_of(load_named(store.config().game, store.path))
 
 
 def _check_elsewhere(setup: Setup, apart: bool) -> None:

@@ -129,6 +129,10 @@ def solve(
         str | None, typer.Option(help="The first profile: uniform (default) or random, drawn with --seed.")
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Independent runs, where a method has several.")] = None,
+    lock: Annotated[
+        list[str] | None,
+        typer.Option(help="Solve around what is kept to: P1=random, P1=POLICY, or a .json of players, sets, chances."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -139,6 +143,7 @@ def solve(
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
     from infoset.cli.progress import SolveProgress
     from infoset.cli.report import solution_body, solution_text
+    from infoset.locking import read_locks
     from infoset.solvers.work import Watcher
     from infoset.solving import Solution
     from infoset.solving import solve as solve_game
@@ -146,6 +151,8 @@ def solve(
     folder = Path("runs/*") if out is None and not resume else out
     if game is not None and folder is not None:  # no name is read before the folder is known to be free
         game = _absolute(game)
+
+    locked = None if lock is None else read_locks(lock)
 
     def report(solution: Solution) -> None:
         _print_json(solution_body(solution)) if json_ else print(solution_text(solution))
@@ -156,8 +163,8 @@ def solve(
             solved=lambda solution: progress.after(lambda: report(solution)),
         )  # fmt: skip
         solve_game(
-            game, method, iterations=iterations, target=target, seconds=seconds, start=start, runs=runs, seed=seed,
-            max_histories=max_histories, out=folder, resume=resume, executor=executor, watcher=watcher,
+            game, method, iterations=iterations, target=target, seconds=seconds, start=start, runs=runs, lock=locked,
+            seed=seed, max_histories=max_histories, out=folder, resume=resume, executor=executor, watcher=watcher,
         )  # fmt: skip
 
 
@@ -334,6 +341,39 @@ def match(
         raise failed
 
 
+@app.command()
+def play(
+    game: MaybeGameName = None,
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AGENT]…",
+            help="One for each other seat, in order (default: the equilibrium of a small game, else a customary one).",
+        ),
+    ] = None,
+    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None,
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None,
+    seconds_per_move: Annotated[
+        float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="The folder in which each game is kept (default: below runs/play/).")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
+    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
+    hints: Annotated[
+        str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")
+    ] = None,
+) -> None:
+    """Play a game yourself, in the terminal; what you could not see is shown when it is over."""
+    from infoset.cli.play import Asked
+    from infoset.cli.play import play as sit_down
+
+    name = None if game is None else _absolute(game)
+    sit_down(Asked(name, tuple(agents or ()), seat, games, seed, seconds_per_move, replay, resume, practice, hints))
+
+
 class _ReplayWriter:
     """Writes each game it gets as the next file of ``folder``, which must hold no replays yet.
 
@@ -505,6 +545,21 @@ def serve_agent(
         serving = server(agent, game)
         print(f"{agent} answers on http://{host}:{where.getsockname()[1]}; Ctrl-C ends it", file=sys.stderr, flush=True)
         serving.run(sockets=[where])
+
+
+@app.command()
+def serve(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DIR]…", help="Folders of runs, replays, tournaments (runs).")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8421,
+    host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
+    name: Annotated[list[str] | None, typer.Option(help="A further name that the server is called by.")] = None,
+) -> None:
+    """Serve the page: play, watch, explore strategies, follow tournaments and runs in a browser."""
+    from infoset.cli.serve import serve as run
+
+    run(folders, host, port, name or [])
 
 
 @app.command("new-agent")

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import FormatError, shorten
 from infoset.files import read_text
-from infoset.games.rules import NativeState
+from infoset.games.rules import NativeState, ShownGame
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, LARGEST_PAYOFF, TERMINAL
@@ -365,7 +365,7 @@ class EfgState(NativeState, _Fields):
         return tuple(map(float, self.game.paid[self.node]))
 
 
-class EfgGame:
+class EfgGame(ShownGame):
     """An ``.efg`` file as a game; also the information map of the file's own information sets."""
 
     def __init__(self, efg: Efg, name: str) -> None:
@@ -384,6 +384,17 @@ class EfgGame:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+    def sizes(self) -> dict[str, str]:
+        return {"histories": f"{len(self.efg.nodes):,}", "information sets": f"{len(self.efg.infosets):,}"}
+
+    def _repr_html_(self) -> str:
+        from infoset.tree.game_tree import GameTree
+        from infoset.view.html import game_html
+        from infoset.view.text import MAX_TREE_NODES
+
+        trees = [GameTree.of(self)] if len(self.efg.nodes) <= MAX_TREE_NODES else []
+        return game_html(self, self.sizes(), *(svg for tree in trees if (svg := tree._repr_svg_())))
 
     def start(self) -> Observed:
         return self.step(0)

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from infoset.base import Action, JointMove, Observed, State, Step
-from infoset.errors import IllegalMoveError
+from infoset.base import Action, Game, JointMove, Observed, State, Step
+from infoset.errors import IllegalMoveError, shorten
 
 
-@dataclass(frozen=True)
-class Rules:
+class ShownGame:
+    """What the games of the library are in a notebook and in a console."""
+
+    name: str
+    players: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shorten(self.name)!r}, players={self.players!r})"
+
+    def sizes(self) -> Mapping[str, str]:
+        """What is known of its size without looking for it, in words by what is counted."""
+        return {}
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import game_html  # a floor up, as all of these, for notebooks alone
+
+        return game_html(cast("Game", self), self.sizes())
+
+
+@dataclass(frozen=True, repr=False)
+class Rules(ShownGame):
     """A native game as a value: its full name, its players and the step it starts with."""
 
     name: str
@@ -100,6 +119,11 @@ class NativeState:
         """The step that a joint move and nature's answer lead to.  Raises ``IllegalMoveError``."""
         check_play(self, moves, nature)
         return self.play_unchecked(moves, nature)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import state_html
+
+        return state_html(self)
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
         """One answer of nature; ``None`` when none is needed."""

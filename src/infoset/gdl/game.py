@@ -18,7 +18,7 @@ import numpy as np
 from infoset import signs
 from infoset.base import Action, JointMove, Observation, Observed, Positions
 from infoset.errors import BudgetError, FormatError, shorten
-from infoset.games.rules import NativeState, check_moves, check_play
+from infoset.games.rules import NativeState, ShownGame, check_moves, check_play
 from infoset.gdl.checks import ERROR, Defect, check, repair
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
@@ -251,7 +251,7 @@ def _restore(description: Description, budget: Budget, facts: frozenset[Term]) -
     return GdlState(rules, rules.evaluator.state(facts))
 
 
-class GdlGame:
+class GdlGame(ShownGame):
     """A game described in GDL or GDL-II: a name, the roles other than ``random``, a start."""
 
     def __init__(self, description: Description, name: str = "", budget: Budget = DEFAULT_BUDGET) -> None:
@@ -280,6 +280,11 @@ class GdlGame:
         if not isinstance(rules.evaluator, ScalarEvaluator) or any(rules.offers) or not rules.seats:
             return None
         return Explorer(rules.evaluator, rules.seats, rules.random, rules.open, rules.description.file).run(check)
+
+    def sizes(self) -> dict[str, str]:
+        net = self.rules.propnet
+        rules = {"rules": f"{len(self.rules.description.rules):,}"}
+        return rules if net is None else {**rules, "propositions": f"{len(net.base):,}"}
 
     def cache_info(self) -> Any:
         """Hits, misses and size of the cache of transitions."""

@@ -86,11 +86,12 @@ class PolicyAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if self._game is not game:
-            self._plays, self._game = self._on(game), game
+            self._plays, self._game = self.policy_for(game), game
         self.player, self.rng = player, rng
         self.known: InformationState = ()
 
-    def _on(self, game: Game) -> Policy:
+    def policy_for(self, game: Game) -> Policy:
+        """What it plays there.  Raises ``UnsupportedGameError``."""
         from infoset.compiled import Compiled
         from infoset.policies.saved import SavedPolicy
 
@@ -241,6 +242,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "ggp": "infoset.remote.ggp_agent:ggp",
         "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
         "http": "infoset.remote.http:http",
+        "human": "infoset.cli.terminal:human",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
         "playground": "infoset.match.agents:playground",
@@ -262,6 +264,7 @@ METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 APART = {"docker", "ggp", "http", "isolated"}  # agents that are in another process anyway
+HERE = {"human"}  # at the terminal of this one
 TRAINED = "trained:"
 NET = "net.safetensors"
 
@@ -379,9 +382,16 @@ def _unknown(word: str) -> ParameterError | UnknownNameError:
     return UnknownNameError("agent", word, known)
 
 
+def check_elsewhere(name: str, where: str) -> None:
+    """Raise ``ParameterError`` for an agent that plays at this terminal alone, which there is none of ``where``."""
+    if name not in GIVEN and read_name(name).word in HERE:
+        raise ParameterError(f"{name} plays at a terminal, and there is none {where}; see 'infoset play'")
+
+
 def alone(name: str, memory: int | None = None) -> str:
     """The name of the same agent in a process of its own, with so many MiB; one elsewhere has a process already."""
     parsed = read_name(name)
+    check_elsewhere(name, "in a process of its own")
     limits = () if memory is None else (("memory", memory),)
     return name if parsed.word in APART else str(Name("isolated", (("agent", parsed), *limits)))
 

@@ -213,13 +213,17 @@ class Round:
         returns = tuple(map(float, state.returns()))
         for player in range(len(self.agents)):
             self._call(player, "end", returns)
+        return self.record(state)
+
+    def record(self, state: State) -> Match:
+        """The record of the game as it stands in ``state``; nobody hears of it."""
         return Match(
             game=self.table.name,
             players=self.table.game.players,
             agents=self.labels,
             seed=self.seed,
             seconds_per_move=self.table.seconds_per_move,
-            returns=returns,
+            returns=tuple(map(float, state.returns())),
             steps=tuple(self.steps),
             faults=tuple(self.faults),
             over=state.terminal,

@@ -24,7 +24,7 @@ TOLERANCE = 1e-9
 if TYPE_CHECKING:
     Move: TypeAlias = Action | None
 else:
-    Move = Any  # msgspec knows no recursive types; ``_checked`` looks at moves itself
+    Move = Any  # msgspec knows no recursive types; ``checked`` looks at moves itself
 
 
 class Fault(msgspec.Struct, frozen=True):
@@ -79,6 +79,11 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     over: bool = True
     """False for a game that was left before its end; ``returns`` are then what was paid so far."""
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import match_html  # a floor up, for notebooks alone
+
+        return match_html(self)
+
     def save(self, path: str | Path) -> Path:
         """Write the replay as JSON; the file appears whole or not at all."""
         return replace_file(Path(path), lambda file: file.write(msgspec.json.encode(self) + b"\n"))
@@ -90,7 +95,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
         try:
             schema = msgspec.json.decode(text, type=_Schema).schema
             if schema == SCHEMA:
-                return _checked(msgspec.json.decode(text, type=cls))
+                return checked(msgspec.json.decode(text, type=cls))
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise FormatError(f"not a replay: {shorten(str(error), 200)}", str(path)) from None
         raise FormatError(
@@ -102,7 +107,7 @@ class _Schema(msgspec.Struct):
     schema: int
 
 
-def _checked(match: Match) -> Match:
+def checked(match: Match) -> Match:
     """``match`` with moves made of tuples.  Raises ``ValueError`` where its parts do not fit together."""
     n = len(match.players)
     if not n or len(match.agents) != n or len(match.returns) != n:

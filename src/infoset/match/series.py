@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from time import perf_counter
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -79,6 +79,17 @@ class Series:
     def moves_per_second(self) -> float:
         """Moves of all players in a second of the whole time."""
         return self.moves / self.seconds if self.seconds > 0 else 0.0
+
+    def plot(self, axes: Any = None) -> Any:
+        """Mean scores with their intervals on axes of matplotlib (extra ``plot``).  Raises ``MissingExtraError``."""
+        from infoset.view.plots import plot_series
+
+        return plot_series(self, axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import series_html  # a floor up, for notebooks alone
+
+        return series_html(self)
 
 
 def play_series(

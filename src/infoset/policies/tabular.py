@@ -73,10 +73,11 @@ class TabularPolicy:
 
         The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
         """
-        row, words = self.tables[player].get(self._key(known), {}), move_words(legal)
+        row, words = self.tables[player].get(self.key(known), {}), move_words(legal)
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
-    def _key(self, known: InformationState) -> str:
+    def key(self, known: InformationState) -> str:
+        """What names the information set in which a player moves that knows this."""
         if not self.map_name:
             return information_key(known)
         label = known[-1][1] if known else ""
@@ -194,6 +195,20 @@ class TabularPolicy:
         if self.game in ("", form.name):
             return PolicyError(f"the policy does not fit {form.name}: {why}")
         return PolicyError(f"the policy was made for {self.game}, this is {form.name}: {why}")
+
+    def plot(self, player: int | str = 0, axes: Any = None) -> Any:
+        """One player's strategy as bars, one an information set, on axes of matplotlib (extra ``plot``).
+
+        ``player`` is a seat, counted from 0, or a name.  Raises ``ParameterError`` for another, ``MissingExtraError``.
+        """
+        from infoset.view.plots import plot_policy
+
+        return plot_policy(self, player, axes)
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import policy_html  # a floor up, for notebooks alone
+
+        return policy_html(self)
 
     def save(self, path: str | Path) -> Path:
         """Write ``.npz`` or ``.json``, by the suffix; returns the path.  The file appears whole or not at all.

@@ -17,7 +17,7 @@ import numpy as np
 from infoset.base import Action, JointMove, Observation
 from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError, shorten
 from infoset.files import read_text
-from infoset.games.rules import check_moves, check_play
+from infoset.games.rules import ShownGame, check_moves, check_play
 from infoset.names import Value, check_range, format_value, full_name
 from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config, parameters
@@ -34,7 +34,7 @@ ALIVES = slice(st.AGENTS + st.ALIVE, st.MESSAGES, st.AGENT_FIELDS)
 SILENT = np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
 
 
-class Pommerman:
+class Pommerman(ShownGame):
     """The rules of one variant.  ``seed`` fixes the board, or ``state`` (what ``state_text`` gives) where play begins;
     without either nature draws a board.
     """
@@ -58,6 +58,12 @@ class Pommerman:
         self.moves = tuple(talk) if radio else MOVES
         self.pass_move: Action = (st.STOP, 0, 0) if radio else st.STOP
         self.teams = ((0, 2), (1, 3)) if rules.teams else tuple([(k,) for k in range(rules.num_agents)])
+
+    def sizes(self) -> dict[str, str]:
+        rules = self.config
+        sight = "everything" if rules.view is None else f"{rules.view} cells each way"
+        board = f"{rules.size} × {rules.size}"
+        return {"board": board, "agents see": sight, "steps": f"at most {rules.max_steps:,}"}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pommerman) and self._value == other._value
@@ -216,6 +222,11 @@ class PommermanState:
 
     def __repr__(self) -> str:
         return f"{self.game.name} after {self.row[st.STEP]} steps"
+
+    def _repr_html_(self) -> str:
+        from infoset.view.html import position_html
+
+        return position_html(self)
 
 
 def restore(game: Pommerman, key: bytes) -> PommermanState:

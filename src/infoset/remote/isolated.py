@@ -22,7 +22,7 @@ import msgspec
 from infoset.base import Agent, Game
 from infoset.catalog import load
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
-from infoset.match.agents import check_agent, load_agent
+from infoset.match.agents import check_agent, check_elsewhere, load_agent
 from infoset.match.apart import Apart
 from infoset.match.match import error_text
 from infoset.names import Name, Value, check_range, full_name
@@ -56,6 +56,7 @@ def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 6
         raise ParameterError("isolated: agent is missing; name it: isolated(agent=random)")
     name = str(agent)
     check_agent(name)
+    check_elsewhere(name, "in a process of its own")
     for key, value in ("memory", memory), ("cpu", cpu), ("files", files), ("processes", processes):
         check_range(key, value, 0, MAX_LIMIT)
     limits = Limits(memory, cpu, files, processes)
@@ -274,7 +275,8 @@ class Host:
                     self.game = name, load(name)
                 return self.agent.begin(self.game[1], player, generator(stream), deadline)
             case Observe(own_move, observation):
-                return self.agent.observe(read_tuple(own_move), read_tuple(observation))  # type: ignore[arg-type]
+                own: Any = read_tuple(own_move)
+                return self.agent.observe(own, read_tuple(observation))
             case Act(legal, deadline):
                 if deadline is not None and (stale or monotonic() >= deadline):
                     raise TimeoutError("it was still busy with an earlier call")

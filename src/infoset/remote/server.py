@@ -22,7 +22,7 @@ from infoset.base import Agent, Game
 from infoset.catalog import load as load_game
 from infoset.catalog import load_named
 from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, one_line, shorten
-from infoset.match.agents import load_agent
+from infoset.match.agents import check_elsewhere, load_agent
 from infoset.remote.calls import read_tuple
 from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, Move, Ping
 from infoset.remote.serving import Complaints, Refusal, read_body, web_server, what_happened
@@ -147,7 +147,8 @@ class Matches:
         """What it does not know yet: a question whose answer was late was heard all the same."""
         for own_move, observation in question.seen[max(played.told - question.told, 0) :]:
             played.told += 1
-            played.agent.observe(read_tuple(own_move), read_tuple(observation))  # type: ignore[arg-type]
+            own: Any = read_tuple(own_move)
+            played.agent.observe(own, read_tuple(observation))
 
     def _forget(self) -> None:
         """Games whose referee is gone."""
@@ -252,4 +253,5 @@ def server(agent: str, game: str | None) -> uvicorn.Server:
 
     Raises what ``load_agent`` and ``load`` raise, and ``UnsupportedGameError`` for an agent that does not play it.
     """
+    check_elsewhere(agent, "where many games are played at once")
     return web_server(Service(agent, game).app())

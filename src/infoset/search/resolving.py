@@ -23,7 +23,6 @@ from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, Public
 from infoset.search.ranges import Ranges
 from infoset.search.subgame_agent import MARGIN
 from infoset.search.subgraph import Values
-from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.loop import LoopSolver
 from infoset.tree.kernels import expect_up, gradient
@@ -32,7 +31,7 @@ from infoset.tree.plans import behaviour
 CHUNK = 25
 ITERATIONS = 200
 RESOLVING = "resolving"
-METHOD = replace(pcfr_plus(averaging=2.0), name=RESOLVING, update=updates.predictive_where_free, memory=2)
+METHOD = replace(pcfr_plus(averaging=2.0), name=RESOLVING)
 MAX_KEPT = 10_000  # solved public states, the least lately used go first
 NEVER = 1e-9  # how likely a place is where nobody comes, so that its strategy is averaged all the same
 
@@ -79,17 +78,16 @@ class Resolving:
         form = ahead.form
         self.promise = np.zeros(form.num_sequences)
         start = behaviour(form, np.zeros(form.num_sequences))
-        fixed = np.zeros(form.num_sequences)
+        fixed = np.full(form.num_sequences, -1.0)
         for player, chosen in enumerate(root.ranges):
             first = ahead.follow[player]
             if chosen is None:
                 self.promise[first - FOLLOW + STOP] = root.promised[player]
             else:
-                fixed[first] = fixed[first - FOLLOW + STOP] = 1.0
-                start[first] = np.maximum(chosen, NEVER)
-                start[first - FOLLOW + STOP] = 1.0 - start[first]
+                fixed[first] = np.maximum(chosen, NEVER)
+                fixed[first - FOLLOW + STOP] = 1.0 - fixed[first]
         self.solver = LoopSolver(form, METHOD, start)
-        self.solver.state.memory[1] = fixed
+        self.solver.keep_to(fixed)
         self.promised = np.zeros((len(ahead.leaves.position), form.num_players))
         self.weight = 0.0
         self.solver.promised = self.promise.copy()

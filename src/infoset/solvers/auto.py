@@ -9,9 +9,7 @@ from typing import ClassVar, NamedTuple
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
 from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options, parse_method
-from infoset.solvers.metrics import exploitability
 from infoset.solvers.work import Limits, Work
-from infoset.tree.plans import random_interior
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
@@ -136,15 +134,13 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
 
 def _portfolio(compiled: Compiled, options: Options, size: str) -> Choice:
     """Whichever comes nearer to an equilibrium in as many iterations."""
-    form, scores = compiled.form, dict[str, float]()
-    start = random_interior(form, options.seed) if options.start == "random" else None
-    solvers = {name: parse_method(name).solver(form, start) for name in PORTFOLIO}  # type: ignore[attr-defined]
+    solvers = {name: parse_method(name).work(compiled, options) for name in PORTFOLIO}
     began, done = time.monotonic(), 0
     while done < TRIAL and (not done or time.monotonic() - began < TRIAL_SECONDS):
         for solver in solvers.values():
             solver.step(1)
         done += 1
-    scores = {name: exploitability(form, solver.average()) for name, solver in solvers.items()}
+    scores = {name: found.exploitability for name, work in solvers.items() if (found := work.evaluation())}
     best = min(scores, key=scores.__getitem__)
     compared = ", ".join(f"{name} at {score:.2g}" for name, score in scores.items())
     return _chosen(best, options, f"{size}; after {done} iterations {compared}")

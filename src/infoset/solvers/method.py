@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError
 from infoset.names import check_choice, check_range
 from infoset.registry import Registry
 from infoset.solvers.work import Limits, Work
+
+Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 STARTS = ("uniform", "random")
 
@@ -28,6 +31,8 @@ class Options:
     """The first profile: ``uniform``, or ``random``, drawn by the seed."""
     runs: int | None = None
     """Independent ones."""
+    lock: Lock | None = None
+    """What is kept to: by player and information set the chances of its moves, all of them."""
     seed: int = 0
     """Of every random choice."""
 
@@ -40,7 +45,7 @@ class Options:
     @property
     def given(self) -> dict[str, Any]:
         """Those that were asked for; a seed is one of every method."""
-        return {name: value for name, value in asdict(self).items() if value is not None and name != "seed"}
+        return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}
 
 
 OPTIONS = tuple(field.name for field in fields(Options) if field.name != "seed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
-from infoset.tree.kernels import best_up, gradient, plan_down, root_values
+from infoset.tree.kernels import best_up, best_where_free, gradient, plan_down, root_values
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
@@ -53,6 +53,11 @@ class Evaluation:
     best_response: SavedPolicy | None = field(default=None, repr=False, compare=False)
     """Each player's best response to the others, where it was asked for."""
 
+    def _repr_html_(self) -> str:
+        from infoset.view.html import evaluation_html  # a floor up, for notebooks alone
+
+        return evaluation_html(self)
+
     @classmethod
     def of(cls, values: Iterable[float], best: Iterable[float]) -> Evaluation:
         """From expected payoffs (n,) and those of best responses (n,)."""
@@ -61,8 +66,11 @@ class Evaluation:
         return cls(sum(gains), sum(gains) / len(gains), max(gains), expected, attained)
 
 
-def evaluate_plan(form: SequenceForm, plan: FloatArray) -> Evaluation:
+def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None = None) -> Evaluation:
     """Exact figures of the profile with realisation weights ``plan`` (S,).
+
+    ``fixed`` (S,), or (0,): behaviour that nobody may deviate from, negative where all are free; who has no free
+    information set is not counted in ``exploitability``.
 
     By one pass over the sequence form for each player (Johanson et al. 2011).
 
@@ -73,8 +81,23 @@ def evaluate_plan(form: SequenceForm, plan: FloatArray) -> Evaluation:
     """
     n = form.num_players
     values, best = np.empty(n), np.empty(n)
+    if fixed is not None and len(fixed):
+        return _evaluate_locked(form, plan, fixed)
     root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
     return Evaluation.of(values, best)
+
+
+def _evaluate_locked(form: SequenceForm, plan: FloatArray, fixed: FloatArray) -> Evaluation:
+    values, best, worth = np.empty(form.num_players), np.empty(form.num_players), np.zeros(form.num_sequences)
+    for player in range(form.num_players):
+        own = form.player_sequences(player)
+        gradient(form.arrays, player, plan, worth)
+        values[player] = plan[own] @ worth[own]
+        best_where_free(form.arrays, player, fixed, worth)
+        best[player] = worth[own.start]
+    found = Evaluation.of(values, best)
+    free = sum(bool((fixed[form.arrays.first[list(form.player_infosets(p))]] < 0).any()) for p in range(len(values)))
+    return replace(found, exploitability=found.nash_conv / max(free, 1))
 
 
 def exploitability(form: SequenceForm, plan: FloatArray) -> float:

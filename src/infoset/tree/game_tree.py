@@ -33,7 +33,7 @@ NARROW = 32  # nodes of a level below which plain Python is quicker than the cal
 HISTORIES_A_REPORT = 10_000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GameTree:
     """Every history of a game; node 0 is the start, parents come before children, levels are contiguous.
 
@@ -122,6 +122,12 @@ class GameTree:
         if self.graph.map_name:
             return self.graph.labels[int(self.graph.label[self.position[self.infoset_node[infoset]]])]
         return self.states.key(int(self.infoset_state[infoset]))
+
+    def __repr__(self) -> str:
+        return (
+            f"GameTree of {self.name}: {len(self.parent):,} histories ({self.num_terminals:,} ends, "
+            f"depth {len(self.levels) - 2}), {len(self.infoset_player):,} information sets"
+        )
 
     def _repr_svg_(self) -> str | None:
         """What a notebook shows: the picture, or the plain text where the tree is too large for one."""

@@ -70,6 +70,24 @@ def best_up(a: FormArrays, player: int, values: FloatArray) -> None:
 
 
 @kernel
+def best_where_free(a: FormArrays, player: int, fixed: FloatArray, values: FloatArray) -> None:
+    """As ``best_up``, but where ``fixed`` (S,) is not negative it is what is played."""
+    top = a.infosets[player + 1] - ONE
+    for back in range(a.infosets[player + 1] - a.infosets[player]):
+        k = top - back
+        first, last = a.first[k], a.first[k] + a.size[k]
+        best = values[first]
+        if fixed[first] >= 0.0:
+            best = 0.0
+            for q in range(first, last):
+                best += fixed[q] * values[q]
+        else:
+            for q in range(first, last):
+                best = max(best, values[q])
+        values[a.parent[k]] += best
+
+
+@kernel
 def plan_down(a: FormArrays, player: int, strategy: FloatArray, plan: FloatArray) -> None:
     """Realisation weights from behaviour: plan[q] = plan[parent] * strategy[q]."""
     plan[a.sequences[player]] = 1.0

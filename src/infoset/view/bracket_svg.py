@@ -7,6 +7,7 @@ from xml.etree import ElementTree as Xml
 from infoset.arena.formats import Meeting
 from infoset.arena.tournament import Standings
 from infoset.errors import BudgetError, shorten
+from infoset.view.picture import printable
 from infoset.view.tournament_svg import GREY, INK, MARGIN, sheet, text
 from infoset.view.tournament_text import fault_lines
 
@@ -103,5 +104,5 @@ def _card(svg: Xml.Element, at: tuple[float, float], meeting: Meeting, names: tu
         weight = "bold" if through else "normal"
         name = names[team] if team >= 0 else "…"
         shown = text(svg, x + 8, level, shorten(name, LETTERS), fill=fill, font_weight=weight)
-        Xml.SubElement(shown, "title").text = name
+        Xml.SubElement(shown, "title").text = printable(name)
         text(svg, x + WIDTH - 10, level, str(wins), fill=fill, font_weight=weight, text_anchor="end")

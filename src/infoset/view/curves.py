@@ -6,29 +6,35 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from infoset.errors import ParameterError
 from infoset.files import replace_file
 from infoset.solvers.work import Point
+from infoset.view.plots import new_axes, tidy
 
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
+STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
 
 
 def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | None:
-    """Exploitability against iterations, log-log, average and current profile; else what the best policy so far earns.
+    """The picture of ``plot_convergence`` as a PNG.
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
-    known = [p for p in points if p.exploitability is not None]
-    shown = [p for p in known or points if p.iteration > 0 and (known or p.values)]
+    return _drawn(path, 1, lambda axes: plot_convergence(points, title, axes)) if len(_shown(points)) > 1 else None
+
+
+def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> Any:
+    """Exploitability against iterations, log-log, average and current profile; else what the best policy so far earns.
+
+    Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
+    """
+    shown = _shown(points)
     if len(shown) < 2:
-        return None
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-    figure = Figure(figsize=(7.2, 4.2), dpi=120, layout="constrained")
-    axes = figure.subplots()
+        raise ParameterError(f"{title} has no curve: it was looked at once")
+    axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
     iterations = [p.iteration for p in shown]
+    known = shown[-1].exploitability is not None
     lines = (("current_exploitability", "current", CURRENT, 1.2), ("exploitability", "average", AVERAGE, 2.2))
     for name, word, color, width in lines:
         if getattr(shown[-1], name) is not None:
@@ -41,26 +47,31 @@ def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | 
         _label_end(axes, iterations[-1], best[-1], "best", AVERAGE)
     axes.set_xlabel("iterations")
     axes.set_ylabel("exploitability" if known else "payoff of the best policy")
-    axes.set_title(title, loc="left", fontsize=11)
-    axes.grid(True, which="major", color="#dddddd", lw=0.8)
     axes.margins(x=0.02)
-    axes.spines[["top", "right"]].set_visible(False)
-    return replace_file(path, lambda file: figure.savefig(file, format="png"))
+    return tidy(axes, title)
+
+
+def _shown(points: Sequence[Point]) -> list[Point]:
+    known = [p for p in points if p.exploitability is not None]
+    return [p for p in known or points if p.iteration > 0 and (known or p.values)]
 
 
 def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
-    """What a network lost on values and policies, and what it held the start to be worth, against seconds.
+    """The picture of ``plot_learning`` as a PNG.
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
+    return _drawn(path, 2, lambda axes: plot_learning(points, title, axes)) if len(points) > 1 else None
+
+
+def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
+    """What a network lost on values and policies, and what it held the start to be worth, against seconds: two axes.
+
+    Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
+    """
     if len(points) < 2:
-        return None
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return None
-    figure = Figure(figsize=(7.2, 6.4), dpi=120, layout="constrained")
-    losses, start = figure.subplots(2, 1, sharex=True)
+        raise ParameterError(f"{title} has no curve: it is {len(points)} epochs long")
+    losses, start = axes = new_axes("a curve", (7.2, 6.4), rows=2) if axes is None else axes
     seconds = [p.seconds for p in points]
     for name, color in (("value", AVERAGE), ("policy", CURRENT)):
         values = [getattr(p, f"{name}_loss") for p in points]
@@ -69,23 +80,34 @@ def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
         losses.semilogy(seconds, values, color=color, lw=1.8)
         _label_end(losses, seconds[-1], values[-1], name, color)
     losses.set_ylabel("loss on mini-batches")
-    losses.set_title(title, loc="left", fontsize=11)
     for player in range(len(points[0].start_values)):
         values = [p.start_values[player] for p in points]
-        color = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")[player % 4]
+        color = STARTS[player % len(STARTS)]
         start.plot(seconds, values, color=color, lw=1.8)
-        start.annotate(f"player {player + 1}", (seconds[-1], values[-1]), xytext=(6, 0), textcoords="offset points",
-                       color=color, va="center", fontsize=9, annotation_clip=False)  # fmt: skip
+        _name_end(start, seconds[-1], values[-1], f"player {player + 1}", color)
     start.set_ylabel("the start is held to be worth")
     start.set_xlabel("seconds")
-    for axes in (losses, start):
-        axes.grid(True, which="major", color="#dddddd", lw=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
+    tidy(losses, title), tidy(start, "")
+    return axes
+
+
+def _drawn(path: Path, rows: int, draw: Any) -> Path | None:
+    """A picture in a file, which needs no window."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    figure = Figure(figsize=(7.2, 4.2 if rows == 1 else 6.4), dpi=120, layout="constrained")
+    draw(figure.subplots(rows, 1, sharex=True))
     return replace_file(path, lambda file: figure.savefig(file, format="png"))
 
 
-def _label_end(axes, x: float, y: float, text: str, color: str) -> None:  # type: ignore[no-untyped-def]
+def _label_end(axes: Any, x: float, y: float, text: str, color: str) -> None:
+    _name_end(axes, x, max(y, FLOOR), f"{text}\n{y:.1e}", color)
+
+
+def _name_end(axes: Any, x: float, y: float, text: str, color: str) -> None:
     axes.annotate(
-        f"{text}\n{y:.1e}", (x, max(y, FLOOR)), xytext=(6, 0), textcoords="offset points",
-        color=color, va="center", fontsize=9, annotation_clip=False,
+        text, (x, y), xytext=(6, 0), textcoords="offset points", color=color, va="center", fontsize=9,
+        annotation_clip=False,
     )  # fmt: skip

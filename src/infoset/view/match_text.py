@@ -11,7 +11,7 @@ def series_text(series: Series) -> str:
     head = f"{series.game}: {series.games:,} game{plural}, seed {series.seed}"
     tail = f"{series.moves:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
     stopped = ["stopped: interrupted"] if series.stopped == "interrupted" else []
-    return "\n".join([head, *columns(_rows(series)), *_examples(series), tail, *stopped])
+    return "\n".join([head, *columns(series_rows(series)), *_examples(series), tail, *stopped])
 
 
 def _examples(series: Series) -> list[str]:
@@ -21,7 +21,7 @@ def _examples(series: Series) -> list[str]:
     ]
 
 
-def _rows(series: Series) -> list[list[str]]:
+def series_rows(series: Series) -> list[list[str]]:
     """The table's cells, the titles first; agents that keep their seat are named with it."""
     titles = ["games", "wins", "draws", "losses", "mean score", "faults"]
     lines = [_cells(score) for score in series.agents]

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as Xml
 from infoset.arena.ratings import Rating
 from infoset.arena.tournament import Standings
 from infoset.errors import BudgetError, shorten
+from infoset.view.picture import printable
 from infoset.view.tournament_text import cross_table, fault_lines, ranking
 
 MAX_TEAMS = 40
@@ -40,7 +41,7 @@ def tournament_svg(standings: Standings) -> str:
     for place, team in enumerate(order):
         y = TOP + ROW * place
         name = text(svg, MARGIN, y + ROW / 2 + 4, f"{place + 1}  {shorten(team, NAME)}", font_size="12")
-        Xml.SubElement(name, "title").text = team
+        Xml.SubElement(name, "title").text = printable(team)
         text(svg, left + cell_width * (place + 0.5), TOP - 10, str(place + 1), text_anchor="middle", fill=GREY)
         for column, other in enumerate(order):
             _cell(svg, left + cell_width * column, y, cell_width, cells.get((team, other)))
@@ -57,7 +58,7 @@ def sheet(title: str, head: str, about: str, width: float, height: float) -> Xml
     svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", style=style)
     svg.set("width", f"{width:g}")
     svg.set("height", f"{height:g}")
-    Xml.SubElement(svg, "title").text = title
+    Xml.SubElement(svg, "title").text = printable(title)
     text(svg, MARGIN, 32, head, font_size="16", font_weight="bold")
     text(svg, MARGIN, 52, about, fill=GREY)
     return svg
@@ -69,7 +70,7 @@ def _cell(svg: Xml.Element, x: float, y: float, width: float, cell: tuple[int, i
         Xml.SubElement(svg, "rect", {**box, "fill": EMPTY})
         return
     score = (cell[0] + cell[2] / 2) / sum(cell)
-    Xml.SubElement(svg, "rect", {**box, "fill": _tint(score)})
+    Xml.SubElement(svg, "rect", {**box, "fill": _rgb(tint(score))})
     ink = "white" if score > 0.75 else INK
     middle = {"text_anchor": "middle", "fill": ink}
     text(svg, x + width / 2, y + 19, f"{100 * score:.0f} %", font_size="13", font_weight="bold", **middle)
@@ -80,11 +81,14 @@ def _count(cell: tuple[int, int, int]) -> str:
     return "/".join(map(str, cell))
 
 
-def _tint(score: float) -> str:
-    """From orange over white to blue."""
+def tint(score: float) -> tuple[float, ...]:
+    """From orange over white to blue: red, green and blue in [0, 1]."""
     end, share = (WIN, 2 * score - 1) if score > 0.5 else (LOSS, 1 - 2 * score)
-    mixed = [round(even + share * (full - even)) for even, full in zip(EVEN, end, strict=True)]
-    return f"rgb({','.join(map(str, mixed))})"
+    return tuple([(even + share * (full - even)) / 255 for even, full in zip(EVEN, end, strict=True)])
+
+
+def _rgb(parts: tuple[float, ...]) -> str:
+    return f"rgb({','.join(str(round(255 * part)) for part in parts)})"
 
 
 def _ratings(svg: Xml.Element, ratings: list[Rating], left: float, bottom: float) -> None:
@@ -124,5 +128,5 @@ def text(svg: Xml.Element, x: float, y: float, words: str, **style: str) -> Xml.
     """One line, with attributes such as ``font_size``."""
     named = {"fill": INK, **{name.replace("_", "-"): value for name, value in style.items()}}
     element = Xml.SubElement(svg, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **named})
-    element.text = words
+    element.text = printable(words)
     return element

@@ -19,11 +19,13 @@ def tournament_text(standings: Standings) -> str:
     more = [*meeting_lines(standings), *won_line(standings), *skill_lines(standings)]
     more += [*fault_lines(standings), *example_lines(standings)]
     return "\n".join(
-        [head, *columns(_rows(standings)), note, *more, tail] + (stopped if standings.stopped == "interrupted" else [])
+        [head, *columns(standing_rows(standings)), note, *more, tail]
+        + (stopped if standings.stopped == "interrupted" else [])
     )
 
 
-def _rows(standings: Standings) -> list[list[str]]:
+def standing_rows(standings: Standings) -> list[list[str]]:
+    """The table's cells, the titles first: team, score, rating, its interval, then the cross table."""
     order = ranking(standings)
     ratings = {rating.team: rating for rating in standings.ratings}
     cells = cross_table(standings)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numba
 import numpy as np
@@ -42,7 +42,7 @@ class LoopState(NamedTuple):
 
 def _learn(
     a: FormArrays, player: int, worth: FloatArray, strategy: FloatArray, plan: FloatArray,
-    average: FloatArray, values: FloatArray, memory: FloatArray, parameters: FloatArray,
+    average: FloatArray, values: FloatArray, memory: FloatArray, parameters: FloatArray, fixed: FloatArray,
 ) -> None:  # fmt: skip
     """Update the player's strategy, add its old realisation weights to the average, renew them."""
     firsts, sizes, parents = a.first, a.size, a.parent
@@ -52,18 +52,22 @@ def _learn(
         first, parent = firsts[k], parents[k]
         last = first + sizes[k]
         update(root, parent, first, last, worth[k], values, strategy, memory, parameters)
+        if len(fixed) and fixed[first] >= 0.0:
+            strategy[first:last] = fixed[first:last]
         reach = plan[parent]
         for q in range(first, last):
             average[q] = average[q] * discount + plan[q]
             plan[q] = reach * strategy[q]
 
 
-def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool, promised: FloatArray) -> None:
+def _iterate(
+    a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool, promised: FloatArray, fixed: FloatArray
+) -> None:
     """Run one iteration for each row of ``schedule``.
 
     Alternating: a player's update is seen by those after it in the same iteration.  The average takes the
     weights with which the iteration began.  ``promised`` (S,), or (0,): counterfactual values of moves that no
-    terminal gives.
+    terminal gives.  ``fixed`` (S,), or (0,): where it is not negative, the behaviour that is kept to.
     """
     n = a.rows.shape[0]
     for t in range(schedule.shape[0]):
@@ -71,7 +75,7 @@ def _iterate(a: FormArrays, s: LoopState, schedule: FloatArray, alternating: boo
         for step in range(2 * n):
             player, learns = (step // 2, step % 2) if alternating else (step % n, step // n)
             if learns:
-                learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, parameters)
+                learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, parameters, fixed)
             else:
                 gradient(a, player, s.plan, s.values)
                 if len(promised):
@@ -112,6 +116,8 @@ class Method(TabularMethod):
     0.916667
     """
 
+    takes: ClassVar[frozenset[str]] = TabularMethod.takes | {"lock"}
+
     name: str
     update: Update
     schedule: Schedule
@@ -130,7 +136,8 @@ class LoopSolver(Solver):
     def __init__(self, form: SequenceForm, method: Method, start: FloatArray | None = None) -> None:
         """``start``: behaviour to start from (S,), uniform by default; interior for methods on log weights.
 
-        ``promised`` may be set: counterfactual values (S,) that moves have besides what the game pays.
+        ``promised`` may be set: counterfactual values (S,) that moves have besides what the game pays; and ``fixed``
+        (see ``keep_to``).
         """
         size = form.num_sequences
         strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
@@ -155,6 +162,13 @@ class LoopSolver(Solver):
             what = next((line for line in str(error).splitlines() if "rror" in line), "")
             raise ParameterError(f"{method.name}: the update does not compile: {what.strip()}") from error
 
+    def keep_to(self, fixed: FloatArray) -> None:
+        """Behaviour (S,) that is never changed, negative at sets that are free; before the first iteration."""
+        self.fixed = fixed
+        strategy = self.state.strategy
+        strategy[fixed >= 0] = fixed[fixed >= 0]
+        self.state.plan[:] = realisation(self.form, strategy)
+
     def step(self, iterations: int = 1, until: float = inf) -> None:
         self._run(iterations)
         self.iteration += iterations
@@ -162,5 +176,6 @@ class LoopSolver(Solver):
     def _run(self, iterations: int) -> None:
         schedule = self.method.schedule(np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0))
         self._iterate(
-            self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating, self.promised
-        )
+            self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating, self.promised,
+            self.fixed,
+        )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,8 @@ def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool =
 @dataclass(frozen=True)
 class Replicator(TabularMethod):
     """The method ``sfrd``: its shift depends on the game, so it becomes a ``Method`` when it meets one."""
+
+    takes: ClassVar[frozenset[str]] = Method.takes
 
     shift: float | None
     averaging: float

@@ -14,8 +14,9 @@ from infoset.errors import CheckpointError
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan
+from infoset.solvers.tabular.lock import locked_rows
 from infoset.solvers.work import Limits, Point, Work
-from infoset.tree.plans import check_plan, normalised, random_interior
+from infoset.tree.plans import behaviour, check_plan, normalised, random_interior
 from infoset.tree.sequence_form import SequenceForm
 
 
@@ -26,6 +27,12 @@ class Solver(Work):
         """``arrays["plan"]`` (S,): current realisation weights; ``arrays["average"]`` (S,): their weighted sum."""
         self.form, self.name, self.arrays = form, name, arrays
         self.iteration = 0
+        self.fixed = np.zeros(0)
+        """(S,) behaviour that is kept to, negative where it is free; (0,) where all of it is."""
+
+    def keep_to(self, fixed: FloatArray) -> None:
+        """Behaviour (S,) that is never changed, negative where it is free.  Methods that take a ``lock`` have it."""
+        raise NotImplementedError
 
     @abstractmethod
     def step(self, iterations: int = 1, until: float = inf) -> None:
@@ -44,11 +51,14 @@ class Solver(Work):
         if self.iteration < (self.total or 0):
             return None
         made_by = {"method": self.name, "iterations": self.iteration}
-        return TabularPolicy.from_plan(self.form, self.average(), made_by)
+        strategy = behaviour(self.form, self.average())
+        if len(self.fixed):
+            strategy[self.fixed >= 0] = self.fixed[self.fixed >= 0]  # also at sets that are never reached
+        return TabularPolicy.from_behaviour(self.form, strategy, made_by)
 
     def evaluation(self) -> Evaluation:
         """Exact figures of the average."""
-        return evaluate_plan(self.form, self.average())
+        return evaluate_plan(self.form, self.average(), self.fixed)
 
     def point(self, seconds: float) -> Point:
         """Exact figures of the average profile, and the exploitability of the current one."""
@@ -57,7 +67,7 @@ class Solver(Work):
         found = self.evaluation()
         return Point(
             self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon,
-            evaluate_plan(self.form, current).exploitability, found.values,
+            evaluate_plan(self.form, current, self.fixed).exploitability, found.values,
         )  # fmt: skip
 
     def save(self) -> dict[str, Any]:
@@ -94,5 +104,7 @@ class TabularMethod(Checked, ABC):
         """At work on a game; what it needs is compiled."""
         form = compiled.form
         solver = self.solver(form, random_interior(form, options.seed) if options.start == "random" else None)
+        if options.lock:
+            solver.keep_to(locked_rows(form, options.lock))
         solver.step(0)
         return solver

@@ -81,18 +81,6 @@ def predictive(
     normalise(first, last, total, strategy)
 
 
-_predict = inline_kernel(predictive)
-
-
-def predictive_where_free(
-    root: int, parent: int, first: int, last: int, worth: float,
-    values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
-) -> None:  # fmt: skip
-    """``predictive``, but where ``memory[1]`` is not zero the strategy stays as it is."""
-    if memory[1, first] == 0.0:
-        _predict(root, parent, first, last, worth, values, strategy, memory, parameters)
-
-
 def hedge(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,

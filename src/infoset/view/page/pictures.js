@@ -11,7 +11,7 @@ const SUITS = {
 };
 const SUIT_OF = { ...Object.fromEntries(Object.entries(SUITS).map(([key, [, sign]]) => [sign, key])) };
 const DISCS = {
-  red: "#d63c2e", yellow: "#f4bd2f", white: "#fdfcf7", black: "#191c23", blue: "#2f6fd0", green: "#35985a",
+  red: "#d63c2e", yellow: "#f4bd2f", white: "#fdfcf7", black: "#12151c", blue: "#2f6fd0", green: "#35985a",
   orange: "#ee8a2c", purple: "#8252c4", brown: "#8a5a34", pink: "#e57fb0", gray: "#8b93a1", grey: "#8b93a1",
 };
 const EYE = "M2 12s3.6-6.5 10-6.5S22 12 22 12s-3.6 6.5-10 6.5S2 12 2 12zM12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6z";

@@ -22,6 +22,7 @@ __all__ = ["action_words", "picture_text", "seen", "token_words", "whole"]
 HERE = "infoset.view.pictures"
 PAINTERS = {
     "infoset.gdl.game": f"{HERE}.gdl",
+    "infoset.games.product_form": f"{HERE}.product",
     "infoset.formats.efg": f"{HERE}.efg",
     "infoset.formats.openspiel": f"{HERE}.openspiel",
     "infoset.pommerman.game": f"{HERE}.pommerman",

@@ -5,9 +5,11 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from infoset.match.replay import Match
-from infoset.pommerman.game import Pommerman
+from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.view.pommerman import art
+from infoset.view.pommerman.film import Film
 from infoset.view.pommerman.frames import film as film_of
+from infoset.view.pommerman.frames import frames
 from infoset.view.pommerman.palette import DAY
 from infoset.view.pommerman.scene import floor, scene
 
@@ -21,12 +23,22 @@ def still_svg(match: Match, step: int | None = None, game: Pommerman | None = No
     Raises ``ParameterError`` where the game has no such step, and what ``film`` raises.
     """
     film = film_of(match, game)
-    number = film.number(step)
+    return _svg(film, film.number(step))
+
+
+def position_svg(state: PommermanState) -> str:
+    """One position that nothing is known of but itself."""
+    players = state.game.players
+    film = Film(state.game.name, state.game.config, players, players, tuple(frames([state], [])), (), False)
+    return _svg(film, 0, CELL // 2)
+
+
+def _svg(film: Film, number: int, cell: int = CELL) -> str:
     edge = art.MARGIN
     span = film.config.size + 2 * edge
     svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"{-edge} {-edge} {span} {span}")
-    svg.set("width", f"{span * CELL:g}")
-    svg.set("height", f"{span * CELL:g}")
+    svg.set("width", f"{span * cell:g}")
+    svg.set("height", f"{span * cell:g}")
     Xml.SubElement(svg, "title").text = f"{film.game}, step {film.frames[number].step}"
     drawn = Xml.SubElement(svg, "defs")
     names: dict[art.Sprite, str] = {}

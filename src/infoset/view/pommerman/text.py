@@ -10,7 +10,9 @@ from rich.text import Text
 
 from infoset.match.replay import Match
 from infoset.pommerman import state as st
+from infoset.pommerman.config import Config
 from infoset.pommerman.game import Pommerman
+from infoset.pommerman.observation import Seen, teammate
 from infoset.view.pommerman.film import Agent, Film, Frame
 from infoset.view.pommerman.frames import film as film_of
 from infoset.view.pommerman.palette import DAY
@@ -72,6 +74,41 @@ def _status(film: Film, frame: Frame, k: int, agent: Agent) -> Text:
     said = f"  says {' '.join(map(str, frame.words[k]))}" if frame.words and any(frame.words[k]) else ""
     kick = ", kicks" if agent.kick else ""
     return line.append(f"{agent.ammo} bomb{'s' * (agent.ammo != 1)}, blast {agent.blast}{kick}{said}\n")
+
+
+def seen_text(seen: Seen, config: Config, player: int) -> Text:
+    """What one agent sees, as ``position_text`` draws it; ``░░`` is fog, and who stands on a bomb is underlined."""
+    size = config.size
+    text = Text(f"step {seen.step_count}  you are ").append(f"A{player}", DAY[f"agent{player}"])
+    text.append("" if st.AGENT + player in seen.alive else "  you are dead", "bold").append("\n")
+    text.append("┌" + "──" * size + "┐\n")
+    for start in range(0, size * size, size):
+        text.append("│")
+        for cell in range(start, start + size):
+            sign, color = _seen_cell(seen, cell)
+            on_bomb = ord(seen.board[cell]) >= st.AGENT and ord(seen.bomb_life[cell]) > 0
+            text.append(sign, f"{DAY[color]}{' underline' if on_bomb else ''}")
+        text.append("│\n")
+    text.append("└" + "──" * size + "┘\n")
+    kick = ", kicks" if seen.can_kick else ""
+    text.append(f"{seen.ammo} bomb{'s' * (seen.ammo != 1)}, blast {seen.blast_strength}{kick}\n")
+    text.append("alive ")
+    for agent in seen.alive:
+        text.append(f" A{agent - st.AGENT}", DAY[f"agent{agent - st.AGENT}"])
+    mate = teammate(config, player)
+    text.append(f"   with A{mate - st.AGENT}" if mate >= st.AGENT else "")
+    text.append(f"   it says {' '.join(map(str, seen.message))}" if any(seen.message) else "")
+    return text.append("\n")
+
+
+def _seen_cell(seen: Seen, cell: int) -> tuple[str, str]:
+    """What a cell shows to an agent, and in which colour."""
+    item, life = ord(seen.board[cell]), ord(seen.bomb_life[cell])
+    if item >= st.AGENT:
+        return f"A{item - st.AGENT}", f"agent{item - st.AGENT}"
+    if item == st.BOMB:
+        return f"●{life if 0 < life < 10 else '+'}", "bomb_light"
+    return {st.FLAMES: ("**", "flame1"), st.FOG: ("░░", "fog")}.get(item) or GROUND[item]
 
 
 def show_text(

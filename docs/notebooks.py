@@ -1,0 +1,80 @@
+"""Run the notebooks of ``docs/notebooks/`` again and keep what they show.
+
+    python docs/notebooks.py                        # what `make notebooks` runs
+    python docs/notebooks.py train-an-agent         # this one alone
+
+Each runs in a folder of its own with the examples where it looks for them, in a kernel of this Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import nbformat
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
+
+DOCS = Path(__file__).resolve().parent
+NOTEBOOKS = DOCS / "notebooks"
+SECONDS = 240  # for one cell, where kernels have to be compiled
+
+
+def execute(path: Path, folder: Path) -> Any:
+    """The notebook as it comes out of a run in ``folder``.  Raises ``CellExecutionError``."""
+    home = folder / "docs" / "notebooks"
+    home.mkdir(parents=True)
+    shutil.copytree(DOCS.parent / "examples", folder / "examples")
+    notebook = nbformat.read(path, as_version=4)
+    own = KernelSpecManager(kernel_dirs=[])  # no kernel of another Python that somebody installed
+    manager = AsyncKernelManager(kernel_spec_manager=own, kernel_name="python3")
+    resources = {"metadata": {"path": str(home)}}
+    client = NotebookClient(notebook, km=manager, timeout=SECONDS, resources=resources, record_timing=False)
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(client.async_execute(env=_environment(folder), stderr=subprocess.DEVNULL))  # its log
+    finally:
+        loop.close()
+    return notebook
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Nothing of the user's own settings, and no picture on a screen."""
+    kept = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    own = {"IPYTHONDIR": str(folder / "ipython"), "MPLCONFIGDIR": str(folder / "matplotlib"), "PYTHONHASHSEED": "0"}
+    return kept | own
+
+
+def write(notebook: Any, path: Path) -> None:
+    """Without what differs from one machine to the next."""
+    notebook.metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    for number, cell in enumerate(notebook.cells):
+        cell.id, cell.metadata = f"cell-{number}", {}
+    nbformat.validate(notebook)
+    nbformat.write(notebook, path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    known = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}; all by default")
+    for name in parser.parse_args().names or known:
+        with TemporaryDirectory() as folder:
+            path = NOTEBOOKS / f"{name}.ipynb"
+            write(execute(path, Path(folder)), path)
+        sys.stdout.write(f"{name}: {path.stat().st_size:,} bytes\n")
+
+
+if __name__ == "__main__":
+    main()

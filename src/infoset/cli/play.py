@@ -1,0 +1,504 @@
+"""``infoset play``: a person against agents, in the terminal; the game is kept, and looked at when it is over."""
+
+from __future__ import annotations
+
+import io
+import re
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from secrets import randbits
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from infoset.arena.schedule import FOREIGN
+from infoset.base import Agent, Game, InformationState, State, Step
+from infoset.catalog import load, load_named
+from infoset.cli.terminal import BOLD, DIM, Terminal, check_terminal, hand_for, is_pommerman, menu_words, payoffs_text
+from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
+from infoset.files import check_folder, make_folder
+from infoset.match.agents import APART, PolicyAgent, agent_name, check_made_for, load_agents
+from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
+from infoset.match.person import HUMAN, Left, Person, View
+from infoset.match.replay import Match, MatchStep, replay_steps
+from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
+from infoset.names import check_range, move_words
+from infoset.practice import CUSTOMARY, EQUILIBRIUM, customary, try_to_solve
+
+if TYPE_CHECKING:
+    from infoset.base import Policy
+    from infoset.cli.arcade import Arcade
+    from infoset.compiled import Compiled
+    from infoset.solvers.study import Move, Study
+    from infoset.solving import Solution
+
+MOST_LINES = 60
+SHOWN = 4  # digits after the point of what moves are worth
+MOST_PRINTED = 1 << 12  # characters that others may print in a game
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says."""
+
+    game: str | None
+    agents: tuple[str, ...] = ()
+    seat: str | None = None
+    games: int = 1
+    seed: int | None = None
+    seconds_per_move: float | None = None
+    replay: Path | None = None
+    resume: Path | None = None
+    practice: bool = False
+    hints: str | None = None
+
+
+def play(asked: Asked) -> None:
+    """Play, show and keep it.
+
+    Raises ``KeyboardInterrupt`` where Ctrl-C ended it, once the game is kept; Ctrl-D ends it without.  Raises
+    ``UnsupportedSystemError`` without a terminal, ``ParameterError`` and what ``load`` and ``load_agent`` raise.
+    """
+    check_range("games", asked.games, 1, MAX_GAMES)
+    check_clocks(asked.seconds_per_move)
+    out = check_terminal()
+    left = None if asked.resume is None else _left(asked.resume)
+    if left is not None:
+        asked = _as_left(asked, left)
+    if asked.game is not None:
+        name, game = asked.game, load(asked.game)
+    elif left is not None:
+        name, game = left.game, load_named(left.game, str(asked.resume))
+    else:
+        raise ParameterError("name a GAME, or one to go on with by --resume")
+    if left is not None:
+        replay_steps(left, game)  # which refuses what is no play of this game
+    Sitting(asked, name, game, out, () if left is None else left.steps).play()
+
+
+def _left(file: Path) -> Match:
+    match = Match.load(file)
+    if match.over:
+        raise ParameterError(f"{file}: this game is over; 'infoset watch' shows it")
+    return match
+
+
+def _as_left(asked: Asked, left: Match) -> Asked:
+    """The game, the seats and the clock of a game that is gone on with.  Raises ``ParameterError``."""
+    for name, given in (("--games", asked.games != 1), ("--seed", asked.seed is not None), ("--seat", asked.seat)):
+        if given:
+            raise ParameterError(f"{name} would not be used: --resume goes on with a game as it was left")
+    if HUMAN not in left.agents:
+        names = ", ".join(map(one_line, left.agents))
+        raise ParameterError(f"{asked.resume}: nobody sat at a terminal in this game; its agents are {names}")
+    seat = left.agents.index(HUMAN)
+    others = [name for player, name in enumerate(left.agents) if player != seat]
+    clock = left.seconds_per_move if asked.seconds_per_move is None else asked.seconds_per_move
+    if not asked.agents:
+        for name in others:
+            _check_harmless(name, asked.resume)
+    return replace(
+        asked, agents=asked.agents or tuple(others), seat=str(seat + 1), seed=left.seed, seconds_per_move=clock
+    )
+
+
+def _check_harmless(agent: str, file: Path | None) -> None:
+    """Raise ``ParameterError`` for an agent that a file names and that would run or call what is not ours."""
+    if any(word in agent for word in ("python:", FOREIGN, *APART)):
+        raise ParameterError(
+            f"{file} names {one_line(agent)}, which is not begun because a file says so; name the AGENTs"
+        )
+
+
+def seat_number(game: Game, seat: str | None) -> int:
+    """Which player a seat is: its name, or its number counted from 1.  Raises ``ParameterError``.
+
+    >>> from infoset.cli.play import seat_number
+    >>> seat_number(infoset.load("kuhn_poker"), "P2"), seat_number(infoset.load("kuhn_poker"), "1")
+    (1, 0)
+    """
+    players = game.players
+    if seat is None:
+        return 0
+    if seat in players:
+        return players.index(seat)
+    alike = [number for number, name in enumerate(players) if name.casefold() == seat.casefold()]
+    if len(alike) == 1:
+        return alike[0]
+    if seat.isdecimal() and 1 <= int(seat[:9]) <= len(players):
+        return int(seat[:9]) - 1
+    names = ", ".join(map(one_line, players))
+    raise ParameterError(
+        f"--seat {one_line(seat)} is nobody in {one_line(game.name)}; allowed: 1 to {len(players)}, or {names}"
+    )
+
+
+def _folder(replay: Path | None, game: str) -> Path:
+    """Where replays go; by default below ``runs/play``."""
+    if replay is None:
+        stem = re.sub(r"[^\w.+=]+", "-", Path(game).name).strip("-")[:80]
+        replay = Path("runs") / "play" / stem
+    check_folder(replay)
+    make_folder(replay)
+    return replay
+
+
+class Tutor:
+    """What is known of a game's solution: by a policy that was named, or found here where that takes seconds."""
+
+    def __init__(self, game: Game, hints: str | None) -> None:
+        from infoset.compiled import Compiled
+
+        self.game, self.hints = game, hints
+        self.compiled: Compiled = Compiled(game)
+        if hints is not None:
+            assert self.policy
+
+    @cached_property
+    def solution(self) -> Solution | None:
+        """The game solved here; ``None`` where it is too large for that."""
+        if is_pommerman(self.game) or self.game.name in CUSTOMARY:
+            return None
+        return try_to_solve(self.compiled)
+
+    @cached_property
+    def policy(self) -> Policy | None:
+        """What hints are given by."""
+        if self.hints is None:
+            return None if self.solution is None else self.solution.policy.on(self.compiled)
+        from infoset.policies.saved import load_policy
+
+        return load_policy(self.hints).on(self.compiled)
+
+    @property
+    def source(self) -> str:
+        """Whose policy it is."""
+        return self.hints if self.hints is not None else f"the {EQUILIBRIUM}"
+
+    @cached_property
+    def study(self) -> Study | None:
+        """What moves are worth, where there is a table of the whole game."""
+        from infoset.policies.tabular import TabularPolicy
+        from infoset.solvers.study import Study
+
+        if not isinstance(self.policy, TabularPolicy):
+            return None
+        try:
+            return Study.of(self.compiled, self.policy)
+        except (BudgetError, ImperfectRecallError):
+            return None
+
+    def moves(self, player: int, known: InformationState) -> list[Move]:
+        """The moves at an information set, with their chances and what they are worth; none where nothing is known."""
+        from infoset.policies.tabular import TabularPolicy
+
+        if self.study is None or not isinstance(self.policy, TabularPolicy):
+            return []
+        try:
+            return self.study.moves(player, self.policy.key(known))
+        except UnknownNameError:
+            return []
+
+    def hint(self, view: View) -> list[str]:
+        """What the policy would do, a line a move."""
+        row = None if self.policy is None else self.policy.row(view.player, view.known, view.legal)
+        if row is None:
+            return [
+                "There is no policy that knows this."
+                if self.policy
+                else f"{self.game.name} is not solved; see --hints."
+            ]
+        width = max(map(len, menu_words(view.legal)))
+        worth = {move.move: move.value for move in self.moves(view.player, view.known)}
+        shown = [
+            f"  {word.ljust(width)}  {chance:6.1%}{_worth_text(worth.get(move))}"
+            for word, move, chance in zip(menu_words(view.legal), move_words(view.legal), row, strict=True)
+        ]
+        return [f"By {self.source}:", *shown]
+
+
+def _worth_text(value: float | None) -> str:
+    return "" if value is None else f"   worth {round(value, SHOWN) + 0.0:+g}"
+
+
+class Undo(BaseException):
+    """The person takes back its last move; no agent's fault."""
+
+
+class Sitting:
+    """One person's games, one after the other."""
+
+    def __init__(self, asked: Asked, name: str, game: Game, out: TextIO, begun: tuple[MatchStep, ...]) -> None:
+        """``begun`` are the steps of a game that was left."""
+        self.asked, self.name, self.game, self.begun = asked, name, game, begun
+        self.seat = seat_number(game, asked.seat)
+        self.hand = self._hand(out)
+        self.lines = self.hand if isinstance(self.hand, Terminal) else Terminal(out)
+        """Where everything but the game itself is said."""
+        self.tutor = Tutor(game, asked.hints)
+        self.folder = _folder(asked.replay, name)
+        self.table = self._table()
+        self.seed = randbits(SEED_BITS) if asked.seed is None else asked.seed
+
+    def _hand(self, out: TextIO) -> Terminal | Arcade:
+        if is_pommerman(self.game):
+            from infoset.cli.arcade import check_keys
+
+            check_keys()
+            if self.asked.practice:
+                raise ParameterError("--practice would not be used: Pommerman by keyboard waits for nobody")
+        elif self.asked.practice:
+            commands = {"u": (self._undo, "take back your last move"), "h": (self._hint, "how good your moves are")}
+            return Terminal(out, commands)
+        return hand_for(self.game, out)
+
+    # who plays
+
+    def _table(self) -> Table:
+        others, why = self._others()
+        check_made_for(self.game, others)
+        agents = list(load_agents(others))
+        agents.insert(self.seat, Person(self.hand))
+        labels = tuple(map(agent_name, agents))
+        clock = self.asked.seconds_per_move
+        if clock is None and is_pommerman(self.game):
+            from infoset.cli.arcade import SECONDS_PER_MOVE
+
+            clock = SECONDS_PER_MOVE
+        self._greet(labels, why)
+        return Table(self.game, self.name, tuple(agents), labels, clock, None, MAX_STEPS)
+
+    def _others(self) -> tuple[list[Agent | str], str]:
+        """Who sits in the other seats, and why where nobody was named."""
+        named, seats = self.asked.agents, len(self.game.players) - 1
+        if named or not seats:
+            check_seats(self.name, self.game, len(named) + 1)
+            return [self._equilibrium() if name == EQUILIBRIUM else name for name in named], ""
+        if found := self.tutor.solution:
+            gain = "" if found.exploitability is None else f", exploitability {found.exploitability:.2g}"
+            return [self._equilibrium() for _ in range(seats)], f"solved here by {found.method}{gain}"
+        other = customary(self.game.name)
+        return [other] * seats, f"{other} is who plays where nobody is named: the game is not solved at once"
+
+    def _equilibrium(self) -> Agent:
+        found = self.tutor.solution
+        if found is None:
+            raise ParameterError(f"{EQUILIBRIUM}: {one_line(self.game.name)} is not solved at once; name other agents")
+        return PolicyAgent(found.policy, EQUILIBRIUM)
+
+    def _greet(self, labels: Sequence[str], why: str) -> None:
+        players = self.game.players
+        seats = [
+            f"{one_line(player)} {'is you' if number == self.seat else one_line(label)}"
+            for number, (player, label) in enumerate(zip(players, labels, strict=True))
+        ]
+        self.lines.say(f"{one_line(self.game.name)}: {', '.join(seats)}", BOLD)
+        if why:
+            self.lines.say(f"({why})", DIM)
+        if self.hand is self.lines:
+            self.lines.say("? helps; Ctrl-D leaves, and the game is kept", DIM)
+
+    # what the person may ask for
+
+    def _undo(self, view: View) -> None:
+        if not any(move is not None for move, _ in view.known):
+            self.lines.say("There is no move of yours to take back.")
+            return
+        self.lines.say("Taken back.")
+        raise Undo
+
+    def _hint(self, view: View) -> None:
+        self.lines.say("\n".join(self.tutor.hint(view)))
+
+    # the games
+
+    def play(self) -> None:
+        """All games.  Raises ``KeyboardInterrupt`` where Ctrl-C ended them."""
+        paid: list[float] = []
+        for number in range(self.asked.games):
+            if self.asked.games > 1:
+                self.lines.say(f"\nGame {number + 1} of {self.asked.games}", BOLD)
+            match = self._game(self.seed if self.asked.resume else game_seed(self.seed, number))
+            if match is None:
+                break
+            paid.append(match.returns[self.seat])
+        if len(paid) > 1:
+            self.lines.say(f"\n{len(paid)} games: {sum(paid):+.6g} in all, {sum(paid) / len(paid):+.4g} a game", BOLD)
+
+    def _game(self, seed: int) -> Match | None:
+        """One game, kept; ``None`` where it was left by Ctrl-D."""
+        printed = _Printed()
+        with _ended_gently(), self._redirected(printed):
+            match, ending = self._round(seed)
+        path = match.save(next(free for k in count(1) if not (free := self.folder / f"match-{k:05d}.json").exists()))
+        self._tell_faults(match, printed)
+        try:
+            if ending is None:
+                self._review(match)
+        finally:
+            self.lines.say(f"\nThe replay: {path}")
+        if not match.over:
+            self.lines.say(f"To go on with it: infoset play --resume {path}")
+        if ending is not None and not isinstance(ending, Left):
+            raise ending
+        return match if ending is None else None
+
+    def _round(self, seed: int) -> tuple[Match, KeyboardInterrupt | None]:
+        """One game, and what ended it before its end."""
+        playing, steps = self.table.open(seed), self.begun
+        ending: KeyboardInterrupt | None = None
+        try:
+            state = playing.resume(steps)
+            while not state.terminal:
+                try:
+                    state = playing.step(state)
+                except Undo:
+                    last = max(k for k, step in enumerate(playing.steps) if step.moves[self.seat] is not None)
+                    steps = tuple(playing.steps[:last])
+                    playing = self.table.open(seed)
+                    state = playing.resume(steps)
+        except KeyboardInterrupt as error:
+            ending = error
+            self.lines.left = True
+            state = self._state(playing)  # it may have come between a step and its end
+        finally:
+            if not isinstance(self.hand, Terminal):
+                self.hand.close()
+        return playing.end(state), ending
+
+    def _state(self, playing: Round) -> State:
+        """Where the steps of a game lead."""
+        state = self.game.start().state
+        for step in playing.steps:
+            state = state.play(step.moves, step.nature).state
+        return state
+
+    @contextmanager
+    def _redirected(self, printed: _Printed) -> Iterator[None]:
+        """What agents print is kept from the screen."""
+        with ExitStack() as redirected:
+            redirected.enter_context(redirect_stdout(printed))
+            if self.hand is not self.lines:
+                redirected.enter_context(redirect_stderr(printed))
+            yield
+
+    # afterwards
+
+    def _tell_faults(self, match: Match, printed: _Printed) -> None:
+        for fault in match.faults[:MOST_LINES]:
+            who = f"{match.players[fault.player]} ({match.agents[fault.player]})"
+            self.lines.say(
+                f"Fault of {one_line(who)} in step {fault.step}: {fault.kind}: {one_line(fault.detail, 200)}", DIM
+            )
+        for line in printed.getvalue().splitlines()[:MOST_LINES]:
+            self.lines.say(f"An agent printed: {one_line(line, 200)}", DIM)
+
+    def _review(self, match: Match) -> None:
+        """What the person could not see."""
+        if self.hand is not self.lines:
+            self.lines.say(f"The game is over.  {payoffs_text(match.players, match.returns)}", BOLD)
+            return
+        from infoset.view.pictures import picture_text, whole
+
+        steps = replay_steps(match, self.game)
+        self.lines.say("\nAll that there was", BOLD)
+        picture = whole(self.game, steps, match.steps)
+        if picture["kind"] != "path":  # which is told step by step in any case
+            self.lines.say(f"{picture_text(picture)}\n")
+        lines = list(walk_lines(match, steps, self.seat))
+        self.lines.say("\n".join(lines[:MOST_LINES]))
+        if len(lines) > MOST_LINES:
+            self.lines.say(f"… and {len(lines) - MOST_LINES:,} more; the replay has them")
+        costs = list(cost_lines(match, steps, self.seat, self.tutor))
+        if costs:
+            self.lines.say(f"\nWhat your moves cost, if all play on by {self.tutor.source}", BOLD)
+            self.lines.say("\n".join(costs[:MOST_LINES]))
+
+
+def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
+    """Step by step who did what, and what the others saw that ``seat`` did not."""
+    from infoset.view.pictures import action_words
+
+    lead = len(str(len(match.steps)))
+    for number, step in enumerate(steps):
+        played = match.steps[number - 1] if number else None
+        moves = played.moves if played else (None,) * len(match.players)
+        done = [
+            f"{one_line(match.players[p])} {action_words(move)}" for p, move in enumerate(moves) if move is not None
+        ]
+        if played and played.nature is not None:
+            done.insert(0, f"chance {action_words(played.nature)}")
+        known = step.observation(seat)
+        hidden = [
+            f"{one_line(match.players[p])} sees {action_words(seen)}"
+            for p in range(len(match.players))
+            if p != seat and (seen := step.observation(p)) not in (None, (), known, *moves)
+        ]
+        if done or hidden:
+            aside = f"   [{', '.join(hidden)}]" if hidden else ""
+            yield f"{number:>{lead}}  {', '.join(done) or 'the start'}{aside}"
+
+
+class Choice(NamedTuple):
+    """One move that was chosen among several."""
+
+    step: int
+    known: InformationState
+    word: str
+    """The move as the keys of policies have it."""
+
+
+def choices_of(match: Match, steps: Sequence[Step], seat: int) -> Iterator[Choice]:
+    """All of ``seat``, in order."""
+    known: InformationState = ()
+    for number, step in enumerate(steps):
+        move = match.steps[number - 1].moves[seat] if number else None
+        if move is not None:
+            legal = steps[number - 1].state.legal(seat)
+            if len(legal) > 1:
+                yield Choice(number, known, move_words(legal)[legal.index(move)])
+        seen = step.observation(seat)
+        if move is not None or seen is not None:
+            known = (*known, (move, () if seen is None else seen))
+
+
+def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> Iterator[str]:
+    """What each choice of ``seat`` cost: the worth of the best move at its information set less that of the own."""
+    lead = len(str(len(match.steps)))
+    for step, known, word in choices_of(match, steps, seat):
+        worth = {move.move: move.value for move in tutor.moves(seat, known) if move.value is not None}
+        start = f"{step:>{lead}}  {one_line(word)}"
+        if word in worth:
+            best = max(worth, key=worth.__getitem__)
+            cost = round(worth[best] - worth[word], SHOWN)
+            better = f"; {one_line(best)}{_worth_text(worth[best])}" if cost > 0 else ""
+            yield f"{start}  cost {cost:g}  ({_worth_text(worth[word]).strip()}{better})"
+        elif tutor.study is not None:
+            yield f"{start}  nobody comes here against players who play like that"
+
+
+class _Printed(io.StringIO):
+    """What others print, up to a length."""
+
+    def write(self, text: str) -> int:
+        super().write(text[: max(MOST_PRINTED - self.tell(), 0)])
+        return len(text)
+
+
+@contextmanager
+def _ended_gently() -> Iterator[None]:
+    """A terminal that is closed, or a process that is told to end, leaves the game as Ctrl-D does."""
+
+    def leave(*_: object) -> None:
+        raise Left
+
+    signals = [found for name in ("SIGHUP", "SIGTERM") if (found := getattr(signal, name, None)) is not None]
+    before = [signal.signal(number, leave) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,37 @@
+"""``infoset serve``: the page, until Ctrl-C."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from pathlib import Path
+
+from infoset.errors import ParameterError
+
+DEFAULT = Path("runs")
+
+
+def serve(folders: list[Path] | None, host: str, port: int, names: list[str]) -> None:
+    """Serve ``folders``, ``runs`` by default, and say by which link.
+
+    Raises ``ParameterError`` for what is no folder, ``MissingExtraError`` without the extra ``web``.
+    """
+    from infoset.remote.serving import listening
+    from infoset.web.app import Site, server
+    from infoset.web.guard import Guard, names_of
+
+    if folders is None:
+        DEFAULT.mkdir(exist_ok=True)
+    for folder in folders or ():
+        if not folder.is_dir():
+            raise ParameterError(f"{folder} is no folder; serve takes those of runs, replays and tournaments")
+    with listening(host, port) as where:
+        called = names_of(host)
+        port = where.getsockname()[1]
+        guard = Guard(secrets.token_urlsafe(16), (*called, *(name.lower() for name in names)), port)
+        serving = server(Site(tuple(folder.resolve() for folder in folders or (DEFAULT,)), guard))
+        for name in called:
+            shown = f"[{name}]" if ":" in name else name
+            print(f"open http://{shown}:{port}/#/?token={guard.token}", file=sys.stderr)
+        print("Ctrl-C ends it", file=sys.stderr, flush=True)
+        serving.run(sockets=[where])

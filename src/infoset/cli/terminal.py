@@ -1,0 +1,258 @@
+"""The terminal as a person's hand: what a player knows as text, moves as words or numbers.
+
+All that strangers wrote (names, moves, observations) is made harmless before it is printed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from math import ceil
+from time import monotonic
+from typing import TYPE_CHECKING, TextIO
+
+from infoset.base import Action, Agent, Game
+from infoset.errors import UnsupportedSystemError, one_line
+from infoset.match.person import Hand, Left, Person, View
+
+if TYPE_CHECKING:
+    from infoset.cli.arcade import Arcade
+
+PATIENCE = 0.05  # seconds between two looks at whether the game was left
+MAX_TYPED = 4096
+FEW = 12  # moves that get a line each
+LONGEST = 200
+DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
+HELP = (
+    "Type a move's number, the move itself, or as much of its beginning as tells it apart.\n"
+    "?  this help, and the moves again\n"
+    "Ctrl-D or Ctrl-C leaves the game."
+)
+
+
+def human() -> Agent:
+    """A person at this terminal; 'infoset play' is made for one."""
+    return Person(AtTerminal(check_terminal()))
+
+
+def check_terminal() -> TextIO:
+    """What is written to.  Raises ``UnsupportedSystemError`` where nobody sits at a terminal."""
+    out = next((stream for stream in (sys.stdout, sys.stderr) if _is_terminal(stream)), None)
+    if out is None or not _is_terminal(sys.stdin):
+        which = "standard output" if out is None else "standard input"
+        raise UnsupportedSystemError(f"human plays at a terminal, and {which} is none")
+    return out
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+class AtTerminal:
+    """The hand that fits a game: lines, or in Pommerman the keyboard and the whole screen."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
+        self.hand: Hand = Terminal(out)
+
+    def tell(self, view: View) -> None:
+        if not view.known and view.returns is None:
+            self.hand = hand_for(view.game, self.out)
+        self.hand.tell(view)
+
+    def ask(self, view: View) -> Action:
+        return self.hand.ask(view)
+
+
+def hand_for(game: Game, out: TextIO) -> Terminal | Arcade:
+    """A new one."""
+    if not is_pommerman(game):
+        return Terminal(out)
+    from infoset.cli.arcade import Arcade
+
+    return Arcade(out)
+
+
+def is_pommerman(game: Game) -> bool:
+    """Whether it is; nothing is imported for other games."""
+    module = sys.modules.get("infoset.pommerman.game")
+    return module is not None and isinstance(game, module.Pommerman)
+
+
+Command = Callable[[View], None]
+
+
+class Terminal:
+    """Plays by lines of text.
+
+    ``commands`` are further words that a player may type, with what they do and a line of help for each.
+    """
+
+    def __init__(self, out: TextIO, commands: Mapping[str, tuple[Command, str]] | None = None) -> None:
+        self.out, self.commands = out, commands or {}
+        self.told = 0
+        self.left = False
+        """Whether the game is left: nothing is asked any more."""
+
+    # what a person sees
+
+    def say(self, text: str = "", style: str = "") -> None:
+        """A text in lines; whatever could command the terminal is made harmless."""
+        styled = style and "NO_COLOR" not in os.environ
+        for line in text.split("\n"):
+            shown = "".join(sign if sign.isprintable() else "?" for sign in line)
+            self._write(f"{style}{shown}{PLAIN}\n" if styled and shown else f"{shown}\n")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # of a terminal that was closed: nobody looks any more
+            self.out.write(text)
+            self.out.flush()
+
+    def tell(self, view: View) -> None:
+        """What happened, a line each."""
+        from infoset.view.pictures import token_words
+
+        if not view.known:
+            self.told = 0
+        for number in range(self.told, len(view.known)):
+            words = token_words(view.game, view.player, view.known[number], view.known[:number])
+            self.say(f"· {words}", DIM)
+        self.told = len(view.known)
+        if view.returns is not None and not self.left:
+            self.say(f"\nThe game is over.  {payoffs_text(view.game.players, view.returns)}", BOLD)
+
+    def ask(self, view: View) -> Action:
+        """Show what is known and what may be done; ask until there is a move."""
+        self._show(view)
+        words = menu_words(view.legal)
+        while True:
+            try:
+                typed = self._read(view.deadline)
+                if typed == "?":
+                    self._help()
+                    self._menu(words)
+                elif typed in self.commands and typed not in words:
+                    self.commands[typed][0](view)
+                else:
+                    found = find_move(typed, words)
+                    if isinstance(found, int):
+                        return view.legal[found]
+                    self.say(found)
+            except TimeoutError:
+                self.say("\nToo late.")
+                raise
+            except KeyboardInterrupt:
+                self.left = True
+                raise
+
+    def _show(self, view: View) -> None:
+        from infoset.view.pictures import picture_text, seen
+
+        self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
+        self.say(picture_text(seen(view.game, view.player, view.known, view.legal)).strip("\n"))
+        self._menu(menu_words(view.legal))
+
+    def _menu(self, words: Sequence[str]) -> None:
+        for line in menu_lines(words, shutil.get_terminal_size().columns):
+            self.say(line)
+
+    def _help(self) -> None:
+        self.say(HELP)
+        for word, (_, about) in self.commands.items():
+            self.say(f"{word}  {about}")
+
+    # what a person types
+
+    def _read(self, deadline: float | None) -> str:
+        """A line, without spaces around it.  Raises ``Left`` at its end, ``TimeoutError`` at the deadline."""
+        self._write("> ")
+        file = sys.stdin.fileno()
+        while deadline is not None and not _ready(file, min(PATIENCE, deadline - monotonic())):
+            if self.left:
+                raise Left
+            if monotonic() >= deadline:
+                raise TimeoutError("no move in time")
+        try:
+            typed = os.read(file, MAX_TYPED)
+        except OSError:  # the terminal was closed
+            raise Left from None
+        if not typed:
+            self.say()
+            raise Left
+        return " ".join(typed.decode(errors="replace").split())
+
+
+def _ready(file: int, seconds: float) -> bool:
+    """Whether there is something to read within so many seconds."""
+    import select
+
+    return bool(select.select([file], [], [], max(seconds, 0.0))[0])
+
+
+def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
+    """``P1 +1, P2 -1``."""
+    return ", ".join(f"{one_line(name)} {value:+.6g}" for name, value in zip(players, returns, strict=True))
+
+
+def menu_words(legal: Sequence[Action]) -> tuple[str, ...]:
+    """The moves as people read and type them, no two alike."""
+    from infoset.names import move_words
+    from infoset.view.pictures import action_words
+
+    words = tuple(map(action_words, legal))
+    return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal))
+
+
+def numbered(words: Sequence[str]) -> bool:
+    """Whether moves are chosen by their numbers in the list, too: not where moves are numbers themselves."""
+    return not any(_plain(word).lstrip("-").isdigit() for word in words)
+
+
+def menu_lines(words: Sequence[str], width: int) -> list[str]:
+    """The moves with their numbers, in columns where they are many."""
+    lead = len(str(len(words)))
+    cells = [f"{k:>{lead}}  {one_line(word, LONGEST)}" for k, word in enumerate(words, start=1)]
+    if not numbered(words):
+        cells = [one_line(word, LONGEST) for word in words]
+    if len(words) <= FEW and numbered(words):
+        return [f"  {cell}" for cell in cells]
+    room = max(map(len, cells)) + 3
+    columns = max((width - 2) // room, 1)
+    rows = ceil(len(cells) / columns)
+    return ["  " + "".join(cell.ljust(room) for cell in cells[row::rows]).rstrip() for row in range(rows)]
+
+
+def find_move(typed: str, words: Sequence[str]) -> int | str:
+    """Which move was meant, or in a line why none was."""
+    if not typed:
+        return f"Your move?  ({_some(words)}; ? for help)"
+    if numbered(words) and typed.isdecimal() and 1 <= int(typed[:9]) <= len(words):
+        return int(typed[:9]) - 1
+    plain, meant = [_plain(word) for word in words], _plain(typed)
+    for fits in (str.__eq__, str.startswith, _ends):
+        found = [k for k, word in enumerate(plain) if fits(word, meant)] if meant else []
+        if len(found) == 1:
+            return found[0]
+        if found:
+            return f"{one_line(typed)!r} can be {_some([words[k] for k in found])}; type more of it."
+    close = get_close_matches(meant, plain, n=1, cutoff=0.5)
+    hint = f"did you mean {one_line(words[plain.index(close[0])])!r}?" if close else f"allowed: {_some(words)}"
+    return f"{one_line(typed)!r} is no move here; {hint}"
+
+
+def _ends(word: str, typed: str) -> bool:
+    return word.endswith(f" {typed}")
+
+
+def _plain(word: str) -> str:
+    """Without signs that only hold it together: ``(mark,1,3)`` is ``mark 1 3``."""
+    bare = "".join(" " if sign in "()," else sign for sign in word.casefold())
+    return " ".join(bare.split()) or word
+
+
+def _some(words: Sequence[str], most: int = 6) -> str:
+    return ", ".join(one_line(word, 40) for word in words[:most]) + (", …" if len(words) > most else "")

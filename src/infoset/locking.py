@@ -1,0 +1,97 @@
+"""Locks as people write them: a player that plays a policy, an information set that plays by given chances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from infoset.compiled import Compiled
+from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
+from infoset.evaluation import tabulated
+from infoset.files import read_text
+from infoset.solvers.method import Lock
+
+Where: TypeAlias = "str | int | tuple[str | int, str]"
+"""A player, by name or number; an information set, by its key, with its player in front where several have that key."""
+
+AnyLock: TypeAlias = Mapping[Any, Any]  # of Where; the types of keys are invariant
+"""What is kept to at each ``Where``: chances of moves; of a player whatever plays, or its information sets."""
+
+
+def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
+    """By player and information set, with all chances.
+
+    Raises ``UnknownNameError``, ``ParameterError``, and of a policy what ``evaluate`` raises.
+
+    >>> from infoset.compiled import Compiled
+    >>> from infoset.locking import read_lock
+    >>> read_lock(Compiled.of("kuhn_poker"), {("P1", "J"): {"bet": 1.0}})
+    {'P1': {'J': {'bet': 1.0}}}
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for where, what in lock.items():
+        player, key = _place(compiled, where)
+        if key is not None:
+            found.setdefault(player, {})[key] = what
+        elif isinstance(what, Mapping):
+            found.setdefault(player, {}).update(what)
+        else:
+            table = tabulated(compiled, what).tables[compiled.players.index(player)]
+            found[player] = {name: dict(row) for name, row in table.items()} | found.get(player, {})
+    return found
+
+
+def _place(compiled: Compiled, where: Where) -> tuple[str, str | None]:
+    """A player, and an information set where one is named."""
+    if isinstance(where, tuple):
+        if len(where) != 2:
+            raise ParameterError(f"lock: {where!r} is no place; allowed: a player, a key, (player, key)")
+        return _player(compiled, where[0]), str(where[1])
+    if isinstance(where, int) or where in compiled.players:
+        return _player(compiled, where), None
+    form = compiled.form
+    owners = {form.players[owner] for key, owner in zip(form.keys, form.infoset_player, strict=True) if key == where}
+    if len(owners) == 1:
+        return owners.pop(), where
+    if owners:
+        all_of_them = ", ".join(sorted(owners))
+        raise ParameterError(f"lock: {all_of_them} all have the set {shorten(where)!r}; name (player, key)")
+    raise UnknownNameError("player or information set", where, (*form.players, *form.keys))
+
+
+def _player(compiled: Compiled, player: str | int) -> str:
+    if isinstance(player, str):
+        if player not in compiled.players:
+            raise UnknownNameError("player", player, compiled.players)
+        return player
+    if not 0 <= player < len(compiled.players):
+        raise ParameterError(f"lock: no player {player}; allowed: 0 to {len(compiled.players) - 1}")
+    return compiled.players[player]
+
+
+def read_locks(texts: Iterable[str]) -> dict[str, Any]:
+    """As the command line has them: ``PLAYER=WHATEVER PLAYS``, or a ``.json`` file as ``Lock`` is.
+
+    Raises ``FormatError`` for such a file that is broken, ``ParameterError`` for neither.
+
+    >>> from infoset.locking import read_locks
+    >>> read_locks(["P1=random"])
+    {'P1': 'random'}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        player, equals, what = text.partition("=")
+        if text.endswith(".json") and not equals:
+            try:
+                found |= msgspec.json.decode(read_text(Path(text)), type=dict[str, dict[str, dict[str, float]]])
+            except msgspec.MsgspecError as error:
+                needed = "{player: {information set: {move: chance}}}"
+                raise FormatError(f"no lock: {error}; needed: {needed}", text) from None
+        elif equals and what:
+            found[player] = what
+        else:
+            raise ParameterError(f"lock {shorten(text)!r} is neither PLAYER=WHAT nor a .json file")
+    return found

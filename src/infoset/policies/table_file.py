@@ -1,0 +1,269 @@
+"""A table of chances as it lies in its file: keys, menus and numbers in flat arrays, read without making a row.
+
+What is only looked at need not become dictionaries: a million rows are read in a good half of a second.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.errors import PolicyError, shorten
+from infoset.files import BROKEN_ARCHIVE, check_archive
+
+if TYPE_CHECKING:
+    from infoset.policies.tabular import TabularPolicy
+
+SCHEMA = 1
+TOLERANCE = 1e-6
+FEW = 100  # keys that are looked for one by one
+PIECE = 50_000  # of an index
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    game: str
+    players: list[str]
+    map: str
+    made_by: dict[str, Any]
+    keys: msgspec.Raw
+    moves: msgspec.Raw
+
+
+class Entry(NamedTuple):
+    """An information set with the chances of its moves."""
+
+    key: str
+    moves: tuple[str, ...]
+    chances: list[float]
+
+
+@dataclass(eq=False)
+class TableFile:
+    """Every player's rows behind one another: row k has the menu ``menus[menu[k]]`` and chances from ``first[k]`` on.
+
+    ``keys[p]`` are player p's, whose rows begin at ``begin[p]``.
+
+    >>> from infoset.policies.table_file import TableFile
+    >>> table = TableFile.read(infoset.solve("kuhn_poker", "lp").policy.save("kuhn.npz"))
+    >>> table.entry(1, "K bet")
+    Entry(key='K bet', moves=('pass', 'bet'), chances=[0.0, 1.0])
+    """
+
+    game: str
+    players: tuple[str, ...]
+    map_name: str
+    made_by: dict[str, Any]
+    keys: tuple[list[str], ...] = field(repr=False)
+    menus: list[tuple[str, ...]] = field(repr=False)
+    menu: IntArray = field(repr=False)  # (rows,)
+    chances: FloatArray = field(repr=False)
+    _looked: int = field(default=0, init=False, repr=False)
+
+    @classmethod
+    def read(cls, path: str | Path) -> TableFile:
+        """From ``.npz``; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        path = Path(path)
+        collecting = gc.isenabled()
+        gc.disable()  # which would look at a million new objects again and again
+        try:
+            check_archive(path)
+            encoded, chances = _unpacked(path)
+            header = msgspec.json.decode(encoded, type=_Header)
+            if header.schema != SCHEMA:
+                raise PolicyError(f"{path}: policy schema {header.schema}; this version reads {SCHEMA}")
+            keys = msgspec.json.decode(header.keys, type=list[list[str]])
+            rows = [_pieces(part) for part in msgspec.json.decode(header.moves, type=list[msgspec.Raw])]
+            numbers = {text: k for k, text in enumerate(dict.fromkeys(chain.from_iterable(rows)))}
+            menu = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), dtype=np.int32)
+            menus = [tuple(msgspec.json.decode(b"[" + text + b"]", type=list[str])) for text in numbers]
+            if [len(table) for table in keys] != [len(part) for part in rows] or len(keys) != len(header.players):
+                raise ValueError("its keys and moves do not fit together")
+            table = cls(
+                header.game, tuple(header.players), header.map, header.made_by, tuple(keys), menus, menu, chances
+            )
+            table.check()
+        except PolicyError:
+            raise
+        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
+            raise PolicyError(f"{path.name}: not a policy file: {shorten(str(error), 200)}") from None
+        finally:
+            if collecting:
+                gc.enable()
+        return table
+
+    @classmethod
+    def of(cls, policy: TabularPolicy) -> TableFile:
+        """From a policy at hand."""
+        numbers: dict[tuple[str, ...], int] = {}
+        menu, chances = list[int](), list[float]()
+        for table in policy.tables:
+            for row in table.values():
+                menu.append(numbers.setdefault(tuple(row), len(numbers)))
+                chances.extend(row.values())
+        return cls(
+            policy.game, policy.players, policy.map_name, dict(policy.made_by),
+            tuple(list(table) for table in policy.tables), list(numbers),
+            np.array(menu, dtype=np.int32), np.array(chances, dtype=np.float64),
+        )  # fmt: skip
+
+    def policy(self) -> TabularPolicy:
+        """The same as dictionaries."""
+        from infoset.policies.tabular import TabularPolicy
+
+        tables = tuple(
+            {entry.key: dict(zip(entry.moves, entry.chances, strict=True)) for entry in self.entries(player)}
+            for player in range(len(self.players))
+        )
+        return TabularPolicy(self.game, self.players, tables, self.map_name, self.made_by)
+
+    def entries(self, player: int) -> Iterator[Entry]:
+        """All of a player's rows in the file's order."""
+        for row in range(self.begin[player], self.begin[player + 1]):
+            yield self.at(player, row)
+
+    def check(self) -> None:
+        """Raises ``ValueError`` for rows that are no distributions."""
+        ends = self.first[1:]
+        if any(not menu or len(set(menu)) < len(menu) for menu in self.menus) or len(self.chances) != self.first[-1]:
+            raise ValueError("its moves and probabilities do not fit together")
+        if not len(ends):
+            return
+        sums = np.add.reduceat(self.chances, self.first[:-1])
+        inside = (self.chances >= 0) & (self.chances <= 1 + TOLERANCE)
+        if not inside.all() or not (np.abs(sums - 1) <= TOLERANCE).all():
+            raise ValueError("some of its rows are no distributions")
+
+    @cached_property
+    def first(self) -> LongArray:
+        """(rows + 1,) where each row's chances begin."""
+        sizes = np.array([len(menu) for menu in self.menus], dtype=np.int64)
+        return np.concatenate([[0], np.cumsum(sizes[self.menu])]).astype(np.int64)
+
+    @cached_property
+    def begin(self) -> list[int]:
+        """(n + 1,) the rows at which the players' begin."""
+        return [0, *np.cumsum([len(keys) for keys in self.keys]).tolist()]
+
+    @property
+    def num_infosets(self) -> int:
+        """How many rows."""
+        return len(self.menu)
+
+    @cached_property
+    def _places(self) -> list[dict[str, int] | None]:
+        return [None for _ in self.keys]
+
+    def find(self, player: int, key: str) -> int | None:
+        """The row of an information set."""
+        places = self._places[player]
+        if places is None:
+            if self._looked < FEW:
+                return self._look(player, key)
+            places = self.index(player)
+        return places.get(key)
+
+    def _look(self, player: int, key: str) -> int | None:
+        """The row of one key, by looking through them all: for a few that is quicker than an index."""
+        self._looked += 1
+        try:
+            return self.begin[player] + self.keys[player].index(key)
+        except ValueError:
+            return None
+
+    def index(self, player: int) -> dict[str, int]:
+        """The row of every key; made in pieces, so that other threads are not held up."""
+        keys, begin, places = self.keys[player], self.begin[player], dict[str, int]()
+        for first in range(0, len(keys), PIECE):
+            part = keys[first : first + PIECE]
+            places.update(zip(part, range(begin + first, begin + first + len(part)), strict=True))
+        self._places[player] = places
+        return places
+
+    def at(self, player: int, row: int) -> Entry:
+        """What a row says."""
+        chances = self.chances[self.first[row] : self.first[row + 1]].tolist()
+        return Entry(self.keys[player][row - self.begin[player]], self.menus[self.menu[row]], chances)
+
+    def entry(self, player: int, key: str) -> Entry | None:
+        """What it says of an information set; ``None`` where nothing."""
+        row = self.find(player, key)
+        return None if row is None else self.at(player, row)
+
+    def chances_of(self, player: int, key: str, moves: Sequence[str]) -> list[float] | None:
+        """A chance for each of the moves; ``None`` where it says nothing of them."""
+        found = self.entry(player, key)
+        if found is None or not set(found.moves) <= set(moves):
+            return None
+        row = dict(zip(found.moves, found.chances, strict=True))
+        return [row.get(move, 0.0) for move in moves]
+
+    @cached_property
+    def sorted_rows(self) -> list[LongArray]:
+        """Of each player the rows in the order of their keys."""
+        found = []
+        for player, keys in enumerate(self.keys):
+            order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+            found.append(order + self.begin[player])
+        return found
+
+
+def _pieces(rows: msgspec.Raw) -> list[bytes]:
+    """The rows of a JSON list of lists of strings, as they are written, their brackets left out.
+
+    They are cut at the brackets between them.  Where such stand in a string it is cut, too, and is no JSON any more,
+    since it has but one of its quotes: then the rows are parsed, which takes five times as long.
+    """
+    text = bytes(rows)
+    pieces = text[2:-2].split(b"],[") if text.startswith(b'[["') and text.endswith(b'"]]') else []
+    try:
+        for piece in set(pieces):
+            msgspec.json.decode(b"[" + piece + b"]", type=list[str])
+    except msgspec.MsgspecError:
+        pieces = []
+    return pieces or [bytes(row)[1:-1] for row in msgspec.json.decode(text, type=list[msgspec.Raw])]
+
+
+def _unpacked(path: Path) -> tuple[memoryview, FloatArray]:
+    """The header's text and the chances, unpacked side by side."""
+    found: dict[str, Any] = {}
+
+    def chances() -> None:
+        try:
+            found["chances"] = _array(path, "probabilities").astype(np.float64).ravel()
+        except BaseException as error:  # is raised where it is waited for
+            found["error"] = error
+
+    thread = threading.Thread(target=chances)
+    thread.start()
+    try:
+        text = memoryview(_array(path, "header"))
+    finally:
+        thread.join()
+    if "error" in found:
+        raise found["error"]
+    return text, found["chances"]
+
+
+def _array(path: Path, name: str) -> Any:
+    with zipfile.ZipFile(path) as archive:
+        raw = archive.read(f"{name}.npy")
+    stream = BytesIO(raw)
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, kind = read(stream)
+    if kind.hasobject or len(shape) > 1:
+        raise ValueError(f"its {name} are no plain numbers")
+    return np.frombuffer(raw, dtype=kind, offset=stream.tell())

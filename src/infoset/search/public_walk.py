@@ -1,0 +1,288 @@
+"""What everybody knows of a game, found by its rules alone, one public position after the other.
+
+Two worlds (a state, and what each player knows there) belong to one public position if somebody cannot tell them
+apart, or somebody could not tell apart two others that are joined to them: then nobody can be sure that everybody knows
+which it is.  A public position holds all worlds joined so; the game's public positions are a tree.  Nothing but the
+worlds of the positions on the way is made, so that a game far too large for its tree can be walked where what is hidden
+is little.  Where somebody sees nothing for a while (``None`` is observed: not even time has passed), the position
+stretches over several moves, and information sets of several depths stand in it; in the extreme it is the whole game.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import NamedTuple
+
+from infoset.base import Action, Game, InformationState, JointMove, Mapped, State, Token
+from infoset.errors import BudgetError
+from infoset.names import format_action, information_key, move_words
+
+NATURE = -1
+SEVERAL = -2
+"""Who made a step, where it was no single player."""
+MAX_WORLDS = 20_000
+MAX_SECONDS = 2.0
+SHOWN_WORDS = 3  # of what happened, where that is not public
+HIDDEN = "hidden"
+
+Row = Callable[[int, InformationState, str, tuple[Action, ...]], "Sequence[float] | None"]
+"""What the moves' chances are: of a player, by what it knows, its information set's key, and the moves."""
+
+
+class World(NamedTuple):
+    """A state that may be, and what each player knows there."""
+
+    state: State
+    known: tuple[InformationState, ...]
+
+
+class Cause(NamedTuple):
+    """By which step a world was reached."""
+
+    movers: tuple[int, ...]
+    """Those who had a choice."""
+    moves: tuple[Action | None, ...]
+    nature: Action | None
+    tokens: tuple[object, ...]
+    """What each player observed."""
+
+
+@dataclass
+class InfosetHere:
+    """An information set in which somebody moves at a public position."""
+
+    player: int
+    key: str
+    known: InformationState
+    moves: tuple[str, ...]
+    chances: list[float] | None
+    """``None`` where the policy says nothing: then all moves are alike."""
+    reach: float = 0.0
+
+
+@dataclass
+class Branch:
+    """A way on from a public position."""
+
+    label: str
+    by: int
+    """The player who moved, ``NATURE`` or ``SEVERAL``."""
+    reach: float
+    ends: bool
+    worlds: dict[World, float] = field(repr=False)
+    node: PublicNode | None = None
+
+
+class PublicNode:
+    """A public position: the worlds that lead into it, what is decided there, and where it leads."""
+
+    def __init__(self, walk: PublicWalk, worlds: dict[World, float]) -> None:
+        self.walk = walk
+        self.reach = sum(worlds.values())
+        self.infosets: dict[tuple[int, str], InfosetHere] = {}
+        self._members: dict[World, None] = {}
+        self._behind: dict[World, tuple[float, Cause]] = {}
+        self._over: dict[tuple[object, ...], tuple[float, Cause]] = {}
+        self._until = time.monotonic() + MAX_SECONDS
+        self._grow(worlds)
+        self.branches = self._branches()
+        self._members, self._behind, self._over = {}, {}, {}
+
+    def _grow(self, worlds: dict[World, float]) -> None:
+        """Follow what may happen until everybody has learnt something; worlds that are joined to these stay."""
+        beginnings: list[set[InformationState]] = [set() for _ in self.walk.game.players]
+        todo = worlds
+        while todo:
+            fresh: dict[World, float] = {}
+            for world, weight in todo.items():
+                self._check()
+                self._members[world] = None
+                for player, known in enumerate(world.known):
+                    beginnings[player].update(known[:k] for k in range(len(known) + 1))
+                for after, share, cause in self._steps(world, weight):
+                    if after.state.terminal:
+                        self._end(share, cause)
+                    elif any(a is b for a, b in zip(after.known, world.known, strict=True)):
+                        fresh[after] = fresh.get(after, 0.0) + share
+                    else:
+                        before = self._behind.get(after, (0.0, cause))[0]
+                        self._behind[after] = (before + share, cause)
+            for after in [w for w in self._behind if any(k in beginnings[p] for p, k in enumerate(w.known))]:
+                fresh[after] = fresh.get(after, 0.0) + self._behind.pop(after)[0]
+            todo = fresh
+
+    def _check(self) -> None:
+        size = len(self._members) + len(self._behind)
+        if size > MAX_WORLDS or time.monotonic() > self._until:
+            raise BudgetError(
+                f"{self.walk.game.name}: too much is hidden here to show what everybody knows "
+                f"({size:,} possible worlds so far)"
+            )
+
+    def _end(self, share: float, cause: Cause) -> None:
+        key = (cause.movers, cause.moves) if cause.nature is None else (cause.movers, cause.nature)
+        self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
+
+    def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:
+        state, players = world.state, range(len(world.known))
+        movers = tuple([p for p in players if state.legal(p)])
+        menus = [state.legal(p) for p in movers]
+        chances = [self._chances(p, world, menu, weight) for p, menu in zip(movers, menus, strict=True)]
+        choosing = tuple([p for p, menu in zip(movers, menus, strict=True) if len(menu) > 1])
+        for picks in product(*[range(len(menu)) for menu in menus]):
+            moves: list[Action | None] = [None] * len(world.known)
+            share = weight
+            for p, menu, row, k in zip(movers, menus, chances, picks, strict=True):
+                moves[p] = menu[k]
+                share *= row[k]
+            for answer, probability in state.chance(moves) or ((None, 1.0),):
+                yield self._after(world, choosing, moves, answer, share * probability)
+
+    def _after(
+        self, world: World, choosing: tuple[int, ...], moves: JointMove, answer: Action | None, share: float
+    ) -> tuple[World, float, Cause]:
+        step = world.state.play(moves, answer)
+        seen = [step.observation(p) for p in range(len(world.known))]
+        for move, what in zip(moves, seen, strict=True):
+            self.walk.rank.setdefault((move, () if what is None else what), len(self.walk.rank))
+        known = tuple([
+            k if move is None and what is None else (*k, (move, () if what is None else what))
+            for k, move, what in zip(world.known, moves, seen, strict=True)
+        ])  # fmt: skip
+        done = tuple([moves[p] for p in choosing])
+        return World(step.state, known), share, Cause(choosing, done, answer, tuple(seen))
+
+    def _chances(self, player: int, world: World, menu: tuple[Action, ...], weight: float) -> Sequence[float]:
+        if len(menu) == 1:
+            return [1.0]
+        known = world.known[player]
+        key = self.walk.key(player, world)
+        here = self.infosets.get((player, key))
+        if here is None:
+            row = self.walk.row(player, known, key, menu)
+            here = InfosetHere(player, key, known, move_words(menu), None if row is None else list(row))
+            self.infosets[player, key] = here
+        here.reach += weight
+        return here.chances or [1 / len(menu)] * len(menu)
+
+    def _branches(self) -> list[Branch]:
+        found: list[Branch] = []
+        for group in self._joined(list(self._behind)):
+            worlds = {world: self._behind[world][0] for world in group}
+            label, by = self._told([self._behind[world][1] for world in group])
+            found.append(Branch(label, by, sum(worlds.values()), False, worlds))
+        ends: dict[tuple[str, int], float] = {}
+        for share, cause in self._over.values():
+            told = self._told([cause])
+            ends[told] = ends.get(told, 0.0) + share
+        found += [Branch(label, by, reach, True, {}) for (label, by), reach in ends.items()]
+        return self._distinct(self._in_order(found))
+
+    def _joined(self, worlds: list[World]) -> list[list[World]]:
+        """Worlds that somebody cannot tell apart, or may not be able to later: one knows less than the other."""
+        parent = list(range(len(worlds)))
+
+        def root(k: int) -> int:
+            while parent[k] != k:
+                parent[k] = k = parent[parent[k]]
+            return k
+
+        for player in range(len(self.walk.game.players)):
+            first: dict[InformationState, int] = {}
+            for k, world in enumerate(worlds):
+                parent[root(k)] = root(first.setdefault(world.known[player], k))
+            shortest = min((len(known) for known in first), default=0)
+            for known, k in first.items():
+                for length in range(shortest, len(known)):
+                    if known[:length] in first:
+                        parent[root(k)] = root(first[known[:length]])
+        groups: dict[int, list[World]] = {}
+        for k, world in enumerate(worlds):
+            groups.setdefault(root(k), []).append(world)
+        return list(groups.values())
+
+    def _told(self, causes: list[Cause]) -> tuple[str, int]:
+        """What happened, as far as it is public, and who did it."""
+        movers = {cause.movers for cause in causes}
+        alone = next(iter(movers)) if len(movers) == 1 else (0, 0)
+        by = SEVERAL if len(alone) > 1 else alone[0] if alone else NATURE
+        for what in ({(cause.moves, cause.nature) for cause in causes}, {(c.moves, None) for c in causes}):
+            if len(what) == 1:
+                moves, nature = next(iter(what))
+                if words := [format_word(part) for part in (*moves, *([] if nature is None else [nature]))]:
+                    return " · ".join(words), by
+        for player in range(len(self.walk.game.players)):
+            seen = {cause.tokens[player] for cause in causes}
+            if len(seen) == 1 and (one := next(iter(seen))) not in (None, ()):
+                return format_word(one), by
+        words = sorted({" · ".join(map(format_word, cause.moves)) for cause in causes} - {""})
+        return (" / ".join(words) if 0 < len(words) <= SHOWN_WORDS else HIDDEN), by
+
+    def _in_order(self, branches: list[Branch]) -> list[Branch]:
+        """As the menus name the moves."""
+        order = [move for here in self.infosets.values() for move in here.moves]
+        place = {move: k for k, move in reversed(list(enumerate(order)))}
+        return sorted(branches, key=lambda branch: (place.get(branch.label, len(order)), branch.ends))
+
+    def _distinct(self, branches: list[Branch]) -> list[Branch]:
+        count: dict[tuple[str, bool], int] = {}
+        for branch in branches:
+            k = count[branch.label, branch.ends] = count.get((branch.label, branch.ends), 0) + 1
+            if k > 1:
+                branch.label += f" ({k})"
+        return branches
+
+    def rows(self) -> list[InfosetHere]:
+        """The information sets by player, and by what was met first of what they saw: a deck's order."""
+        rank = self.walk.rank
+        return sorted(
+            self.infosets.values(),
+            key=lambda here: (here.player, [rank.get(token, 0) for token in here.known]),
+        )
+
+    def behind(self, number: int) -> PublicNode:
+        """The position that a branch leads to; made when it is first asked for.  Raises ``BudgetError``."""
+        branch = self.branches[number]
+        if branch.node is None:
+            branch.node = PublicNode(self.walk, branch.worlds)
+        return branch.node
+
+
+class PublicWalk:
+    """The public positions of a game in which all play by ``row``.
+
+    >>> from infoset.search.public_walk import PublicWalk
+    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, known, key, moves: None)
+    >>> sorted(key for player, key in walk.start.infosets)          # P1, whatever card it holds
+    ['J', 'K', 'Q']
+    >>> [branch.label for branch in walk.start.branches]
+    ['pass', 'bet']
+    >>> sorted(key for player, key in walk.start.behind(1).infosets)
+    ['J bet', 'K bet', 'Q bet']
+    """
+
+    def __init__(self, game: Game, row: Row) -> None:
+        self.game, self.row = game, row
+        self.rank: dict[Token, int] = {}
+        self.map = game.information_map if isinstance(game, Mapped) else None
+        step = game.start()
+        known = []
+        for player in range(len(game.players)):
+            seen = step.observation(player)
+            known.append(() if seen is None else ((None, seen),))
+        self.start = PublicNode(self, {World(step.state, tuple(known)): 1.0})
+
+    def key(self, player: int, world: World) -> str:
+        """The readable name of the information set in which a player moves."""
+        if self.map is None:
+            return information_key(world.known[player])
+        label: Hashable = self.map.key(world.state, player)
+        return label if isinstance(label, str) else format_action(label)
+
+
+def format_word(part: object) -> str:
+    """A move or observation as it is shown: a text as it is."""
+    return part if isinstance(part, str) else format_action(part)

@@ -1,0 +1,46 @@
+"""What a solver keeps to: the behaviour of some information sets, around which it solves the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.errors import ParameterError, UnknownNameError, shorten
+from infoset.solvers.method import Lock
+from infoset.tree.sequence_form import SequenceForm
+
+SUM_TOLERANCE = 1e-6
+
+
+def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
+    """Behaviour (S,) at the sets of ``lock``, exactly as given but scaled to sum to one; -1 at those that are free.
+
+    Raises ``ParameterError`` for what is no distribution, ``UnknownNameError`` for what the game does not have.
+    """
+    rows = np.full(form.num_sequences, -1.0)
+    for name, table in lock.items():
+        if name not in form.players:
+            raise UnknownNameError("player", name, form.players)
+        own = form.player_infosets(form.players.index(name))
+        numbers = {form.keys[k]: k for k in own}
+        for key, row in table.items():
+            if key not in numbers:
+                raise UnknownNameError(f"information set of {name}", key, numbers)
+            k = numbers[key]
+            first = int(form.arrays.first[k])
+            rows[first : first + len(form.actions[k])] = _row(f"lock: {name} at {shorten(key)!r}", row, form.actions[k])
+    return rows
+
+
+def _row(where: str, row: object, moves: tuple[str, ...]) -> FloatArray:
+    if not isinstance(row, dict):
+        raise ParameterError(f"{where}: {shorten(repr(row))} gives no chances; allowed: {{move: chance}}")
+    if odd := sorted(set(map(str, row)) - set(moves)):
+        raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(moves)}")
+    try:
+        chances = np.array([float(row.get(move, 0.0)) for move in moves])
+    except (TypeError, ValueError):
+        chances = np.array([np.nan])
+    if not (chances >= 0).all() or abs(chances.sum() - 1) > SUM_TOLERANCE:
+        raise ParameterError(f"{where}: {row} are no chances from 0 to 1 that sum to 1")
+    return np.asarray(chances / chances.sum())

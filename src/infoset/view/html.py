@@ -1,0 +1,287 @@
+"""What a notebook shows of a game, a state, a strategy, figures, matches and tournaments: HTML that needs nothing else.
+
+Texts of strangers are escaped, long ones cut; no game is enumerated for a picture of it.  The colours are those of the
+notebook; pictures drawn for print (trees, boards, cross tables) lie on white paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from infoset.base import Action, Game, State
+from infoset.errors import BudgetError, UnsupportedGameError, shorten
+from infoset.games.rules import seats
+from infoset.names import move_words
+from infoset.view.curve_svg import Curve, curve_svg
+from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
+
+if TYPE_CHECKING:
+    from infoset.arena.tournament import Standings
+    from infoset.learn.learner import Epoch
+    from infoset.match.replay import Match
+    from infoset.match.series import Series
+    from infoset.policies.tabular import TabularPolicy
+    from infoset.pommerman.game import PommermanState
+    from infoset.solvers.metrics import Evaluation
+    from infoset.solvers.work import Point
+    from infoset.solving import Solution
+    from infoset.verbs import TrainingRun
+
+ROWS = 30  # of a policy that are shown, of all players together
+FIRST_ROWS = 12  # of a policy that is part of something else
+MOVES = 12  # of a menu
+COLUMNS = 8  # of a policy; where there are more moves, the likeliest are listed
+LIKELIEST = 4
+PLAYERS = 64
+FLOOR = 1e-17
+PLAYER_PIXELS = 640
+
+
+def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
+    """A game by its name, its players and what is known of its size, without a question to its rules."""
+    from infoset.catalog import about
+
+    facts = [("players", _cut(game.players, MOVES)), *sizes.items()]
+    told = [tag("p", line)] if (line := about(game.name)) else []
+    return shown(head(game.name, "game"), *told, figures(facts), *map(paper, pictures))
+
+
+def state_html(state: State, players: Sequence[str] | None = None) -> str:
+    """A state by who may do what in it, and what was paid so far."""
+    return shown(_moves(state, players or seats(len(state.returns()))))
+
+
+def position_html(state: PommermanState) -> str:
+    """A position of Pommerman as its board."""
+    from infoset.view.pommerman.svg import position_svg
+
+    return shown(paper(position_svg(state)), _moves(state, state.game.players))
+
+
+def _moves(state: State, players: Sequence[str]) -> Html:
+    paid = state.returns()
+    if state.terminal:
+        rows = [[name, f"{value:+g}"] for name, value in zip(players[:PLAYERS], paid, strict=False)]
+        return Html(tag("p", "The game is over.") + table(["player", "payoff"], rows))
+    menus = [state.legal(player) for player in range(len(players))]
+    if not any(menus):
+        return tag("p", _nature(state, len(players)))
+    rows = [
+        [name, name_cell("td", _menu(menu)), *([f"{value:+g}"] if any(paid) else [])]
+        for name, menu, value in zip(players[:PLAYERS], menus, paid, strict=False)
+    ]
+    return table(["player", tag("th", "moves"), *(["payoff so far"] if any(paid) else [])], rows)
+
+
+def _nature(state: State, players: int) -> str:
+    """What nature does where nobody else moves."""
+    try:
+        answers = state.chance((None,) * players)
+    except UnsupportedGameError:
+        return "Nature draws one of more answers than can be listed."
+    if not answers:
+        return "Nobody has a choice here."
+    words = move_words(tuple([answer for answer, _ in answers]))
+    shares = [f"{word} {chance:.3g}" for word, (_, chance) in zip(words, answers, strict=True)]
+    return f"Nature moves: {_cut(shares, MOVES)}."
+
+
+def _menu(menu: tuple[Action, ...]) -> str:
+    return _cut(move_words(menu[:MOVES]), MOVES, len(menu)) if menu else "waits"
+
+
+def _cut(words: Sequence[str], most: int, size: int | None = None) -> str:
+    size = len(words) if size is None else size
+    more = [f"… {size - most:,} more"] if size > most else []
+    return ", ".join([*words[:most], *more])
+
+
+def paper(svg: str) -> Html:
+    """A picture made for print, on white."""
+    return tag("div", Html(svg), class_="paper")
+
+
+def policy_html(policy: TabularPolicy) -> str:
+    """A strategy: a row an information set, a column a move, bars for probabilities; large ones by their beginning."""
+    made = policy.made_by.get("method", "")
+    about = "policy" + (f" by {made}" if made else "")
+    return shown(head(policy.game or "policy", about), _policy(policy, ROWS))
+
+
+def _policy(policy: TabularPolicy, rows: int) -> Html:
+    share = max(rows // max(len(policy.players), 1), 2)
+    sides = [tag("div", *_strategy(policy, player, share)) for player in range(min(len(policy.players), PLAYERS))]
+    return tag("div", *sides, class_="sides")
+
+
+def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]:
+    """One player's rows."""
+    name, size = policy.players[player], len(policy.tables[player])
+    first = dict(islice(policy.tables[player].items(), rows))
+    moves = list(dict.fromkeys(move for row in first.values() for move in row))
+    if not size:
+        return ()
+    if len(moves) <= COLUMNS:
+        titles, cells = moves, [[_chance(row, move, k) for k, move in enumerate(moves)] for row in first.values()]
+    else:
+        titles, cells = ["likeliest moves"], [[_likeliest(row, moves)] for row in first.values()]
+    body = [[key, *line] for key, line in zip(first, cells, strict=True)]
+    found = table([name, *(name_cell("th", title) for title in titles)], body)
+    return (found, tag("p", f"… {size - rows:,} more information sets of {name}")) if size > rows else (found,)
+
+
+def _chance(row: Mapping[str, float], move: str, number: int) -> Html:
+    if move not in row:
+        return tag("td", "", class_="chance")
+    chance = row[move]
+    text = f"{chance:.3f}" if 0 < chance < 1 else f"{chance:g}"
+    said = tag("span", text, **({} if chance else {"class_": "none"}))
+    return tag(
+        "td", said, _bar([(chance, hue(number))]), class_="chance", title=f"{shorten(move, LONGEST)}: {chance!r}"
+    )
+
+
+def _likeliest(row: Mapping[str, float], moves: list[str]) -> Html:
+    order = sorted((move for move in row if row[move]), key=lambda move: -row[move])
+    said = _cut([f"{move} {row[move]:.3f}" for move in order[:LIKELIEST]], LIKELIEST, len(order))
+    shares = [(row[move], hue(moves.index(move))) for move in order]
+    return tag("td", said, _bar(shares), class_="chance")
+
+
+def _bar(shares: Iterable[tuple[float, str]]) -> Html:
+    """Shares of one as lengths, one after the other; only numbers come into its styles."""
+    filled = [tag("i", style=f"width:{100 * share:.4g}%;background:{color}") for share, color in shares if share]
+    return tag("span", *filled, class_="bar")
+
+
+def solution_html(solution: Solution) -> str:
+    """The figures, the curve, and the beginning of the policy."""
+    from infoset.policies.tabular import TabularPolicy
+
+    after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
+    facts = _values(solution.players, solution.values)
+    facts += _figure("exploitability", solution.exploitability) + _figure("nash_conv", solution.nash_conv)
+    if solution.bound is not None:
+        facts += [*_figure("bound", solution.bound), *_figure("gap", solution.gap), ("proof", solution.proof)]
+    notes = [
+        ("chosen because", solution.reason),
+        ("not evaluated", solution.why_not),
+        ("stopped", f"{solution.stopped}, after {after}"),
+    ]
+    told = [tag("p", f"{key}: {text}") for key, text in notes if text]
+    policy = solution.policy
+    table = _policy(policy, FIRST_ROWS) if isinstance(policy, TabularPolicy) else _policy_kind(policy)
+    where = [tag("p", f"run folder: {solution.folder}")] if solution.folder else []
+    about = f"solved by {solution.method}"
+    return shown(head(solution.game, about), figures(facts), *told, _curve(solution.curve), table, *where)
+
+
+def _policy_kind(policy: Any) -> Html:
+    return tag("p", f"policy: {type(policy).__name__}, {getattr(policy, 'num_infosets', 0):,} information sets")
+
+
+def _values(players: Sequence[str], values: Sequence[float] | None) -> list[tuple[str, str]]:
+    named = islice(zip(players, values or (), strict=False), PLAYERS)
+    return [(f"value of {name}", f"{value:+.6g}") for name, value in named]
+
+
+def _figure(name: str, value: float | None) -> list[tuple[str, str]]:
+    return [] if value is None else [(name, f"{value:.4g}")]
+
+
+def _curve(points: Sequence[Point]) -> Html:
+    """Exploitability against iterations, where there are two points of it."""
+    known = [
+        (p.iteration, max(p.exploitability, FLOOR)) for p in points if p.iteration and p.exploitability is not None
+    ]
+    if len(known) < 2:
+        return Html()
+    x, y = zip(*known, strict=True)
+    return curve_svg([Curve("", x, y, hue(1))], "iterations", "exploitability", logarithmic=True)
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """Each player's value, its best response's, and the gain; then what they come to."""
+    best = evaluation.best_response_values
+    rows = [
+        [name, f"{value:+.6g}", f"{reply:+.6g}", f"{max(reply - value, 0.0):.4g}"]
+        for name, value, reply in islice(zip(seats(len(best)), evaluation.values, best, strict=True), PLAYERS)
+    ]
+    words = "exact" if evaluation.exact else "lower bounds of the gains"
+    margin = f" ± {evaluation.margin:.2g}" if evaluation.margin else ""
+    facts = _figure("exploitability", evaluation.exploitability) + _figure("epsilon", evaluation.epsilon)
+    facts.append(("nash_conv", f"{evaluation.nash_conv:.4g}{margin}"))
+    told = [tag("p", evaluation.reason)] if evaluation.reason else []
+    titles = ["player", "value", "best response", "gain"]
+    return shown(head("evaluation", words), figures(facts), table(titles, rows), *told)
+
+
+def match_html(match: Match) -> str:
+    """Who played, what came of it, and the game itself to be watched."""
+    end = "" if match.over else " (left before its end)"
+    facts = [("steps", f"{len(match.steps):,}{end}"), ("seed", f"{match.seed}")]
+    rows = [
+        [
+            name,
+            name_cell("td", agent),
+            f"{value:+g}",
+            _thought(match, player),
+            str(sum(f.player == player for f in match.faults)),
+        ]
+        for player, (name, agent, value) in enumerate(zip(match.players, match.agents, match.returns, strict=True))
+    ]
+    titles = ["player", tag("th", "agent"), "payoff", "seconds a move", "faults"]
+    return shown(head(match.game, "match"), figures(facts), table(titles, rows[:PLAYERS]))
+
+
+def _thought(match: Match, player: int) -> str:
+    times = [seconds for step in match.steps if (seconds := step.seconds[player]) is not None]
+    return f"{sum(times) / len(times):.2g}" if times else "-"
+
+
+def series_html(series: Series) -> str:
+    """The table of the command line."""
+    from infoset.view.match_text import series_rows
+
+    titles, *rows = series_rows(series)
+    facts = [("games", f"{series.games:,}"), ("seed", str(series.seed)), ("stopped", series.stopped)]
+    return shown(head(series.game, "series"), figures(facts), table(titles, rows[:PLAYERS]))
+
+
+def standings_html(standings: Standings) -> str:
+    """The cross table and the ratings as a picture; as a table where there are too many teams for one."""
+    from infoset.view.tournament_svg import tournament_svg
+    from infoset.view.tournament_text import standing_rows
+
+    try:
+        return shown(paper(tournament_svg(standings)))
+    except BudgetError:
+        titles, *rows = standing_rows(standings)
+        cut = [row[:4] for row in [titles, *rows[:PLAYERS]]]
+        return shown(head(standings.game, "tournament"), table(cut[0], cut[1:]))
+
+
+def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
+    """What was learnt, how the losses fell, and how to play against it."""
+    last = run.last
+    facts = (
+        [("epochs", f"{last.iteration:,}"), ("games", f"{last.games:,}"), ("states", f"{last.states:,}")]
+        if last
+        else []
+    )
+    facts += _figure("value loss", last.value_loss) + _figure("policy loss", last.policy_loss) if last else []
+    curves = [
+        Curve(word, [x for x, _ in found], [y for _, y in found], hue(k))
+        for k, word in enumerate(("value", "policy"))
+        if len(
+            found := [
+                (p.iteration, max(loss, FLOOR)) for p in points if (loss := getattr(p, f"{word}_loss")) is not None
+            ]
+        )
+        > 1
+    ]
+    picture = curve_svg(curves, "epochs", "loss", logarithmic=True) if curves else Html()
+    plays = tag("p", "plays as ", tag("code", f"trained:{run.folder}"))
+    return shown(head(run.game, f"trained by {run.method}"), figures(facts), picture, plays)

@@ -1,0 +1,55 @@
+/* Questions to the server. */
+
+const token = () => sessionStorage.getItem("token") ?? "";
+
+async function answered(response) {
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(body.error ?? `the server says ${response.status}`);
+  return body;
+}
+
+async function reached(...asked) {
+  try {
+    return await fetch(...asked);
+  } catch {
+    throw new Error("The server cannot be reached. Is it still running?");
+  }
+}
+
+/** What ``/api/PATH`` says. */
+export async function get(path, parameters = {}) {
+  const query = new URLSearchParams(parameters).toString();
+  return answered(await reached(`/api/${path}${query ? `?${query}` : ""}`));
+}
+
+/** Change something. */
+export async function post(path, body = {}) {
+  const headers = { "content-type": "application/json", "x-infoset-token": token() };
+  return answered(await reached(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
+}
+
+/** Whether something may be changed from here. */
+export const mayWrite = () => token() !== "";
+
+/** A line to the server that begins again when it breaks; ``heard`` gets every message, ``state`` whether it stands. */
+export function line(path, heard, state = () => {}, first = {}) {
+  let socket = null, wait = 250, closed = false;
+  const open = () => {
+    socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/api/${path}`);
+    socket.onopen = () => {
+      wait = 250;
+      socket.send(JSON.stringify({ token: token(), ...first }));
+      state(true);
+    };
+    socket.onmessage = ({ data }) => heard(JSON.parse(data));
+    socket.onclose = () => {
+      state(false);
+      if (!closed) setTimeout(open, wait = Math.min(2 * wait, 4000));
+    };
+  };
+  open();
+  return {
+    send: (message) => socket.readyState === WebSocket.OPEN && socket.send(JSON.stringify(message)),
+    close: () => { closed = true; socket.close(); },
+  };
+}

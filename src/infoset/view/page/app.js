@@ -1,0 +1,83 @@
+/* Which view is shown: the address after # names it and its parameters, "#/explore?run=0/leduc". */
+
+import { glyph, make } from "./dom.js";
+
+const VIEWS = {
+  "": () => import("./home.js"),
+  play: () => import("./play.js"),
+  watch: () => import("./watch_view.js"),
+  explore: () => import("./explore.js"),
+  compete: () => import("./compete.js"),
+  curves: () => import("./curves.js"),
+};
+const THEMES = { light: "M12 3v2M12 19v2M3 12h2M19 12h2M12 8a4 4 0 1 0 .01 0", dark: "M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10" };
+
+const main = document.getElementById("main");
+let leave = () => {};
+
+/** Where we are: ``{view, parameters}``. */
+export function place() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  return { view: path.split("/")[0], parameters: new URLSearchParams(query ?? "") };
+}
+
+/** Go to a view; with ``replace`` without a step in the history, and without showing it anew. */
+export function go(view, parameters = {}, replace = false) {
+  const query = new URLSearchParams(parameters).toString();
+  const hash = `#/${view}${query ? `?${query}` : ""}`;
+  if (replace) history.replaceState(null, "", hash);
+  else location.hash = hash;
+}
+
+/** Say something to who cannot see it. */
+export function say(text) {
+  document.getElementById("news").textContent = text;
+}
+
+/** A mistake or a missing thing, in a line, where the view stands. */
+export function complaint(text, ...more) {
+  return make("p", { className: "complaint", aria: { role: "alert" } }, text, ...more);
+}
+
+async function show() {
+  const { view, parameters } = place();
+  if (parameters.has("token")) {
+    sessionStorage.setItem("token", parameters.get("token"));
+    parameters.delete("token");
+    go(view, parameters, true);
+  }
+  for (const link of document.querySelectorAll("#nav a")) {
+    link.toggleAttribute("aria-current", false);
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+  }
+  leave();
+  leave = () => {};
+  main.replaceChildren();
+  document.title = `${view ? `${view[0].toUpperCase()}${view.slice(1)} · ` : ""}infoset`;
+  const load = VIEWS[view];
+  if (!load) {
+    main.append(complaint(`There is no view ${view}.`));
+    return;
+  }
+  try {
+    const module = await load();
+    if (place().view === view) leave = (await module.show(main, parameters)) ?? (() => {});
+  } catch (error) {
+    main.replaceChildren(complaint(error.message));
+  }
+}
+
+function chooseTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  localStorage.setItem("theme", theme);
+  document.getElementById("theme").replaceChildren(glyph(THEMES[theme]));
+  document.dispatchEvent(new CustomEvent("themechange"));
+}
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+chooseTheme(localStorage.getItem("theme") ?? (dark.matches ? "dark" : "light"));
+document.getElementById("theme").onclick = () => {
+  chooseTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
+};
+addEventListener("hashchange", show);
+show();

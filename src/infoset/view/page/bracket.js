@@ -1,0 +1,75 @@
+/* Meetings of a competition as a picture: a column a stage, winners' stages above losers'; a card leads to its games. */
+
+import { draw, make } from "./dom.js";
+
+const WIDTH = 214, HEIGHT = 56, GAP = 26, BETWEEN = 44, TOP = 22, LETTERS = 22;
+
+const short = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
+
+/** ``where`` says to which address a meeting leads, by its number. */
+export function bracket({ meetings, teams }, where) {
+  const met = meetings.filter((meeting) => !meeting.teams.includes(-1));
+  const places = placed(met);
+  const right = Math.max(WIDTH, ...[...places.values()].map(([x]) => x + WIDTH));
+  const bottom = Math.max(HEIGHT, ...[...places.values()].map(([, y]) => y + HEIGHT));
+  const svg = draw("svg", { viewBox: `0 0 ${right + 4} ${bottom + 8}`, width: right + 4, height: bottom + 8, class: "bracket", role: "group", "aria-label": "Bracket" });
+  for (const [from, to] of ways(met)) svg.append(line(places.get(from), places.get(to)));
+  for (const meeting of met) svg.append(card(meeting, places.get(meeting.number), teams, where));
+  const alone = meetings.filter(({ stage, teams: pair }) => stage.startsWith("round") && pair.includes(-1) && Math.max(...pair) >= 0);
+  const notes = alone.map(({ stage, teams: pair }) => make("p", { className: "muted" }, `${stage}: ${teams[Math.max(...pair)]} meets nobody.`));
+  return make("div", { className: "panel scroll bracketing" }, svg, ...notes);
+}
+
+/** Where each card stands, by the number of its meeting. */
+function placed(met) {
+  const kind = ({ stage }) => (stage.startsWith("losers") ? "lower" : stage.startsWith("final") ? "final" : "upper");
+  const { upper = [], lower = [], final = [] } = Object.groupBy(met, kind);
+  const [found, middle] = columns(upper, TOP);
+  const [more] = columns(lower, middle + 34);
+  for (const [number, place] of more) found.set(number, place);
+  const all = [...found.values()];
+  const x = Math.max(-BETWEEN, ...all.map((place) => place[0] + WIDTH)) + BETWEEN;
+  const y = all.length ? all.reduce((sum, place) => sum + place[1], 0) / all.length : TOP;
+  final.forEach((meeting, k) => found.set(meeting.number, [x + k * (WIDTH + BETWEEN), y]));
+  return found;
+}
+
+function columns(met, top) {
+  const stages = Object.values(Object.groupBy(met, ({ stage }) => stage));
+  const tall = Math.max(0, ...stages.map((stage) => stage.length)) * (HEIGHT + GAP);
+  const found = new Map();
+  stages.forEach((stage, column) => stage.forEach((meeting, row) => {
+    found.set(meeting.number, [column * (WIDTH + BETWEEN), top + (tall / stage.length) * (row + 0.5) - HEIGHT / 2]);
+  }));
+  return [found, top + tall];
+}
+
+/** From each meeting to the next one of who went through; rounds of a Swiss tournament lead nowhere. */
+function ways(met) {
+  return met.flatMap(({ number, winner, stage }, k) => {
+    const after = winner >= 0 && !stage.startsWith("round") && met.slice(k + 1).find(({ teams }) => teams.includes(winner));
+    return after ? [[number, after.number]] : [];
+  });
+}
+
+function line([x, y], [toX, toY]) {
+  const half = toX - BETWEEN / 2;
+  return draw("path", { d: `M${x + WIDTH} ${y + HEIGHT / 2} H${half} V${toY + HEIGHT / 2} H${toX}`, class: "way-on" });
+}
+
+function card({ number, stage, teams: pair, wins, ties, winner }, [x, y], teams, where) {
+  const name = (team) => (team >= 0 ? teams[team] : "to be known");
+  const about = `${stage}: ${name(pair[0])} ${wins[0]}, ${name(pair[1])} ${wins[1]}${ties ? `, ${ties} tied` : ""}`;
+  const group = draw("g", { transform: `translate(${x} ${y})` });
+  group.append(draw("title"), draw("rect", { width: WIDTH, height: HEIGHT, rx: 9 }),
+    draw("text", { y: -6, class: "stage" }, `${stage}${ties ? `, ${ties} tied` : ""}`));
+  group.firstChild.textContent = about;
+  pair.forEach((team, row) => {
+    const state = winner < 0 ? "" : team === winner ? "through" : "out";
+    group.append(
+      draw("text", { x: 12, y: 22 + 23 * row, class: `name ${team < 0 ? "out" : state}` }, short(name(team))),
+      draw("text", { x: WIDTH - 12, y: 22 + 23 * row, class: `wins ${state}`, "text-anchor": "end" }, String(wins[row])));
+  });
+  return pair.every((team) => team >= 0) && wins[0] + wins[1] + ties
+    ? draw("a", { href: where(number), "aria-label": about }, group) : group;
+}

@@ -1,0 +1,439 @@
+/* Explore: a strategy, node by node; what others keep to; two strategies side by side. */
+
+import { get, mayWrite, post } from "./api.js";
+import { complaint, go, say } from "./app.js";
+import { make, percent, signed, typing } from "./dom.js";
+import { landing } from "./explore_home.js";
+import { LockPanel, waitFor } from "./lock.js";
+import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
+import { wayTree } from "./tree.js";
+
+const ROWS = 100;
+
+export async function show(main, parameters) {
+  const item = parameters.get("item"), game = parameters.get("game"), lock = parameters.get("lock");
+  if (!item && !game && !lock) return landing(main);
+  const source = item ? `item:${item}` : game ? `game:${game}` : `lock:${lock}`;
+  const view = new Explorer(main, source, parameters);
+  await view.open();
+  return () => view.close();
+}
+
+/** The address of a source. */
+export function address(source, more = {}) {
+  const [kind, ...rest] = source.split(":");
+  return { [kind]: rest.join(":"), ...more };
+}
+
+class Explorer {
+  constructor(main, source, parameters) {
+    Object.assign(this, { main, source });
+    this.other = parameters.get("with") ? `item:${parameters.get("with")}` : parameters.get("to") ?? "";
+    this.way = parameters.get("way") ?? "public";
+    this.at = parameters.get("at") ?? "";
+    this.measure = parameters.get("show") ?? "strategy";
+    this.find = "";
+    this.closed = false;
+    this.asked = 0;
+    this.keys = (event) => this.key(event);
+    addEventListener("keydown", this.keys);
+  }
+
+  close() {
+    this.closed = true;
+    removeEventListener("keydown", this.keys);
+  }
+
+  async open() {
+    this.about = await get("explore/open", { source: this.source });
+    if (!this.about.solved) {
+      await this.solveFirst();
+      if (this.closed) return;
+      this.about = await get("explore/open", { source: this.source });
+    }
+    if (this.closed) return;
+    this.build();
+    await this.load();
+    this.followValues();
+    if (this.other) this.followOther();
+  }
+
+  /** A game that was named alone is solved here. */
+  async solveFirst() {
+    const name = this.source.slice("game:".length);
+    if (!mayWrite()) throw new Error(`${name} is not solved here; open the link with the token that the server printed`);
+    const line = make("p", { className: "progress", role: "status" });
+    const stop = make("button", { type: "button" }, "Cancel");
+    const panel = make("section", { className: "panel card" }, make("h1", {}, `Solving ${name}`), line, stop);
+    this.main.append(panel);
+    let task = null;
+    stop.onclick = () => task && post("explore/cancel", { task: task.task });
+    task = await post("explore/solve", { source: this.source });
+    await waitFor(task, (told) => { line.textContent = told.line; }, () => this.closed);
+    panel.remove();
+  }
+
+  build() {
+    const { about } = this;
+    const by = about.made_by.method ? `${about.made_by.method}${about.made_by.iterations ? `, ${about.made_by.iterations.toLocaleString("en")} iterations` : ""}` : "";
+    const where = this.source.startsWith("item:") ? this.source.slice(5).replace(/^\d+\//, "") : "solved here";
+    const rows = about.rows ? `${about.rows.reduce((a, b) => a + b, 0).toLocaleString("en")} information sets` : "";
+    this.title = about.game || where;
+    this.wayBar = make("div", { className: "way", aria: { role: "group", label: "What happened" } });
+    this.body = make("div", { className: "groups" });
+    this.trouble = make("div", {});
+    this.figures = make("table", { className: "exact figures" });
+    this.valueLine = make("p", { className: "progress", role: "status" });
+    this.detail = make("div", {}, make("p", { className: "muted" }, "Point at a row for exact numbers."));
+    this.treeBox = make("div", { className: "tree" });
+    this.measures = make("div", { className: "segments", aria: { role: "group", label: "What is shown" } });
+    this.search = make("input", {
+      type: "search", placeholder: "Find a key  /", aria: { label: "Find keys that hold this text" },
+      oninput: () => { clearTimeout(this.typed); this.typed = setTimeout(() => { this.find = this.search.value; this.load(); }, 160); },
+    });
+    this.ways = make("select", { aria: { label: "Whose way is followed" }, onchange: () => this.goWay(this.ways.value) },
+      make("option", { value: "public" }, "What everybody knows"),
+      ...(about.rows ? about.players.map((name, k) => make("option", { value: String(k) }, `${name}'s own keys`)) : []));
+    this.ways.value = this.way;
+    this.lockPanel = new LockPanel(this);
+    const compare = make("a", { className: "small", href: "#", onclick: (event) => { event.preventDefault(); this.chooseOther(); } }, "Compare…");
+    this.compareBox = make("div", { hidden: true, className: "panel card" });
+    this.main.append(make("div", { className: "explore" },
+      make("header", { className: "explore-head" },
+        make("h1", {}, this.title), make("span", { className: "muted" }, [where, by, rows].filter(Boolean).join(" · ")),
+        make("div", { className: "tools" }, compare,
+          make("a", { className: "small", href: `/api/explore/csv?${new URLSearchParams({ source: this.source })}`, download: "strategy.csv" }, "CSV"),
+          make("button", { className: "small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
+      this.compareBox, this.wayBar, this.trouble,
+      make("div", { className: "explore-body" },
+        make("section", { className: "panel", aria: { label: "Strategy" } },
+          make("div", { className: "bar" }, this.measures, this.search, this.ways), this.body),
+        make("aside", {},
+          make("section", { className: "panel card", aria: { label: "Information set" } }, this.detail),
+          this.lockPanel.element,
+          make("section", { className: "panel card" }, make("h2", {}, "Tree"), this.treeBox),
+          make("section", { className: "panel card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine)))));
+    this.drawMeasures();
+  }
+
+  who = (by) => (by >= 0 ? this.about.players[by] : by === -1 ? "nature" : "all");
+
+  drawMeasures() {
+    const shown = Object.entries(MEASURES).filter(([, m]) => !m.compares || this.other);
+    this.measures.replaceChildren(...shown.map(([key, m]) => make("button", {
+      type: "button", onclick: () => this.setMeasure(key), aria: { pressed: key === this.measure },
+      title: m.needs && !this.evaluation ? "Waits for the game's tree" : "",
+    }, m.name)));
+  }
+
+  setMeasure(key) {
+    this.measure = key;
+    this.drawMeasures();
+    this.remember();
+    if (key === "difference") this.showDifferences();
+    else this.differences?.remove();
+    for (const matrix of this.matrices) matrix.measure(key);
+  }
+
+  remember() {
+    go("explore", address(this.source, this.kept(this.other)), true);
+  }
+
+  /** What the address keeps of the view, beside the source. */
+  kept(other) {
+    const more = {};
+    if (other.startsWith("item:")) more.with = other.slice(5);
+    else if (other) more.to = other;
+    if (this.way !== "public") more.way = this.way;
+    if (this.at) more.at = this.at;
+    if (this.measure !== "strategy") more.show = this.measure;
+    return more;
+  }
+
+  view(more = {}) {
+    const asked = { source: this.source, way: this.way, at: this.at, rows: ROWS, ...more };
+    if (this.other) asked.other = this.other;
+    if (this.find) asked.find = this.find;
+    return asked;
+  }
+
+  /** What stands at the place. */
+  async load(focus = false) {
+    const number = ++this.asked;
+    let found;
+    try {
+      found = await get("explore/node", this.view());
+    } catch (error) {
+      if (number !== this.asked || this.closed) return;
+      this.trouble.replaceChildren(complaint(error.message));
+      if (!this.node && this.way === "public" && this.about.rows) {
+        this.way = this.ways.value = "0";
+        await this.load(focus);
+      }
+      return;
+    }
+    if (number !== this.asked || this.closed) return;
+    if (found.waits) {
+      this.trouble.replaceChildren(make("p", { className: "progress", role: "status" }, `Getting ready: ${found.waits} …`));
+      setTimeout(() => { if (number === this.asked && !this.closed) this.load(focus); }, 200);
+      return;
+    }
+    if (!this.node || found.stamp === this.node.stamp) this.trouble.replaceChildren();
+    else this.trouble.replaceChildren(complaint("The file has changed: this is the new one."));
+    this.node = found;
+    this.at = found.at;
+    this.remember();
+    this.drawWay();
+    this.drawGroups(focus);
+    this.drawTree();
+  }
+
+  follow(depth, branch) {
+    const { steps } = this.node;
+    const taken = steps.slice(0, depth).map((step) => step.chosen);
+    if (branch !== null) taken.push(branch);
+    this.at = taken.join(this.way === "public" ? "." : " ");
+    this.load(true);
+  }
+
+  goWay(way) {
+    this.way = way;
+    this.at = "";
+    this.node = null;
+    this.load();
+  }
+
+  /** To one information set, by its owner's own way. */
+  goKey(player, key) {
+    this.way = this.ways.value = String(player);
+    this.at = key;
+    this.setMeasure("strategy");
+    this.load(true);
+  }
+
+  up() {
+    const taken = this.node.steps.filter((step) => step.chosen !== null);
+    let depth = taken.length - 1;
+    while (depth > 0 && taken[depth].branches.length === 1) depth--;
+    if (depth >= 0) this.follow(depth, null);
+  }
+
+  drawWay() {
+    const { steps } = this.node;
+    const last = steps.length - 1;
+    this.wayBar.replaceChildren(...steps.map((step, depth) => this.step(step, depth, depth === last)));
+    if (this.node.ends) this.wayBar.append(make("div", { className: "step" }, make("legend", {}, "the end")));
+    this.wayBar.scrollLeft = this.wayBar.scrollWidth;
+  }
+
+  step(step, depth, last) {
+    const part = (branch) => (branch.reach === null || !step.reach ? (branch.rows ?? 0).toLocaleString("en") : percent(branch.reach / step.reach, 0));
+    const legend = make("legend", {}, make("span", {}, this.way === "public" ? this.who(step.by) : depth ? "then" : this.who(Number(this.way))),
+      make("span", {}, step.reach === null ? "" : percent(step.reach, step.reach < 0.01 ? 2 : 0)));
+    const box = make("fieldset", { className: last && !this.node.ends ? "step here" : "step" }, legend);
+    const many = step.branches.length > 3;
+    if (many) {
+      box.append(make("select", { aria: { label: `${this.who(step.by)}: what happened` }, onchange: (event) => this.follow(depth, step.branches[event.target.selectedIndex - 1]?.at ?? null) },
+        make("option", { selected: step.chosen === null }, "…"),
+        ...step.branches.map((branch) => make("option", { selected: branch.at === step.chosen }, `${branch.label}  ${part(branch)}`))));
+    } else {
+      box.append(...step.branches.map((branch) => make("button", {
+        type: "button", onclick: () => this.follow(depth, branch.at), aria: { pressed: branch.at === step.chosen },
+      }, make("span", {}, branch.label), make("span", {}, part(branch)))));
+    }
+    return box;
+  }
+
+  drawGroups(focus) {
+    const { groups, hues, ends } = this.node;
+    this.matrices = [];
+    this.body.replaceChildren();
+    if (this.measure === "difference") this.showDifferences();
+    if (!groups.length || groups.every((group) => !group.total)) {
+      const step = this.node.steps.at(-1);
+      const why = ends ? "The game ends here." : this.find ? `No key holds “${this.find}”.`
+        : step?.by === -1 ? "Nature moves next: choose above what it does." : "Nobody has a choice here.";
+      this.body.append(make("p", { className: "empty" }, why));
+    }
+    for (const group of groups) if (group.total) this.body.append(this.group(group, hues));
+    if (focus) this.matrices[0]?.focus();
+    const first = groups.find((group) => group.total);
+    if (first) this.point(first, first.rows[0], 0);
+    say(groups.map((group) => `${this.who(group.player)}: ${group.total} information sets, moves ${group.moves.join(", ")}`).join("; ") || "nobody moves here");
+  }
+
+  group(group, hues) {
+    const all = overall(group, group.rows);
+    const matrix = new Matrix(group, hues, this.measure, {
+      name: `${this.who(group.player)} to move`,
+      more: async (first) => (await get("explore/node", this.view({ first, group: group.group }))).groups[0].rows,
+      chosen: (row, k, how) => { this.point(group, row, k); if (how === "down") this.down(group, k); },
+    });
+    this.matrices.push(matrix);
+    const box = make("section", { className: "group" },
+      make("h2", {}, `${this.who(group.player)} to move`, make("small", {}, `${group.total.toLocaleString("en")} information set${group.total === 1 ? "" : "s"}`)));
+    if (all) box.append(mix(group.moves, all, hues), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
+    box.append(matrix.element);
+    requestAnimationFrame(() => matrix.draw());
+    return box;
+  }
+
+  /** By a move, where it leads on. */
+  down(group, k) {
+    const step = this.node.steps.at(-1), move = group.moves[k];
+    if (step.chosen !== null) return;
+    const branch = step.branches.find((b) => b.label === move && (this.way !== "public" || b.by === group.player))
+      ?? step.branches.find((b) => b.label.startsWith(`[${move}]`));
+    if (branch) this.follow(this.node.steps.length - 1, branch.at);
+    else say(`${move} leads on in several ways: choose above`);
+  }
+
+  point(group, row, k) {
+    this.pointed = { group, row, k };
+    const columns = [["Chance", (i) => percent(row.p?.[i], 2)]];
+    if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 2)]);
+    if (row.ev) columns.push(["Value", (i) => signed(row.ev[i], 5)], ["Regret", (i) => signed(row.regret[i], 5)]);
+    this.detail.replaceChildren(
+      make("h2", { className: "key" }, `${this.who(group.player)}: ${row.key}`),
+      make("table", { className: "exact" },
+        make("thead", {}, make("tr", {}, make("th", {}, "Move"), ...columns.map(([name]) => make("th", { scope: "col" }, name)))),
+        make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(this.node.hues, move)}`, "padding-left": "7px" } }, move),
+          ...columns.map(([, of]) => make("td", {}, of(i))))))),
+      make("dl", { className: "facts", style: { "margin-top": "8px" } },
+        ...(row.worth === undefined ? [] : [make("dt", {}, "Worth"), make("dd", {}, signed(row.worth, 6))]),
+        make("dt", {}, "Reached"), make("dd", {}, row.reach === null || row.reach === undefined ? "–" : percent(row.reach, 4)),
+        ...(row.p ? [] : [make("dt", {}, "The policy"), make("dd", {}, "says nothing here: all moves alike")])));
+    this.lockPanel.point(group, row);
+  }
+
+  drawTree() {
+    this.treeBox.replaceChildren(wayTree(this.node.steps, this.who, (depth, branch) => this.follow(depth, branch.at), 318));
+    this.treeBox.querySelector("g.here:last-of-type")?.scrollIntoView?.({ block: "nearest" });
+  }
+
+  /** Exact figures of a source, once they are there; null where there will be none. */
+  async valuesOf(source, told) {
+    while (!this.closed) {
+      const found = await get("explore/values", { source });
+      told(found.failed ? `No values: ${found.failed}` : found.line ? `Values: ${found.line} …` : "");
+      if (found.failed || found.evaluation) return found.evaluation;
+      await new Promise((done) => { setTimeout(done, 250); });
+    }
+    return null;
+  }
+
+  async followValues() {
+    this.drawFigures();
+    try {
+      this.evaluation = await this.valuesOf(this.source, (text) => { this.valueLine.textContent = text; });
+    } catch (error) {
+      this.valueLine.textContent = error.message;
+    }
+    if (this.closed || !this.evaluation) return;
+    this.drawFigures();
+    this.drawMeasures();
+    if (this.node && !this.node.valued) await this.load();
+    if (this.measure === "difference") this.showDifferences();
+  }
+
+  async followOther() {
+    this.otherEvaluation = null;
+    const { other } = this;
+    if (!other) return this.drawFigures();
+    try {
+      const found = await this.valuesOf(other, () => {});
+      if (this.other !== other || this.closed) return;
+      this.otherEvaluation = found;
+      if (found) this.load();
+    } catch (error) {
+      this.trouble.replaceChildren(complaint(error.message));
+    }
+    this.drawFigures();
+  }
+
+  drawFigures() {
+    const all = [this.evaluation, ...(this.other ? [this.otherEvaluation] : [])], { players, lock } = this.about;
+    const held = (name) => Object.keys(lock[name] ?? {}).length > 0;
+    const lines = players.flatMap((name, k) => [
+      [`${name} is paid`, (e) => signed(e.values[k], 6)],
+      [held(name) ? `${name} could gain if free` : `${name} could gain`, (e) => signed(e.free_gains[k], 6)],
+    ]);
+    lines.push([Object.keys(lock).length ? "Exploitability of the rest" : "Exploitability", (e) => e.exploitability.toPrecision(4)],
+      ["Information sets", (e) => e.infosets.toLocaleString("en")], ["Histories", (e) => e.histories.toLocaleString("en")]);
+    this.figures.replaceChildren(
+      make("thead", { hidden: !this.other }, make("tr", {}, make("th", {}, ""), make("th", { scope: "col" }, "This"), make("th", { scope: "col" }, "Other"))),
+      make("tbody", {}, ...lines.map(([name, of]) => make("tr", {}, make("th", { scope: "row" }, name), ...all.map((e) => make("td", {}, e ? of(e) : "–"))))));
+  }
+
+  async chooseOther() {
+    const shelf = (await get("shelf")).filter((item) => item.kind === "run" || item.kind === "policy");
+    const select = make("select", { aria: { label: "Compare with" } }, make("option", { value: "" }, "no other"),
+      ...shelf.map((item) => make("option", { value: `item:${item.name}`, selected: this.other === `item:${item.name}` }, item.name)));
+    select.onchange = () => this.compareWith(select.value);
+    this.compareBox.replaceChildren(make("label", {}, "Compare with ", select));
+    this.compareBox.hidden = !this.compareBox.hidden;
+    if (!this.compareBox.hidden) select.focus();
+  }
+
+  compareWith(other) {
+    this.other = other;
+    if (!other && this.measure === "difference") this.measure = "strategy";
+    else if (other) this.measure = "difference";
+    this.drawMeasures();
+    this.load();
+    this.followOther();
+  }
+
+  /** Where the two differ most, above the place's own rows. */
+  async showDifferences() {
+    if (!this.other) return;
+    let found;
+    try {
+      found = await get("explore/differences", { source: this.source, other: this.other });
+    } catch (error) {
+      this.trouble.replaceChildren(complaint(error.message));
+      return;
+    }
+    if (this.closed || this.measure !== "difference") return;
+    this.differences?.remove();
+    const rows = found.rows.slice(0, 12).filter((row) => row.apart > 1e-9);
+    this.differences = make("section", { className: "group" },
+      make("h2", {}, "Largest differences", make("small", {}, found.weighed ? "by how likely the place is" : "reaches are not known yet"),
+        make("small", {}, `mean ${percent(found.mean, 2)}, largest ${percent(found.largest, 2)}${found.missing ? `; ${found.missing.toLocaleString("en")} rows stand in one alone` : ""}`)),
+      rows.length ? make("table", { className: "matrix" },
+        make("thead", {}, make("tr", {}, ...["Player", "Knows", "This", "Other"].map((name) => make("th", { scope: "col" }, name)), make("th", { className: "last" }, "Apart"))),
+        make("tbody", {}, ...rows.map((row) => make("tr", {},
+          make("td", {}, this.who(row.player)), make("th", { scope: "row", title: row.key }, this.about.rows
+            ? make("button", { className: "plain", type: "button", onclick: () => this.goKey(row.player, row.key) }, row.key) : row.key),
+          make("td", { style: { width: "24%" } }, mix(row.moves, row.p, this.node.hues, true)), make("td", { style: { width: "24%" } }, mix(row.moves, row.q, this.node.hues, true)),
+          make("td", { className: "last" }, percent(row.apart)))))) : make("p", { className: "empty" }, "They play the same everywhere."));
+    this.body.prepend(this.differences);
+  }
+
+  saveSvg() {
+    const picture = pictured(this.matrices.map((m) => ({ group: m.group, rows: [...m.rows.entries()].sort((a, b) => a[0] - b[0]).map((e) => e[1]).slice(0, 60) })),
+      this.node.hues, this.measure, `${this.title}: ${MEASURES[this.measure].name.toLowerCase()} ${this.wayWords()}`);
+    const url = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
+    make("a", { href: url, download: "strategy.svg" }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  wayWords() {
+    const taken = this.node.steps.filter((step) => step.chosen !== null);
+    const words = taken.map((step) => step.branches.find((branch) => branch.at === step.chosen)?.label);
+    return words.length ? `after ${words.join(", ")}` : "at the start";
+  }
+
+  key(event) {
+    if (event.key === "/" && !typing(event)) {
+      event.preventDefault();
+      this.search.focus();
+    } else if (event.key === "Escape" && event.target === this.search) {
+      this.search.value = this.find = "";
+      this.load(true);
+    } else if (event.key === "Backspace" && !typing(event) && this.node) {
+      event.preventDefault();
+      this.up();
+    }
+  }
+}

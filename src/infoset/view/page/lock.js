@@ -1,0 +1,150 @@
+/* What players keep to, and solving around it. */
+
+import { get, mayWrite, post } from "./api.js";
+import { go } from "./app.js";
+import { make, percent } from "./dom.js";
+import { address } from "./explore.js";
+import { colour } from "./matrix.js";
+
+const METHODS = ["auto", "pcfr+", "dcfr", "cfr+", "cfr"];
+
+/** Ask until a task is over; what it came to.  Raises what it failed with. */
+export async function waitFor(task, told, left = () => false) {
+  while (!task.over && !left()) {
+    told(task);
+    await new Promise((done) => { setTimeout(done, 200); });
+    task = await get("explore/task", { task: task.task });
+  }
+  if (task.failed) throw new Error(task.failed);
+  return task;
+}
+
+/** Sliders for the row that is pointed at, the list of what is kept to, and the button that solves. */
+export class LockPanel {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.kept = JSON.parse(JSON.stringify(explorer.about.lock ?? {}));
+    this.sliders = make("div", {});
+    this.list = make("ul", { className: "locks" });
+    this.progress = make("p", { className: "progress", role: "status" });
+    this.element = make("details", { className: "panel card", open: Object.keys(this.kept).length > 0 },
+      make("summary", {}, make("h2", { style: { display: "inline" } }, "Lock and solve again")),
+      this.sliders, this.form());
+    this.drawList();
+  }
+
+  form() {
+    const { about } = this.explorer;
+    this.method = make("select", {}, ...METHODS.map((name) => make("option", { value: name }, name)));
+    this.target = make("input", { type: "number", value: "0.0001", min: "0", step: "any" });
+    this.seconds = make("input", { type: "number", value: "30", min: "1", max: "600" });
+    this.stop = make("button", { type: "button", hidden: true }, "Cancel");
+    this.button = make("button", { className: "main", type: "submit", disabled: !mayWrite() }, "Solve again");
+    const whole = about.players.map((name) => {
+      const select = make("select", { onchange: () => this.keepPlayer(name, select.value) },
+        ...[["", "free"], ["uniform", "all moves alike"], ["source", "as shown here"]].map(([value, text]) => make("option", { value }, text)));
+      return [make("label", {}, name, make("span", { className: "unseen" }, " keeps to")), select];
+    });
+    for (const [label, field] of [...whole]) label.htmlFor = field.id = `lock-${Math.random().toString(36).slice(2)}`;
+    const fields = [["Method", this.method], ["Until exploitability", this.target], ["At most seconds", this.seconds]].map(([name, field]) => {
+      field.id = `lock-${name.replaceAll(" ", "-")}`;
+      return [make("label", { htmlFor: field.id }, name), field];
+    });
+    return make("form", { onsubmit: (event) => { event.preventDefault(); this.solve(); } },
+      this.list,
+      make("div", { className: "fields" }, ...whole.flat(), ...fields.flat()),
+      make("div", { className: "buttons" }, this.button, this.stop,
+        make("button", { type: "button", onclick: () => { this.kept = {}; this.drawList(); this.drawSliders(); } }, "Reset")),
+      mayWrite() ? this.progress : make("p", { className: "muted" }, "Needs the link with the token that the server printed."));
+  }
+
+  point(group, row) {
+    if (this.element.contains(document.activeElement) && this.at) return;
+    this.at = { group, row, name: this.explorer.about.players[group.player] };
+    this.drawSliders();
+  }
+
+  drawSliders() {
+    if (!this.at) return;
+    const { group, row, name } = this.at;
+    const kept = this.kept[name]?.[row.key];
+    const chances = group.moves.map((move, k) => (kept && typeof kept === "object" ? kept[move] ?? 0 : row.p?.[k] ?? 1 / group.moves.length));
+    const fields = [];
+    const put = (changed, value) => {
+      const rest = chances.reduce((sum, p, k) => (k === changed ? sum : sum + p), 0);
+      const left = 1 - value;
+      chances.forEach((p, k) => {
+        if (k === changed) chances[k] = value;
+        else chances[k] = rest > 0 ? p * left / rest : left / (chances.length - 1);
+      });
+      fields.forEach(([slide, type], k) => {
+        if (document.activeElement !== slide || k !== changed) slide.value = chances[k];
+        if (document.activeElement !== type || k !== changed) type.value = Number((100 * chances[k]).toFixed(3));
+      });
+    };
+    const lines = group.moves.map((move, k) => {
+      const slide = make("input", { type: "range", min: 0, max: 1, step: 0.001, value: chances[k], style: { "--of": colour(this.explorer.node.hues, move) }, aria: { label: `chance of ${move}` } });
+      const type = make("input", { type: "number", min: 0, max: 100, step: "any", value: Number((100 * chances[k]).toFixed(3)), aria: { label: `chance of ${move} in percent` } });
+      slide.oninput = () => put(k, Number(slide.value));
+      type.oninput = () => put(k, Math.min(1, Math.max(0, Number(type.value) / 100)));
+      fields.push([slide, type]);
+      return [make("span", {}, move), slide, type];
+    });
+    this.sliders.replaceChildren(
+      make("p", { className: "key" }, `${name}: ${row.key}`),
+      make("div", { className: "lock-row" }, ...lines.flat()),
+      make("div", { className: "buttons" },
+        make("button", { type: "button", className: "small", onclick: () => this.keep(name, row.key, group.moves, chances) }, "Lock these chances"),
+        kept ? make("button", { type: "button", className: "small", onclick: () => this.free(name, row.key) }, "Free") : null));
+  }
+
+  keep(name, key, moves, chances) {
+    const before = this.kept[name];
+    this.kept[name] = { ...(typeof before === "object" ? before : {}), [key]: Object.fromEntries(moves.map((move, k) => [move, chances[k]])) };
+    this.drawList();
+    this.drawSliders();
+  }
+
+  keepPlayer(name, what) {
+    if (what) this.kept[name] = what;
+    else delete this.kept[name];
+    this.drawList();
+  }
+
+  free(name, key) {
+    if (typeof this.kept[name] === "object") delete this.kept[name][key];
+    if (!Object.keys(this.kept[name] ?? {}).length) delete this.kept[name];
+    this.drawList();
+    this.drawSliders();
+  }
+
+  drawList() {
+    const line = (text, free) => make("li", {}, make("span", { title: text }, text),
+      make("button", { type: "button", className: "small", onclick: free, aria: { label: `free ${text}` } }, "×"));
+    const lines = Object.entries(this.kept).flatMap(([name, what]) => {
+      if (typeof what === "string") return [line(`${name}: ${what === "uniform" ? "all moves alike" : "as shown here"}`, () => this.keepPlayer(name, ""))];
+      const keys = Object.entries(what);
+      if (keys.length > 30) return [line(`${name}: ${keys.length.toLocaleString("en")} information sets`, () => this.keepPlayer(name, ""))];
+      return keys.map(([key, row]) => line(`${name}: ${key} — ${Object.entries(row).map(([move, p]) => `${move} ${percent(p, 0)}`).join(", ")}`, () => this.free(name, key)));
+    });
+    this.list.replaceChildren(...lines);
+  }
+
+  async solve() {
+    this.button.disabled = true;
+    this.stop.hidden = false;
+    try {
+      const limit = (field) => (field.value === "" ? null : Number(field.value));
+      const task = await post("explore/solve", {
+        source: this.explorer.source, method: this.method.value, target: limit(this.target), seconds: limit(this.seconds), lock: this.kept,
+      });
+      this.stop.onclick = () => post("explore/cancel", { task: task.task });
+      const done = await waitFor(task, (told) => { this.progress.textContent = told.line; }, () => this.explorer.closed);
+      if (!this.explorer.closed) go("explore", address(done.source, this.explorer.kept(this.explorer.source)));
+    } catch (error) {
+      this.progress.textContent = error.message;
+    }
+    this.button.disabled = false;
+    this.stop.hidden = true;
+  }
+}

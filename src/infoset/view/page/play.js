@@ -1,0 +1,466 @@
+/* Play: choose a game and who plays it, then the table, as one seat sees it. */
+
+import { get, line, mayWrite, post } from "./api.js";
+import { complaint, go, say } from "./app.js";
+import { hue, make, percent, signed, typing } from "./dom.js";
+import { drawPicture, updatePicture } from "./pictures.js";
+import { SeatBoard } from "./play/board.js";
+
+const FAMILIES = {
+  "": ["Cards, dice, matrices", "Small enough to be solved; played by the equilibrium."],
+  gdl: ["Boards and bluffs in GDL-II", "Described by rules that anyone can read and change."],
+  pommerman: ["Pommerman", "In real time, with the keyboard."],
+};
+const FAVOURITES = ["kuhn_poker", "leduc_poker", "liars_dice", "gdl:blind_tic_tac_toe", "gdl:meier",
+  "pommerman:OneVsOne-v0"];
+const YOU = "human";
+const KEYS = {
+  ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5,
+};
+const PAD = [["↑", "Up", 1], ["←", "Left", 3], ["●", "Bomb", 5], ["→", "Right", 4], ["↓", "Down", 2]];
+
+const title = (name) => name.replace(/^[a-z]+:/, "").replaceAll("_", " ").replace(/^./, (sign) => sign.toUpperCase());
+const short = (name) => (name === YOU ? "person" : name.replace(/^\d+\//, ""));
+
+/** The view. */
+export async function show(main, parameters) {
+  if (parameters.has("table")) return tableView(main, parameters);
+  if (parameters.has("game") && parameters.has("against")) return openAtOnce(main, parameters);
+  return parameters.has("game") ? setupView(main, parameters) : startView(main);
+}
+
+// --- which game ----------------------------------------------------------------------------------------------------
+
+async function startView(main) {
+  const [games, tables] = await Promise.all([get("games"), get("tables")]);
+  const search = make("input", { type: "search", placeholder: "Search a game", aria: { label: "Search a game" } });
+  const list = make("div", { className: "games" });
+  const fill = () => {
+    const word = search.value.trim().toLowerCase();
+    const fits = games.filter(({ name, about }) => `${name} ${about}`.toLowerCase().includes(word));
+    const groups = word ? [] : [["To begin with", "", FAVOURITES.map((name) => games.find((game) => game.name === name))]];
+    for (const [family, [head, about]] of Object.entries(FAMILIES)) {
+      groups.push([head, about, fits.filter((game) => game.family === family)]);
+    }
+    const shown = groups.filter(([, , members]) => members.some(Boolean));
+    list.replaceChildren(...shown.map(([head, about, members]) => make("section", {},
+      make("h2", {}, head), about ? make("p", { className: "muted" }, about) : null,
+      make("ul", { className: "cards" }, ...members.filter(Boolean).map(gameCard)))));
+    if (!shown.length) list.append(make("p", { className: "muted" }, "No game is called so."));
+  };
+  search.oninput = fill;
+  main.append(
+    make("div", { className: "headline" }, make("h1", {}, "Play"), search),
+    ...(tables.length ? [unfinished(tables)] : []),
+    list,
+  );
+  fill();
+}
+
+function gameCard(game) {
+  return make("li", {}, make("a", { className: "game panel", href: `#/play?game=${encodeURIComponent(game.name)}` },
+    make("strong", {}, title(game.name)), make("span", { className: "muted" }, game.about)));
+}
+
+function unfinished(tables) {
+  const rows = tables.map((table) => {
+    const mine = sessionStorage.getItem(`seat:${table.table}`) !== null;
+    const live = !table.people;
+    const can = live || mine || table.free.length;
+    const word = live ? "Watch" : mine ? "Go on" : table.free.length ? "Take a seat" : "Going on";
+    const where = `#/${live ? "watch" : "play"}?table=${table.table}`;
+    return make("li", {}, make("span", {}, make("strong", {}, title(table.game)), " ",
+      make("span", { className: "muted" }, table.agents.map(short).join(" – "))),
+    can ? make("a", { href: where }, word) : make("span", { className: "muted" }, word));
+  });
+  return make("section", { className: "going panel" }, make("h2", {}, "Going on"), make("ul", {}, ...rows));
+}
+
+// --- who plays -----------------------------------------------------------------------------------------------------
+
+async function setupView(main, parameters) {
+  const name = parameters.get("game");
+  const [game, games, shelf] = await Promise.all([get("game", { name }), get("games"), get("shelf")]);
+  const about = games.find((other) => other.name === name)?.about ?? "";
+  const kept = shelf.filter(({ kind }) => kind === "policy" || kind === "run");
+  const rival = game.solvable ? "equilibrium" : game.agents.find((agent) => agent === "simple") ?? game.agents[0];
+  const seats = game.players.map((player, seat) => seatRow(player, seat, game, kept, seat ? rival : YOU));
+  const practice = make("input", { type: "checkbox", id: "practice" });
+  const seed = make("input", { type: "number", min: 0, step: 1, id: "seed", placeholder: "at random" });
+  const pace = make("input", { type: "range", min: 2, max: 12, step: 1, value: 5, id: "pace" });
+  const paceWords = make("output", { className: "number" }, "5 steps a second");
+  pace.oninput = () => { paceWords.value = `${pace.value} steps a second`; };
+  const start = make("button", { type: "submit", className: "main" }, "Play");
+  const problem = make("p", { className: "problem", aria: { role: "alert" } });
+  const chosen = () => seats.map(({ select }) => select.value);
+  const look = () => {
+    const people = chosen().filter((agent) => agent === YOU).length;
+    practice.disabled = people !== 1;
+    start.textContent = people ? "Play" : "Watch";
+    copy.hidden = people !== 1;
+  };
+  const plan = () => ({
+    game: name, agents: chosen(), practice: practice.checked && !practice.disabled,
+    ...(seed.value === "" ? {} : { seed: Number(seed.value) }), ...(game.paced ? { pace: Number(pace.value) } : {}),
+  });
+  const copy = copyButton("Copy a link for a class", () => classLink(plan()));
+  for (const { select } of seats) select.onchange = look;
+  const form = make("form", { className: "setup panel" },
+    make("div", { className: "seats" }, ...seats.map(({ row }) => row)),
+    make("div", { className: "options" },
+      make("label", { htmlFor: "practice", className: "check" }, practice, make("span", {}, "Practice ",
+        make("span", { className: "muted" }, "– hints, and moves can be taken back"))),
+      ...(game.paced ? [make("label", { htmlFor: "pace" }, "Pace ", pace, paceWords)] : []),
+      make("label", { htmlFor: "seed" }, "Seed ", seed)),
+    make("div", { className: "begin" }, start, copy), problem);
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    start.disabled = true;
+    try {
+      await opened(plan());
+    } catch (error) {
+      problem.textContent = error.message;
+      start.disabled = false;
+    }
+  };
+  main.append(make("div", { className: "headline" }, make("a", { href: "#/play", className: "back" }, "← All games")),
+    make("h1", {}, title(name)), make("p", { className: "muted lead" }, about), form);
+  if (!mayWrite()) form.before(complaint("To play, open the link that the server printed: it carries the token."));
+  look();
+  start.focus({ preventScroll: true });
+}
+
+function seatRow(player, seat, game, kept, value) {
+  const select = make("select", { id: `seat${seat}` });
+  select.append(make("option", { value: YOU }, "A person"));
+  if (game.solvable) select.append(make("option", { value: "equilibrium" }, "The equilibrium (solved now)"));
+  select.append(group("Agents", game.agents));
+  if (kept.length) select.append(group("From your folders", kept.map(({ name }) => name)));
+  select.value = value;
+  const label = make("label", { htmlFor: `seat${seat}`, className: "player" }, player);
+  label.style.setProperty("--hue", hue(seat));
+  return { select, row: make("div", { className: "seat-row" }, label, select) };
+}
+
+function group(label, names) {
+  return make("optgroup", { label }, ...names.map((name) => make("option", { value: name }, short(name))));
+}
+
+/** One link for many: each visitor gets a table of its own. */
+function classLink(plan) {
+  const seat = plan.agents.indexOf(YOU);
+  const others = plan.agents.filter((agent) => agent !== YOU);
+  const query = new URLSearchParams({ game: plan.game, against: others.join("|") });
+  if (seat) query.set("seat", seat + 1);
+  if (plan.practice) query.set("practice", "1");
+  query.set("token", sessionStorage.getItem("token") ?? "");
+  return `${location.origin}/#/play?${query}`;
+}
+
+function copyButton(text, link) {
+  const button = make("button", { type: "button" }, text);
+  button.onclick = async () => {
+    try {
+      await navigator.clipboard.writeText(link());
+      button.textContent = "Copied";
+    } catch {
+      prompt("Copy this link:", link());
+    }
+    setTimeout(() => { button.textContent = text; }, 1500);
+  };
+  return button;
+}
+
+async function openAtOnce(main, parameters) {
+  main.append(make("p", { className: "muted" }, "Setting the table…"));
+  const name = parameters.get("game");
+  const others = parameters.get("against").split("|");
+  const game = await get("game", { name });
+  const agents = Array.from({ length: game.players.length - 1 }, (_, k) => others[k] ?? others[0]);
+  const seat = Math.min(Math.max(Number(parameters.get("seat") ?? 1) - 1, 0), agents.length);
+  agents.splice(seat, 0, YOU);
+  const seed = parameters.get("seed");
+  await opened({ game: name, agents, practice: parameters.has("practice"), ...(seed ? { seed: Number(seed) } : {}) }, true);
+}
+
+/** Open a table, and go to it. */
+async function opened(plan, replace = false) {
+  const { table, chair, key } = await post("tables", plan);
+  if (key) sessionStorage.setItem(`seat:${table}`, JSON.stringify({ chair, key }));
+  const view = plan.agents.includes(YOU) ? "play" : "watch";
+  if (replace) location.replace(`#/${view}?table=${table}`);
+  else go(view, { table });
+}
+
+// --- the table -----------------------------------------------------------------------------------------------------
+
+async function tableView(main, parameters) {
+  const id = parameters.get("table");
+  if (parameters.has("key")) {
+    sessionStorage.setItem(`seat:${id}`, JSON.stringify({ key: parameters.get("key") }));
+    go("play", { table: id }, true);
+  }
+  if (!sessionStorage.getItem(`seat:${id}`)) {
+    sessionStorage.setItem(`seat:${id}`, JSON.stringify(await post(`tables/${id}/seat`)));
+  }
+  const table = new Table(main, id, JSON.parse(sessionStorage.getItem(`seat:${id}`)).key);
+  return () => table.close();
+}
+
+class Table {
+  constructor(main, id, key) {
+    this.id = id;
+    this.view = null;
+    this.sent = "";
+    this.picture = make("div", { className: "seen" });
+    this.moves = make("div", { className: "moves", aria: { role: "group", label: "Your moves" } });
+    this.note = make("p", { className: "note", aria: { role: "status" } }, "Setting the table…");
+    this.seats = make("ol", { className: "who" });
+    this.log = make("ol", { className: "log", aria: { label: "What happened to you" } });
+    this.actions = make("div", { className: "actions" });
+    this.end = make("section", { className: "end", hidden: true, aria: { label: "The end" } });
+    this.name = make("h1", {}, "…");
+    this.pad = this.makePad();
+    this.invite = copyButton("Invite", () => `${location.origin}/#/play?table=${id}&token=${sessionStorage.getItem("token") ?? ""}`);
+    main.append(make("div", { className: "table-view" },
+      make("section", { className: "stage panel", aria: { label: "What you see" } },
+        this.picture, this.end, this.note, this.moves, this.pad),
+      make("aside", { className: "side panel" },
+        make("div", { className: "head" }, make("a", { href: "#/play", className: "back" }, "← All games"), this.name),
+        this.seats, make("h2", {}, "What happened to you"), this.log, this.actions)));
+    this.line = line(`tables/${id}`, (message) => this.heard(message), (stands) => this.stands(stands), { key });
+    this.keys = (event) => this.keyed(event);
+    this.ups = (event) => this.released(event);
+    addEventListener("keydown", this.keys);
+    addEventListener("keyup", this.ups);
+  }
+
+  close() {
+    this.line.close();
+    this.board?.then((board) => board.close());
+    removeEventListener("keydown", this.keys);
+    removeEventListener("keyup", this.ups);
+  }
+
+  stands(stands) {
+    this.note.classList.toggle("broken", !stands);
+    if (!stands) this.note.textContent = "The server cannot be reached; the game goes on as soon as it can.";
+    else if (this.view) this.update(this.view);
+  }
+
+  heard(message) {
+    if (message.kind === "seat") this.update(message);
+    else if (message.kind === "preparing") this.note.textContent = `One moment: ${message.what}…`;
+    else if (message.kind === "hint") this.hinted(message);
+    else if (message.kind === "closed") {
+      this.line.close();
+      sessionStorage.removeItem(`seat:${this.id}`);
+      this.note.replaceChildren(message.why, ". ", make("a", { href: "#/watch" }, "Look among the replays"));
+    } else this.note.textContent = `${message.why}.`;
+  }
+
+  send(message) {
+    this.line.send(message);
+  }
+
+  update(view) {
+    const before = this.view;
+    const { public: open, seat, end } = view;
+    this.view = view;
+    if (before === null || before.public.game !== open.game) this.name.textContent = title(open.game);
+    document.title = `${title(open.game)} · infoset`;
+    this.showSeats(open, seat, end);
+    if (open.pace) this.showBoard(view);
+    else this.showPicture(view, before);
+    this.showLog(view);
+    this.showMoves(view);
+    this.showEnd(view);
+    this.showActions(view);
+    this.picture.classList.toggle("turn", view.legal.length > 0 && !end && !open.pace);
+  }
+
+  showPicture(view, before) {
+    const { public: open } = view;
+    const options = {
+      players: open.players, labels: view.legal, onmove: view.legal.length && !open.pace ? (k) => this.move(k) : null,
+    };
+    if (before === null) this.picture.replaceChildren(drawPicture(view.picture, options));
+    else updatePicture(this.picture.firstElementChild, view.picture, options);
+  }
+
+  async showBoard({ public: open, seat, picture }) {
+    this.board ??= get(`tables/${this.id}/board`).then((setting) => {
+      const board = new SeatBoard({ ...setting, agents: open.agents }, seat, open.pace);
+      this.picture.replaceChildren(board.element);
+      return board;
+    });
+    (await this.board).push(picture);
+  }
+
+  showSeats(open, seat, end) {
+    this.seats.replaceChildren(...open.players.map((player, k) => {
+      const who = k === seat ? "you" : short(open.agents[k]);
+      const row = make("li", { className: k === seat ? "you" : "" }, make("strong", {}, player),
+        make("span", { className: "muted" }, who), end ? make("span", { className: "pay number" }, signed(end.returns[k])) : null);
+      row.style.setProperty("--hue", hue(k));
+      return row;
+    }));
+  }
+
+  showLog(view) {
+    const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
+    this.log.replaceChildren(...view.told.map((words) => make("li", {}, words)));
+    if (!view.told.length) this.log.append(make("li", { className: "muted" }, "Nothing yet."));
+    if (near) this.log.scrollTop = this.log.scrollHeight;
+  }
+
+  showMoves(view) {
+    const { public: open, legal, end } = view;
+    const paced = Boolean(open.pace);
+    this.pad.hidden = !paced || end !== null;
+    if (paced) {
+      this.moves.replaceChildren();
+      this.note.textContent = end ? "" : this.running ? "Arrow keys or WASD to go, space for a bomb." : "";
+      return;
+    }
+    this.moves.classList.toggle("many", legal.length > 6);
+    this.moves.replaceChildren(...legal.map((words, k) => make("button", {
+      type: "button", className: "move", dataset: { move: k }, onclick: () => this.move(k),
+    }, make("span", { className: "bar" }), make("span", { className: "words" }, words),
+    k < 9 ? make("kbd", { aria: { hidden: "true" } }, String(k + 1)) : null)));
+    const words = end ? "" : legal.length ? "Your move" : "Waiting for the others…";
+    if (this.note.textContent !== words) this.note.textContent = words;
+  }
+
+  move(k) {
+    if (this.sent === this.view.turn || k >= this.view.legal.length) return;
+    this.sent = this.view.turn;
+    setTimeout(() => { this.sent = ""; }, 400);
+    this.send({ move: k, turn: this.view.turn });
+  }
+
+  showEnd(view) {
+    const { end, public: open, seat } = view;
+    this.end.hidden = end === null;
+    if (end === null) {
+      this.end.replaceChildren();
+      return;
+    }
+    const mine = end.returns[seat];
+    const head = !end.over ? "You left" : mine > 0 ? "You won" : mine < 0 ? "You lost" : "A draw";
+    const again = make("button", { type: "button", className: "main", onclick: () => this.send({ again: "same" }) }, "Again ");
+    again.append(make("kbd", {}, "N"));
+    const costs = end.costs.map(({ words, move, best, cost }) => make("tr", {},
+      make("td", {}, words), make("td", {}, move), make("td", {}, cost > 5e-4 ? best : ""),
+      make("td", { className: `number ${cost > 5e-4 ? "costly" : ""}` }, cost > 5e-4 ? signed(-cost) : "nothing")));
+    const table = costs.length ? make("table", { className: "costs" },
+      make("caption", {}, "What your moves cost, on average against the equilibrium"),
+      make("thead", {}, make("tr", {}, ...["When", "You", "Better", "Cost"].map((head) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...costs)) : null;
+    this.end.replaceChildren(
+      make("h2", {}, head, " ", make("span", { className: "number" }, signed(mine))),
+      make("div", { className: "actions" }, again,
+        make("button", { type: "button", onclick: () => this.send({ again: "swapped" }) }, "Swap seats"),
+        make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "See what was hidden")),
+      ...(table ? [table] : []));
+    say(`${head}: ${open.players.map((player, k) => `${player} ${signed(end.returns[k])}`).join(", ")}`);
+  }
+
+  showActions(view) {
+    const { public: open, end } = view;
+    const button = (words, key, onclick, disabled = false) => {
+      const made = make("button", { type: "button", onclick, disabled }, words);
+      if (key) made.append(make("kbd", { aria: { hidden: "true" } }, key));
+      return made;
+    };
+    const parts = [];
+    if (open.pace && !end) {
+      parts.push(button(this.running ? "Pause" : "Start", "P", () => this.run(!this.running)));
+      if (!this.running) parts[0].classList.add("main");
+    }
+    if (open.practice && !end && !open.pace) {
+      parts.push(button("Hint", "H", () => this.send({ hint: "auto" }), !view.legal.length),
+        button("Take back", "U", () => this.send({ undo: true }), !view.told.length));
+    }
+    if (open.agents.filter((agent) => agent === YOU).length > 1) parts.push(this.invite);
+    if (!end) parts.push(button("Leave", "", () => this.send({ leave: true })));
+    const focus = this.actions.contains(document.activeElement) ? [...this.actions.children].indexOf(document.activeElement) : -1;
+    this.actions.replaceChildren(...parts);
+    if (focus >= 0) this.actions.children[focus]?.focus();
+  }
+
+  hinted({ turn, chances }) {
+    if (turn !== this.view.turn) return;
+    for (const button of this.moves.children) {
+      const chance = chances[Number(button.dataset.move)];
+      button.classList.add("hinted");
+      button.style.setProperty("--chance", chance);
+      button.querySelector(".hint")?.remove();
+      button.append(make("span", { className: "hint number" }, percent(chance)));
+    }
+    say(`Hint: ${this.view.legal.map((words, k) => `${words} ${percent(chances[k])}`).join(", ")}`);
+  }
+
+  // --- in real time
+
+  makePad() {
+    const pad = make("div", { className: "pad", hidden: true, aria: { role: "group", label: "Move" } });
+    for (const [sign, label, action] of PAD) {
+      const key = make("button", { type: "button", className: `pad${action}`, aria: { label } }, sign);
+      key.onpointerdown = (event) => {
+        event.preventDefault();
+        key.setPointerCapture(event.pointerId);
+        this.press(action);
+      };
+      key.onpointerup = key.onpointercancel = () => this.release(action);
+      pad.append(key);
+    }
+    return pad;
+  }
+
+  run(running) {
+    this.running = running;
+    this.send({ go: running });
+    if (this.view) this.update(this.view);
+  }
+
+  press(action) {
+    if (!this.running) this.run(true);
+    this.send({ press: this.numberOf(action) });
+  }
+
+  release(action) {
+    this.send({ release: this.numberOf(action) });
+  }
+
+  /** In the variant with radio each move stands there once for every message. */
+  numberOf(action) {
+    return action * Math.max(1, Math.floor(this.view.legal.length / 6));
+  }
+
+  keyed(event) {
+    if (typing(event) || !this.view) return;
+    const { legal, end, public: open } = this.view;
+    const key = event.key.toLowerCase();
+    if (end) {
+      if (key === "n") this.send({ again: "same" });
+      return;
+    }
+    if (open.pace) {
+      if (key === "p" && !event.repeat) this.run(!this.running);
+      else if (event.code in KEYS) {
+        event.preventDefault();
+        if (!event.repeat) this.press(KEYS[event.code]);
+      }
+      return;
+    }
+    const k = Number(event.key) - 1;
+    if (k >= 0 && k < legal.length) this.move(k);
+    else if (key === "h" && open.practice) this.send({ hint: "auto" });
+    else if (key === "u" && open.practice) this.send({ undo: true });
+  }
+
+  released(event) {
+    if (this.view?.public.pace && event.code in KEYS) this.release(KEYS[event.code]);
+  }
+}

@@ -1,0 +1,67 @@
+"""Pictures of games in product form: the values of the axes, as far as they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from infoset.base import Action, Game, InformationState, Picture, Step, Token
+from infoset.games.product_form import PASS, Nature, ProductForm, ProductState, Stage
+from infoset.games.table import area, table
+from infoset.match.replay import MatchStep
+from infoset.view.pictures import paths
+from infoset.view.pictures.words import action_words
+
+
+def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+    """Every value that was chosen."""
+    assert isinstance(game, ProductForm)
+    last = [step.state for step in steps if isinstance(step.state, ProductState)]
+    values = last[-1].values if last else ()
+    if steps[-1].state.terminal and moves:
+        values = (*values, *(choice for choice in (*moves[-1].moves, moves[-1].nature) if choice is not None))
+    return _axes(game, dict(game.past(values)), 0)
+
+
+def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+    """What the player's stages showed it and what it chose; a walk where a function says what they show."""
+    assert isinstance(game, ProductForm)
+    stages = {axis.name: axis for axis in game.axes if isinstance(axis, Stage)}
+    own = [stage for stage in stages.values() if stage.player == game.players[player]]
+    if any(callable(stage.sees) for stage in own):
+        return paths.seen(game, player, known, legal)
+    values: dict[str, Action] = {}
+    here = ""
+    for move, label in known:
+        if move is not None and here:
+            values[here] = move
+        if isinstance(label, tuple) and label:
+            here = str(label[0])
+            values.update(zip(_names(stages[here].sees), label[1:], strict=True))  # type: ignore[arg-type]
+    return _axes(game, values, game.names.index(here) if here else 0)
+
+
+def _axes(game: ProductForm, values: Mapping[str, Action], passed: int) -> Picture:
+    """A place for each axis; those before ``passed`` whose value is not known lie face down."""
+    return table(*[
+        area(name, [action_words(values[name])] if values.get(name, PASS) != PASS else [],
+             int(name not in values and number < passed), axis.player or "nature")
+        for number, (name, axis) in enumerate(_named(game))
+    ])  # fmt: skip
+
+
+def _named(game: ProductForm) -> Iterator[tuple[str, Nature | Stage]]:
+    return ((name, axis) for axis in game.axes for name in _names(axis.name))
+
+
+def _names(given: object) -> tuple[str, ...]:
+    """A tuple of names; a text is one."""
+    return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
+
+
+def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+    """The own choice, and what the next stage shows."""
+    move, label = token
+    did = [] if move is None else [f"you choose {action_words(move)}"]
+    at = f"you are asked at {action_words(label[0])}" if isinstance(label, tuple) and label else ""
+    shown = f" and see {action_words(label[1:])}" if isinstance(label, tuple) and len(label) > 1 else ""
+    return "; ".join([*did, *filter(None, [at + shown])]) or "time passes"

@@ -1,0 +1,142 @@
+"""Strategies, scores and cross tables on axes of matplotlib (extra ``plot``).
+
+A picture comes on axes that are given, or on a figure of its own; they are returned, to go on with.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from infoset.errors import MissingExtraError, ParameterError, shorten
+from infoset.view.markup import HUES, palette
+from infoset.view.picture import printable
+
+if TYPE_CHECKING:
+    from infoset.arena.tournament import Standings
+    from infoset.match.series import Series
+    from infoset.policies.tabular import TabularPolicy
+
+ROWS = 40  # of one picture
+NAME = 40  # letters
+LINE, INK = "#dddddd", "#222222"
+
+
+def new_axes(what: str, size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> Any:
+    """Axes of a figure of their own, which a notebook shows.  Raises ``MissingExtraError`` without matplotlib."""
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise MissingExtraError(what, "plot") from None
+    return pyplot.subplots(rows, columns, figsize=size, layout="constrained", **options)[1]
+
+
+def tidy(axes: Any, title: str) -> Any:
+    """Axes as all our pictures have them."""
+    axes.set_title(label(title, 90), loc="left", fontsize=11)
+    axes.grid(True, which="major", color=LINE, lw=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def label(text: str, limit: int = NAME) -> str:
+    """A stranger's text as words, not as formulas."""
+    return shorten(printable(text), limit).replace("$", r"\$").replace("\n", " ")
+
+
+def color(number: int) -> str:
+    """The colour of a move in the order of its menu, on white; they repeat."""
+    return palette()[f"hue{number % HUES}"][0]
+
+
+def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> Any:
+    """One player's strategy: a bar an information set, its parts the moves.
+
+    Raises ``ParameterError`` for a player that there is not.
+    """
+    seat = _seat(policy, player)
+    table = policy.tables[seat]
+    rows = dict(islice(table.items(), ROWS))
+    moves = list(dict.fromkeys(move for row in rows.values() for move in row))
+    axes = new_axes("a strategy", (7.2, 1.2 + 0.27 * max(len(rows), 3))) if axes is None else axes
+    left = [0.0] * len(rows)
+    for number, move in enumerate(moves):
+        shares = [row.get(move, 0.0) for row in rows.values()]
+        places = range(len(rows))
+        axes.barh(places, shares, left=left, height=0.72, color=color(number), label=label(move), edgecolor="white")
+        left = [before + share for before, share in zip(left, shares, strict=True)]
+    axes.set_yticks(range(len(rows)), [label(key) for key in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(0, 1)
+    axes.set_xlabel("probability")
+    handles, names = axes.get_legend_handles_labels()
+    axes.legend(handles[:HUES], names[:HUES], loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+    more = f" (the first {ROWS} of {len(table):,} information sets)" if len(table) > ROWS else ""
+    tidy(axes, f"{policy.game}: {policy.players[seat]}{more}")
+    axes.grid(False, axis="y")
+    return axes
+
+
+def _seat(policy: TabularPolicy, player: int | str) -> int:
+    if isinstance(player, str) and player in policy.players:
+        return policy.players.index(player)
+    if isinstance(player, int) and 0 <= player < len(policy.players):
+        return player
+    allowed = f"0 to {len(policy.players) - 1}, or {', '.join(policy.players[:8])}"
+    raise ParameterError(f"player={shorten(repr(player))} is none of this policy; allowed: {allowed}")
+
+
+def plot_series(series: Series, axes: Any = None) -> Any:
+    """Each agent's mean score with its 95 % interval."""
+    scores = [score for score in series.agents if score.mean is not None]
+    axes = new_axes("scores", (7.2, 1.4 + 0.4 * len(scores))) if axes is None else axes
+    names = [score.agent if series.rotate else f"{series.players[k]} {score.agent}" for k, score in enumerate(scores)]
+    intervals = [(s.mean - (s.interval or 0.0), s.mean, s.mean + (s.interval or 0.0)) for s in scores]  # type: ignore[operator]
+    _intervals(axes, names, intervals)
+    axes.set_xlabel(f"mean score in {series.games:,} games, 95 % intervals")
+    return tidy(axes, series.game)
+
+
+def _intervals(axes: Any, names: list[str], intervals: list[tuple[Any, ...]]) -> None:
+    """A point with its interval for each name, the first on top; and where nothing is won or lost."""
+    axes.axvline(0.0, color="#888888", lw=1)
+    for place, (low, middle, high) in enumerate(intervals):
+        axes.errorbar(middle, place, xerr=[[middle - low], [high - middle]], fmt="o", color=color(1), capsize=4, lw=2)
+    axes.set_yticks(range(len(names)), [label(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def plot_standings(standings: Standings, axes: Any = None) -> Any:
+    """The cross table as a map of scores, and the ratings with their intervals: two axes; the first ``ROWS`` teams."""
+    from infoset.view.tournament_svg import tint
+    from infoset.view.tournament_text import cross_table, ranking
+
+    order = ranking(standings)[:ROWS]
+    size, cells = len(order), cross_table(standings)
+    if axes is None:
+        axes = new_axes("standings", (4.8 + 0.62 * size, 1.6 + 0.5 * size), columns=2, width_ratios=[size + 1, 6])
+    table, ratings = axes
+    score: list[list[float | None]] = [[_score(cells.get((team, other))) for other in order] for team in order]
+    tints = [[(1.0, 1.0, 1.0) if value is None else tint(value) for value in line] for line in score]
+    table.imshow(tints, aspect="auto")
+    for row, line in enumerate(score):
+        for column, value in enumerate(line):
+            if value is not None:
+                ink = "white" if value > 0.75 else INK
+                table.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=ink, fontsize=9)
+    table.set_yticks(range(size), [f"{label(team, 28)}  {place}" for place, team in enumerate(order, start=1)])
+    table.set_xticks(range(size), [str(place) for place in range(1, size + 1)])
+    table.xaxis.tick_top()
+    table.tick_params(length=0)
+    table.spines[:].set_visible(False)
+    table.set_title(label(f"{standings.game}: score in %", 60), loc="left", fontsize=11)
+    rated = {rating.team: rating for rating in standings.ratings}
+    _intervals(ratings, [""] * size, [(rated[t].low, rated[t].rating, rated[t].high) for t in order])
+    ratings.set_xlabel("Elo points, 95 % intervals")
+    tidy(ratings, f"{standings.games:,} games")
+    return axes
+
+
+def _score(cell: tuple[int, int, int] | None) -> float | None:
+    return None if cell is None else (cell[0] + cell[2] / 2) / sum(cell)

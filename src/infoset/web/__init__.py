@@ -1,0 +1,1 @@
+"""The page that ``infoset serve`` serves: play, watch, explore, compete (extra ``web``)."""

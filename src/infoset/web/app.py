@@ -1,0 +1,198 @@
+"""The server of the page: routes, and where each question goes.
+
+Reading needs no token; what starts, moves or solves something does (``Guard``).  The heavy work is done by two
+workers: ``tables`` (games that are played or watched live) and ``studies`` (whatever is read and worked out).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from infoset.errors import MissingExtraError, one_line
+from infoset.remote.serving import Refusal, read_body
+from infoset.web.guard import SECURITY, TOKEN_HEADER, Guard
+from infoset.web.listing import Listing
+from infoset.web.workers import Worker
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute, Route
+
+    from infoset.web.sockets import Hub, Wire
+    from infoset.web.sockets import routes as sockets
+except ImportError:
+    raise MissingExtraError("serving the page", "web") from None
+
+if TYPE_CHECKING:
+    import uvicorn
+
+MAX_BODY = 64 << 10
+RESTS = 15.0  # seconds between two looks at idle workers
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+START = "index.html"
+
+Answer: TypeAlias = Callable[["Site", dict[str, Any]], Awaitable[Any]]
+"""From what was asked, checked by ``msgspec.convert`` where it is used, to what can be told as JSON."""
+
+
+@dataclass
+class Site:
+    """What is served: the folders, who may ask, and the workers."""
+
+    folders: tuple[Path, ...]
+    guard: Guard
+    tables: Worker = field(init=False)
+    studies: Worker = field(init=False)
+    hub: Hub = field(default_factory=Hub)
+    listing: Listing = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tables = Worker("infoset.web.tables:Tables", self.folders)
+        self.studies = Worker("infoset.web.studies:Studies", self.folders)
+        for worker in (self.tables, self.studies):
+            worker.heard.append(self.hub.hear)
+        self.tables.fallen.append(self.hub.lost)
+        self.listing = Listing(self.folders)
+
+    def app(self) -> Starlette:
+        """The whole of it."""
+        from infoset.web.routes import ROUTES
+
+        routes: list[BaseRoute] = [
+            Route("/", self.file(START)),
+            Route("/page/{path:path}", self.file(None)),
+            *(route.on(self) for route in ROUTES),
+            *sockets(self),
+        ]
+        unknown: Any = self.unknown
+        return Starlette(routes=routes, exception_handlers={HTTPException: unknown}, lifespan=self.alive)
+
+    @asynccontextmanager
+    async def alive(self, _: Starlette) -> AsyncIterator[None]:
+        """While the server runs, workers that are idle end."""
+
+        async def rest() -> None:
+            while True:
+                await asyncio.sleep(RESTS)
+                for worker in (self.tables, self.studies):
+                    with suppress(Refusal):
+                        await worker.rest()
+
+        task = asyncio.create_task(rest())
+        try:
+            yield
+        finally:
+            task.cancel()
+            for worker in (self.tables, self.studies):
+                worker.close()
+
+    def file(self, name: str | None) -> Callable[[Request], Awaitable[Response]]:
+        """One of the page's own files: they are listed beforehand, so that no path leads anywhere else."""
+        pages = page_files()
+
+        async def send(request: Request) -> Response:
+            try:
+                self.guard.check(request)
+            except Refusal as error:
+                return told({"error": error.why}, error.status)
+            path = name or request.path_params["path"]
+            found = pages.get(path)
+            if found is None:
+                return told({"error": f"no page {one_line(path, 100)!r}"}, HTTPStatus.NOT_FOUND)
+            tag = f'"{hashlib.sha256(found).hexdigest()[:16]}"'
+            headers = {**SECURITY, "etag": tag}
+            if request.headers.get("if-none-match") == tag:
+                return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+            return Response(found, media_type=TYPES[Path(path).suffix], headers=headers)
+
+        return send
+
+    async def unknown(self, request: Request, error: HTTPException) -> Response:
+        why = f"{request.method} {request.url.path} is unknown here"
+        return told({"error": one_line(why, 200)}, error.status_code)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A route of the interface: a GET reads, with its parameters in the address; a POST changes, with a JSON body."""
+
+    path: str
+    answer: Answer
+    writes: bool = False
+
+    def on(self, site: Site) -> Route:
+        async def handle(request: Request) -> Response:
+            try:
+                site.guard.check(request)
+                asked: dict[str, Any] = {**request.query_params, **request.path_params}
+                if self.writes:
+                    site.guard.check_token(request.headers.get(TOKEN_HEADER, ""))
+                    asked = {**_object(await read_body(request, MAX_BODY)), **request.path_params}
+                found = await self.answer(site, asked)
+                return found if isinstance(found, Response) else told(found)
+            except Refusal as error:
+                return told({"error": error.why}, error.status)
+
+        return Route(self.path, handle, methods=["POST" if self.writes else "GET"])
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(body or b"{}", type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(HTTPStatus.BAD_REQUEST, f"no JSON object: {one_line(str(error), 200)}") from None
+
+
+def wanted(kind: Any, asked: dict[str, Any]) -> Any:
+    """What was asked as a struct; numbers in addresses are texts.  Raises ``Refusal`` for what does not fit."""
+    try:
+        return msgspec.convert(asked, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None
+
+
+def told(value: Any, status: int = 200) -> Response:
+    """JSON; bytes are JSON already."""
+    body = value if isinstance(value, bytes) else msgspec.json.encode(value)
+    return Response(body, status, media_type="application/json", headers=SECURITY)
+
+
+def page_files() -> dict[str, bytes]:
+    """The files of the browser by their path."""
+    found: dict[str, bytes] = {}
+
+    def walk(folder: Traversable, before: str) -> None:
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                walk(entry, f"{before}{entry.name}/")
+            elif Path(entry.name).suffix in TYPES:
+                found[before + entry.name] = entry.read_bytes()
+
+    walk(files("infoset.view").joinpath("page"), "")
+    return found
+
+
+def server(site: Site) -> uvicorn.Server:
+    """A server, not yet running, see ``remote.serving``."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        site.app(), log_level="warning", access_log=False, lifespan="on", timeout_keep_alive=30,
+        timeout_graceful_shutdown=1, server_header=False, limit_concurrency=256, ws=Wire,
+        ws_max_size=16 << 10, ws_per_message_deflate=False,
+    )  # fmt: skip
+    return uvicorn.Server(config)

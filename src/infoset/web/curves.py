@@ -1,0 +1,181 @@
+"""Curves of runs for the page, read from where the last look ended, while they may still be written."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterator
+from math import isfinite, nan
+from pathlib import Path
+from threading import Lock
+from time import time
+from typing import Any
+
+import msgspec
+
+from infoset.files import POLICY
+from infoset.web.heads import Heads
+from infoset.web.shelf import METRICS, Item, find, open_plain
+
+SERIES = (
+    "iteration", "seconds", "exploitability", "nash_conv", "epsilon", "current_exploitability",
+    "value_loss", "policy_loss", "games", "states",
+)  # fmt: skip
+LISTS = ("values", "start_values")
+MAX_PLAYERS = 8
+MOST = 1000  # points of a curve that are sent
+MAX_POINTS = 200_000  # that are kept; of more every second one is dropped
+CHUNK = 4 << 20
+KEPT = 64  # curves
+
+
+class Curves:
+    """Answers about the curves of the runs on the shelf."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders, self.heads = folders, Heads()
+        self._tails: OrderedDict[str, Tail] = OrderedDict()
+        self._lock = Lock()
+
+    def curve(self, name: str, most: int, seen: str) -> dict[str, Any]:
+        """At most ``most`` points, ``NaN`` as null; without them where there is nothing newer than ``seen``.
+
+        Raises ``Refusal`` for a run that is not there (any more).
+        """
+        item = find(self.folders, name, "run")
+        tail = self._tail(item)
+        tail.read()
+        told: dict[str, Any] = {"name": name, "version": tail.version, "age": max(0.0, time() - item.changed)}
+        if seen == tail.version:
+            return told
+        head = self.heads.of(item)
+        told |= {"title": item.title, "game": head.game, "about": head.about, "problem": head.problem}
+        told |= {"points": tail.count, "policy": _is_plain(item.path / POLICY)}
+        return told | {"columns": tail.thinned(max(2, min(most, MOST)))}
+
+    def _tail(self, item: Item) -> Tail:
+        with self._lock:
+            tail = self._tails.setdefault(item.name, Tail(item.path / METRICS))
+            self._tails.move_to_end(item.name)
+            if len(self._tails) > KEPT:
+                self._tails.popitem(last=False)
+            return tail
+
+
+class Tail:
+    """A curve that grows: what was read of it, and how far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self.edition = 0
+        self._begin((0, 0))
+
+    def _begin(self, file: tuple[int, int]) -> None:
+        self.file, self.offset, self.total, self.every = file, 0, 0, 1
+        self.columns: dict[str, array[float]] = {"iteration": array("d")}
+        self.edition += 1
+
+    @property
+    def version(self) -> str:
+        """What changes whenever the curve does."""
+        return f"{self.file[1]:x}.{self.edition}.{self.total}"
+
+    @property
+    def count(self) -> int:
+        """Points that are kept."""
+        return len(self.columns["iteration"])
+
+    def read(self) -> None:
+        """Go on to the last whole line; from the beginning where it is another file, or shorter than it was."""
+        with self._lock:
+            try:
+                with open_plain(self.path) as file:
+                    about = os.fstat(file.fileno())
+                    if (about.st_dev, about.st_ino) != self.file or about.st_size < self.offset:
+                        self._begin((about.st_dev, about.st_ino))
+                    file.seek(self.offset)
+                    while chunk := file.read(CHUNK):
+                        whole = chunk.rfind(b"\n") + 1
+                        if not whole and len(chunk) < CHUNK:
+                            break  # the line is being written
+                        self.offset += whole or len(chunk)  # a line that long is none
+                        file.seek(self.offset)
+                        for line in chunk[:whole].splitlines():
+                            self._add(line)
+            except FileNotFoundError:  # none yet, or deleted
+                if self.offset:
+                    self._begin((0, 0))
+            except OSError:
+                return
+
+    def _add(self, line: bytes) -> None:
+        try:
+            point = msgspec.json.decode(line, type=dict[str, Any])
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return
+        row = {name: value for name, value in _values(point) if isfinite(value)}
+        if "iteration" not in row:
+            return
+        self.total += 1
+        if self.total % self.every:
+            return
+        for name in row.keys() - self.columns.keys():
+            self.columns[name] = array("d", [nan]) * self.count
+        for name, column in self.columns.items():
+            column.append(row.get(name, nan))
+        if self.count >= MAX_POINTS:
+            self.every *= 2
+            self.columns = {name: column[1::2] for name, column in self.columns.items()}
+
+    def thinned(self, most: int) -> dict[str, list[float | None]]:
+        """The columns that hold anything, at ``most`` points: half of them even in time, half in its logarithm."""
+        with self._lock:
+            chosen = spread(self.count, most)
+            rows = {name: [column[k] for k in chosen] for name, column in self.columns.items()}
+        known = {name: row for name, row in rows.items() if any(map(isfinite, row))}
+        return {name: [_short(value) for value in row] for name, row in known.items()}
+
+
+def spread(count: int, most: int) -> list[int]:
+    """``most`` of ``count`` numbers at most, the first and the last among them, closer together at the beginning.
+
+    >>> spread(5, 10), spread(1000, 6)
+    ([0, 1, 2, 3, 4], [0, 31, 500, 999])
+    """
+    if count <= most:
+        return list(range(count))
+    half = most // 2
+    even = {round(k * (count - 1) / (half - 1)) for k in range(half)} if half > 1 else {0, count - 1}
+    growing = {round(count ** (k / (half - 1))) - 1 for k in range(half)} if half > 1 else set()
+    return sorted(even | growing)
+
+
+def _values(point: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """The known series, and of lists by player ``value 1``, ``value 2``, …"""
+    for name in SERIES:
+        yield name, _number(point.get(name))
+    for name in LISTS:
+        values = point.get(name)
+        for k, value in enumerate(values[:MAX_PLAYERS] if isinstance(values, list) else ()):
+            yield f"value {k + 1}", _number(value)
+
+
+def _number(value: object) -> float:
+    """A finite number, or NaN."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300:
+        return float(value)
+    return nan
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.7g}") if isfinite(value) else None
+
+
+def _is_plain(path: Path) -> bool:
+    try:
+        with open_plain(path):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,104 @@
+"""Who may ask: the page's own origin, by a name that the server goes by, not too often; who may change something."""
+
+from __future__ import annotations
+
+import hmac
+from collections import OrderedDict
+from http import HTTPStatus
+from ipaddress import ip_address
+from time import monotonic
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from infoset.remote.serving import Refusal
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+TOKEN_HEADER = "x-infoset-token"
+LOCAL = ("localhost", "127.0.0.1", "::1")
+RATE, BURST = 60.0, 240.0  # requests of one address: a second, and at once
+MAX_ADDRESSES = 1000
+SECURITY = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-cache",
+}
+
+
+class Guard:
+    """``check`` every request and every web socket; ``check_token`` those that change something."""
+
+    def __init__(self, token: str, hosts: tuple[str, ...], port: int) -> None:
+        """``hosts``: names beside those of this machine by which the server may be called."""
+        self.token, self.hosts, self.port = token, frozenset((*LOCAL, *hosts)), port
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # by address: requests, and when
+
+    def check(self, connection: HTTPConnection) -> None:
+        """Raise ``Refusal`` for a foreign Host or Origin, and for an address that asks too often."""
+        self._check_host(connection.headers.get("host", ""))
+        origin = connection.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != connection.headers.get("host"):
+            raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
+        self._check_rate(connection.client.host if connection.client else "")
+
+    def check_token(self, given: str) -> None:
+        """Raise ``Refusal`` for another token than the one that the link carries."""
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
+
+    def _check_host(self, host: str) -> None:
+        parts = urlsplit(f"//{host}")
+        try:
+            name, port = parts.hostname or "", parts.port
+        except ValueError:
+            name, port = "", None
+        if name not in self.hosts or (port or 80) != self.port:
+            raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "this server goes by another name (--name adds one)")
+
+    def _check_rate(self, address: str) -> None:
+        now = monotonic()
+        left, then = self._left.pop(address, (BURST, now))
+        left = min(BURST, left + (now - then) * RATE)
+        self._left[address] = (max(left - 1, 0.0), now)
+        if len(self._left) > MAX_ADDRESSES:
+            self._left.popitem(last=False)
+        if left < 1:
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests; try again in a second")
+
+
+def names_of(host: str) -> tuple[str, ...]:
+    """By which names a server that listens at ``host`` is called: all addresses of this machine for 0.0.0.0 and ::."""
+    import socket
+
+    try:
+        everywhere = ip_address(host).is_unspecified
+    except ValueError:
+        everywhere = False
+    if not everywhere:
+        return (host.lower(),)
+    own = socket.gethostname()
+    try:
+        addresses = {str(found[4][0]) for found in socket.getaddrinfo(own, None)}
+    except OSError:
+        addresses = set()
+    addresses |= {_outward()}
+    return tuple(sorted({own.lower(), f"{own.lower()}.local", *addresses} - {""}))
+
+
+def _outward() -> str:
+    """The address of this machine in its network; nothing is sent."""
+    import socket
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        try:
+            line.connect(("192.0.2.1", 9))
+            return str(line.getsockname()[0])
+        except OSError:
+            return ""

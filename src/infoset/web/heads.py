@@ -1,0 +1,182 @@
+"""What a thing on the shelf is about, from its head alone: a thousand replays are listed without being read."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import zipfile
+import zlib
+from collections import OrderedDict
+from threading import Lock
+from typing import Any, NamedTuple
+
+import msgspec
+
+from infoset.arena.reading import asked, reading
+from infoset.errors import FormatError, InfosetError, one_line
+from infoset.web.shelf import CONFIG, Item, open_plain
+
+HEAD = 16 << 10  # bytes of a file that are looked at
+MAX_CONFIG = 1 << 20
+KEPT = 30_000  # heads
+TEXT = 200  # letters of a name that are told
+KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
+AFTER = re.compile(r"\s*([,}])")
+
+
+class Head(NamedTuple):
+    """``kind`` is that of the item, ``""`` for what is none after all; ``problem`` is why it cannot be shown."""
+
+    kind: str
+    game: str = ""
+    about: dict[str, Any] = {}  # noqa: RUF012  # never changed
+    """A run's ``method``, ``learns``; a policy's ``method``; a replay's ``agents``, ``players``, ``returns``, ``over``;
+    a tournament's ``teams``, ``format``."""
+    problem: str = ""
+
+
+class Heads:
+    """Those that were read, by path, time and size."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, float, int], Head] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, item: Item) -> Head:
+        """Never an error: a broken thing has a ``problem``."""
+        key = str(item.path), item.changed, item.size
+        with self._lock:
+            if (head := self._known.get(key)) is not None:
+                self._known.move_to_end(key)
+                return head
+        head = read_head(item)
+        with self._lock:
+            self._known[key] = head
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+        return head
+
+
+def read_head(item: Item) -> Head:
+    """The same, read now."""
+    try:
+        return {"run": _run, "policy": _policy, "replay": _json, "tournament": _tournament}[item.kind](item)
+    except FileNotFoundError:
+        return Head(item.kind, problem="it was deleted")
+    except BROKEN as error:
+        text = error.strerror if isinstance(error, OSError) else str(error)
+        return Head(item.kind, problem=one_line(f"broken: {text or type(error).__name__}", TEXT))
+
+
+BROKEN = (
+    OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError, NotImplementedError, InfosetError,
+    msgspec.MsgspecError, sqlite3.Error, zipfile.BadZipFile, zlib.error, EOFError,
+)  # fmt: skip
+"""What reading a damaged or a hostile file may raise."""
+
+
+def _run(item: Item) -> Head:
+    with open_plain(item.path / CONFIG) as file:
+        config = msgspec.json.decode(file.read(MAX_CONFIG), type=dict[str, Any])
+    about = {"method": _text(config["method"]), "learns": "training" in config}
+    goal = {name: config[name] for name in ("iterations", "target", "seconds") if _is_number(config.get(name))}
+    return Head("run", _text(config["game"]), {**about, **goal})
+
+
+def _policy(item: Item) -> Head:
+    """Every kind of saved policy is an archive with a ``header``, a NumPy array of JSON's bytes."""
+    with open_plain(item.path) as file, zipfile.ZipFile(file) as archive, archive.open("header.npy") as packed:
+        head = packed.read(HEAD)
+    if head[:6] != b"\x93NUMPY":
+        raise ValueError("no policy")
+    known, _ = fields_at_start(head[head.index(b"\n") + 1 :].decode(errors="replace"))
+    return _policy_head(known)
+
+
+def _policy_head(known: dict[str, Any]) -> Head:
+    made = known.get("made_by")
+    return Head("policy", _text(known["game"]), {"method": _text(made.get("method", "")) if type(made) is dict else ""})
+
+
+def _json(item: Item) -> Head:
+    """A replay, one of the reference's recordings, or a policy, by the first keys; else nothing."""
+    with open_plain(item.path) as file:
+        text = file.read(HEAD).decode(errors="replace")
+        file.seek(max(0, item.size - 64))
+        end = file.read(65).rstrip()
+    whole = end.endswith(b"}")
+    known, coming = fields_at_start(text)
+    keys = {*known, coming}
+    if "tables" in keys and "game" in known:
+        return _policy_head(known) if whole else Head("policy", problem=HALF)
+    if keys & {"state", "blob"} and keys & {"agents", "config", "blob"}:
+        agents = known.get("agents")
+        names = [_text(agent) for agent in agents] if type(agents) is list else []
+        about = {"agents": names, "variant": _text(known.get("config", ""))}
+        return Head("replay", "pommerman", about) if whole else Head("replay", problem=HALF)
+    if not {"game", "agents"} <= keys:
+        return Head("", problem="no replay and no policy")
+    if not whole:
+        return Head("replay", problem=HALF)
+    head = _replay(known if "returns" in known else _read_around(item))
+    return head._replace(about={**head.about, "over": not LEFT.search(end)})
+
+
+LEFT = re.compile(rb'"over"\s*:\s*false')
+HALF = "half written: it has no end"
+
+
+def _read_around(item: Item) -> dict[str, Any]:
+    """Of a replay whose steps come first, as others may write it."""
+    if item.size > MAX_CONFIG:
+        raise FormatError("the steps come before what it is about", item.title)
+    with open_plain(item.path) as file:
+        return {k: v for k, v in json.load(file).items() if k != "steps"}
+
+
+def _replay(known: dict[str, Any]) -> Head:
+    about: dict[str, Any] = {name: [_text(text) for text in known[name]] for name in ("players", "agents")}
+    returns = [float(value) for value in known["returns"]]
+    if not len(returns) == len(about["players"]) == len(about["agents"]):
+        raise ValueError("its parts do not fit together")
+    return Head("replay", _text(known["game"]), {**about, "returns": returns})
+
+
+def _tournament(item: Item) -> Head:
+    with reading(item.path, seconds=1.0) as connection:
+        config = msgspec.json.decode(asked(connection), type=dict[str, Any])
+    teams = [_text(team) for team in config["teams"]]
+    return Head("tournament", _text(config["game"]), {"teams": len(teams), "format": _text(config.get("format", ""))})
+
+
+def fields_at_start(text: str) -> tuple[dict[str, Any], str]:
+    """Those fields of a JSON object that are whole in the beginning of its text, and the name of the next one.
+
+    >>> fields_at_start('{"game": "kuhn_poker", "seed": 1, "steps": [{"mo')
+    ({'game': 'kuhn_poker', 'seed': 1}, 'steps')
+    """
+    found: dict[str, Any] = {}
+    read = json.JSONDecoder().raw_decode
+    at = text.find("{") + 1
+    while at and (key := KEY.match(text, at)):
+        try:
+            found[key[1]], at = read(text, key.end())
+        except (ValueError, RecursionError):
+            return found, key[1]
+        after = AFTER.match(text, at)
+        if after is None:  # cut off: a number may go on
+            del found[key[1]]
+            return found, key[1]
+        at = after.end() if after[1] == "," else 0
+    return found, ""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a name that is no text: {one_line(repr(value))}")
+    return one_line(value.encode(errors="replace").decode(), TEXT)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

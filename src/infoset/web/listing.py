@@ -1,0 +1,92 @@
+"""What the page lists: the shelf with what each thing is about, filtered, a page at a time.
+
+Only heads are read, so that the server's own process can do it, in a thread.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from time import time
+from typing import Annotated, Any
+
+import msgspec
+
+from infoset.files import POLICY
+from infoset.web.heads import Head, Heads
+from infoset.web.shelf import Item, items
+
+KINDS = ("run", "tournament", "replay", "policy")
+FIRST = 8  # of each kind, on the first view
+MAX_PAGE = 200
+MAX_CHOICES = 200  # games and agents that a filter offers
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Name = Annotated[str, msgspec.Meta(max_length=2000)]
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """Which things, and which page of them; an empty text is any."""
+
+    kind: Name = ""
+    game: Name = ""
+    agent: Name = ""
+    text: Name = ""
+    offset: Count = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)] = 50
+
+    def fits(self, item: Item, head: Head) -> bool:
+        """Whether a thing is asked for."""
+        agents = head.about.get("agents", ())
+        return (
+            self.kind in ("", head.kind)
+            and self.game in ("", head.game)
+            and (not self.agent or self.agent in agents)
+            and self.text.casefold() in f"{item.title} {head.game} {' '.join(agents)}".casefold()
+        )
+
+
+class Listing:
+    """The shelf with heads."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders, self.heads = folders, Heads()
+
+    def all(self) -> list[tuple[Item, Head]]:
+        """Everything that is something, the newest first."""
+        found = ((item, self.heads.of(item)) for item in items(self.folders))
+        return [(item, head) for item, head in found if head.kind]
+
+    def first(self) -> dict[str, Any]:
+        """How many there are of each kind, and the newest of each."""
+        found = self.all()
+        shown: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+        for item, head in found:
+            if len(shown[head.kind]) < FIRST:
+                shown[head.kind].append(told(item, head))
+        counts = Counter(head.kind for _, head in found)
+        folders = [folder.name or str(folder) for folder in self.folders]
+        return {"counts": {kind: counts[kind] for kind in KINDS}, "items": shown, "folders": folders, "now": time()}
+
+    def page(self, asked: Filter) -> dict[str, Any]:
+        """One page of what is asked for, and what the filters could be set to."""
+        found = self.all()
+        of_kind = [(item, head) for item, head in found if asked.kind in ("", head.kind)]
+        fitting = [(item, head) for item, head in of_kind if asked.fits(item, head)]
+        games = Counter(head.game for _, head in of_kind if head.game)
+        agents = Counter(agent for _, head in of_kind for agent in set(head.about.get("agents", ())))
+        return {
+            "total": len(fitting),
+            "items": [told(*pair) for pair in fitting[asked.offset : asked.offset + asked.limit]],
+            "games": games.most_common(MAX_CHOICES),
+            "agents": agents.most_common(MAX_CHOICES),
+            "now": time(),
+        }
+
+
+def told(item: Item, head: Head) -> dict[str, Any]:
+    """One thing as the page gets it."""
+    about = {"name": item.name, "kind": head.kind, "title": item.title, "changed": item.changed, "size": item.size}
+    if head.kind == "run":
+        about["policy"] = (item.path / POLICY).is_file()
+    return {**about, "game": head.game, "about": head.about, "problem": head.problem}

@@ -1,0 +1,271 @@
+"""What is shown of a strategy at one place, as plain data: the way there, and rows of information sets by menu.
+
+There are two kinds of ways.  A *public* one is what everybody knows happened: then all information sets of those who
+move there are shown.  A player's *own* one is the beginning of what it did and saw, as its keys are written: then all
+its information sets that begin so are shown.  Own ways need nothing but the file.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from infoset.errors import PolicyError, shorten
+from infoset.remote.serving import Refusal
+from infoset.search.public_walk import SEVERAL, InfosetHere, PublicNode
+from infoset.web.sources import Chances, Source
+
+MAX_BRANCHES = 400  # told of one step
+MAX_ROWS = 300  # told at once
+MAX_DEPTH = 400
+LAST = "\U0010ffff"
+_WORD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+')
+
+
+class Row(NamedTuple):
+    """An information set that is shown."""
+
+    player: int
+    key: str
+    moves: tuple[str, ...]
+    chances: Chances
+    reach: float | None
+
+
+class Group(NamedTuple):
+    """Information sets of one player with the same moves; ``key(k)`` and ``row(k)`` are of one of ``total``."""
+
+    player: int
+    moves: tuple[str, ...]
+    total: int
+    key: Callable[[int], str]
+    row: Callable[[int], Row]
+
+
+class Place(NamedTuple):
+    """Where one looks: the steps of the way there with their alternatives, and the rows."""
+
+    at: str
+    steps: list[dict[str, Any]]
+    groups: list[Group]
+    reach: float | None
+    ends: bool
+
+
+def words_of(key: str) -> list[str]:
+    """The tokens of a key."""
+    return _WORD.findall(key)
+
+
+def public_place(source: Source, at: str) -> Place:
+    """After the branches ``0.2.1``.  Raises ``Refusal`` for a way that does not lead anywhere, and what walks raise."""
+    wanted = [int(part) for part in at.split(".") if part]
+    with source.working:
+        node, taken, steps, ends = source.walk.start, list[int](), list[dict[str, Any]](), False
+        while not ends:
+            if len(taken) < len(wanted):
+                number = wanted[len(taken)]
+            elif not node.infosets and len(node.branches) == 1 and not node.branches[0].ends:
+                number = 0  # nothing to see here
+            else:
+                break
+            if number >= len(node.branches):
+                raise Refusal(HTTPStatus.NOT_FOUND, f"there is no way {shorten(at)} in this game")
+            steps.append(_step(node, number))
+            taken.append(number)
+            ends = node.branches[number].ends
+            reach = node.branches[number].reach
+            if not ends:
+                node = node.behind(number)
+        if not ends:
+            steps.append(_step(node, None))
+            reach = node.reach
+        groups = [] if ends else _public_groups(node)
+    return Place(".".join(map(str, taken)), steps, groups, reach, ends)
+
+
+def _step(node: PublicNode, chosen: int | None) -> dict[str, Any]:
+    by = {branch.by for branch in node.branches}
+    shown = list(enumerate(node.branches))[:MAX_BRANCHES]
+    if chosen is not None and chosen >= MAX_BRANCHES:
+        shown.append((chosen, node.branches[chosen]))
+    return {
+        "by": by.pop() if len(by) == 1 else SEVERAL,
+        "chosen": chosen,
+        "reach": node.reach,
+        "more": len(node.branches) - len(shown),
+        "branches": [{"at": k, "label": b.label, "by": b.by, "reach": b.reach, "ends": b.ends} for k, b in shown],
+    }
+
+
+def _public_groups(node: PublicNode) -> list[Group]:
+    by_menu: dict[tuple[int, tuple[str, ...]], list[InfosetHere]] = {}
+    for here in node.rows():
+        by_menu.setdefault((here.player, here.moves), []).append(here)
+
+    def group(player: int, moves: tuple[str, ...], rows: list[InfosetHere]) -> Group:
+        def row(k: int) -> Row:
+            return Row(player, rows[k].key, moves, rows[k].chances, rows[k].reach)
+
+        return Group(player, moves, len(rows), lambda k: rows[k].key, row)
+
+    return [group(player, moves, rows) for (player, moves), rows in by_menu.items()]
+
+
+def own_place(source: Source, player: int, at: str) -> Place:
+    """Of a player, those of its keys that begin with ``at``.  Raises ``PolicyError`` for a policy without keys."""
+    table = source.table
+    if table is None:
+        raise PolicyError("this policy is no table of keys; it can be read along what everybody knows")
+    if not 0 <= player < len(table.keys):
+        raise Refusal(HTTPStatus.NOT_FOUND, f"there is no player {player}")
+    words = words_of(at)[:MAX_DEPTH]
+    steps = []
+    for depth in range(len(words) + 1):
+        chosen = words[depth] if depth < len(words) else None
+        steps.append(_own_step(source, player, words[:depth], chosen))
+        if chosen is not None and chosen not in {branch["at"] for branch in steps[-1]["branches"]}:
+            raise Refusal(HTTPStatus.NOT_FOUND, f"no key of {table.players[player]} begins with {shorten(at)!r}")
+    begin, end = _range(source, player, words)
+    return Place(" ".join(words), steps, _own_groups(source, player, begin, end), None, False)
+
+
+def _range(source: Source, player: int, words: Sequence[str]) -> tuple[int, int]:
+    """Which of the sorted rows begin so."""
+    assert source.table is not None
+    order, table = source.table.sorted_rows[player], source.table
+    keys, first = table.keys[player], table.begin[player]
+    if not words:
+        return 0, len(order)
+    text = " ".join(words)
+
+    def key(row: int) -> str:
+        return keys[row - first]
+
+    begin = bisect_left(order, text, key=key)
+    inside = bisect_left(order, f"{text} ", lo=begin, key=key)
+    end = bisect_left(order, f"{text} {LAST}", lo=inside, key=key)
+    exact = begin < len(order) and key(order[begin]) == text
+    return (begin if exact and begin + 1 >= inside else inside), end
+
+
+def _own_step(source: Source, player: int, words: list[str], chosen: str | None) -> dict[str, Any]:
+    """What may come next in the keys, by jumps from one such word to the next."""
+    assert source.table is not None
+    table = source.table
+    order, keys, first = table.sorted_rows[player], table.keys[player], table.begin[player]
+    at, end = _range(source, player, words)
+    found: list[dict[str, Any]] = []
+    while at < end and len(found) < MAX_BRANCHES:
+        parts = words_of(keys[order[at] - first])
+        if len(parts) <= len(words):
+            at += 1
+            continue
+        word = parts[len(words)]
+        _, after = _range(source, player, [*words, word])
+        after = max(after, at + 1)
+        found.append({"at": word, "label": word, "by": player, "reach": None, "ends": False, "rows": after - at})
+        at = after
+    if chosen is not None and chosen not in {branch["at"] for branch in found}:
+        begin, after = _range(source, player, [*words, chosen])
+        if after > begin:
+            branch = {"at": chosen, "label": chosen, "by": player, "reach": None, "ends": False, "rows": after - begin}
+            found.append(branch)
+    return {"by": player, "chosen": chosen, "reach": None, "more": 0, "branches": found}
+
+
+def _own_groups(source: Source, player: int, begin: int, end: int) -> list[Group]:
+    assert source.table is not None
+    table = source.table
+    rows = table.sorted_rows[player][begin:end]
+    menus, counts = np.unique(table.menu[rows], return_counts=True)
+
+    def group(menu: int, total: int) -> Group:
+        mine = rows if total == len(rows) else rows[table.menu[rows] == menu]
+
+        def row(k: int) -> Row:
+            entry = table.at(player, int(mine[k]))
+            return Row(player, entry.key, entry.moves, entry.chances, None)
+
+        keys, first = table.keys[player], table.begin[player]
+        return Group(player, table.menus[menu], total, lambda k: keys[mine[k] - first], row)
+
+    return [group(int(menu), int(total)) for menu, total in zip(menus, counts, strict=True)]
+
+
+def shown(source: Source, other: Source | None, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows with all that is known of them; what the keys have in common is left out of their labels."""
+    labels = short_labels([row.key for row in rows])
+    return [{**_figures(source, other, row), "label": label} for row, label in zip(rows, labels, strict=True)]
+
+
+def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
+    found: dict[str, Any] = {"key": row.key, "reach": row.reach, "p": row.chances}
+    if row.key in source.lock.get(source.players[row.player], ()):
+        found["locked"] = True
+    if other is not None:
+        found["q"] = chances_in(other, row)
+    study = source.study
+    if study is not None:
+        k = source.values().number.get((row.player, row.key))
+        if k is not None and study.form.actions[k] == row.moves:
+            first = int(study.form.arrays.first[k])
+            part = slice(first, first + len(row.moves))
+            found |= {
+                "ev": study.values[part].tolist(), "best": study.best_values[part].tolist(),
+                "regret": study.regret[part].tolist(), "worth": float(study.worth[k]),
+                "reach": float(study.reach[k]),
+            }  # fmt: skip
+    return found
+
+
+def chances_in(other: Source, row: Row) -> Chances:
+    """What another strategy plays there."""
+    if other.table is not None:
+        if row.player >= len(other.table.keys):
+            return None
+        return other.table.chances_of(row.player, row.key, row.moves)
+    study = other.study
+    k = None if study is None else other.values().number.get((row.player, row.key))
+    if study is None or k is None:
+        return None
+    first = int(study.form.arrays.first[k])
+    found: list[float] = study.behaviour[first : first + len(row.moves)].tolist()
+    return found
+
+
+def short_labels(keys: Sequence[str]) -> list[str]:
+    """Of each key the words in which they differ, the whole key where that leaves nothing."""
+    split = [words_of(key) for key in keys]
+    longest = max(map(len, split), default=0)
+    same = {k for k in range(longest) if len({words[k] if k < len(words) else None for words in split}) == 1}
+    if len(keys) < 2:
+        return list(keys)
+    pairs = zip(keys, split, strict=True)
+    return [" ".join(word for k, word in enumerate(words) if k not in same) or key for key, words in pairs]
+
+
+def matching(group: Group, text: str) -> Group:
+    """Only the rows whose key holds a text, in any case."""
+    if not text:
+        return group
+    needle = text.casefold()
+    kept = [k for k in range(group.total) if needle in group.key(k).casefold()]
+    return Group(group.player, group.moves, len(kept), lambda k: group.key(kept[k]), lambda k: group.row(kept[k]))
+
+
+def all_rows(source: Source) -> Iterator[Row]:
+    """Every information set with a choice, in the order of the file or of the game."""
+    if source.table is not None:
+        for player in range(len(source.table.players)):
+            for entry in source.table.entries(player):
+                yield Row(player, entry.key, entry.moves, entry.chances, None)
+        return
+    for player, table in enumerate(source.policy.tables):
+        for key, row in table.items():
+            yield Row(player, key, tuple(row), list(row.values()), None)

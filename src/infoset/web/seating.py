@@ -1,0 +1,281 @@
+"""Which games and agents a table may have: names that come over the network must never run code or read any file."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from infoset.base import Action, Agent, Game, InformationState
+from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load
+from infoset.errors import (
+    BudgetError,
+    InfosetError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedGameError,
+    one_line,
+    shorten,
+)
+from infoset.match.agents import AGENTS, PolicyAgent, load_agent
+from infoset.match.person import HUMAN
+from infoset.match.replay import Match
+from infoset.names import Name, Value, parse_name
+from infoset.remote.serving import Refusal
+from infoset.search.beliefs import own_token
+from infoset.view.pictures import action_words, token_words
+from infoset.web.shelf import find
+
+if TYPE_CHECKING:
+    from infoset.solvers.study import Study
+
+EQUILIBRIUM = "equilibrium"
+ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "playground", "policy", "scripted", "trained"})
+"""Agents that open files, addresses or processes: a table has those of the shelf instead."""
+MAX_NAME = 200
+SOLVING = 5.0  # seconds
+MAX_POSITIONS = 300_000
+MAX_SOLUTIONS = 8
+FAMILIES = {"gdl": "Described in GDL-II", "pommerman": "Pommerman"}
+QUICK = ("lp", "public", "team-exact")
+"""Methods that end by themselves soon, exactly."""
+
+
+def find_game(folders: tuple[Path, ...], name: str) -> Game:
+    """A shipped game, or a file of one that lies in the folders.  Raises ``Refusal`` and what ``load`` raises."""
+    if len(name) > MAX_NAME:
+        raise ParameterError(f"a name of more than {MAX_NAME} letters")
+    if Path(name).suffix.lower() in READERS:
+        return load(str(_file(folders, name)))
+    parsed = parse_name(name)
+    if parsed.word not in known_games():
+        if ":" in parsed.word and parsed.word.partition(":")[0] not in FAMILIES:
+            raise ParameterError(f"{one_line(name)} is no shipped game; only those are played here")
+        raise UnknownNameError("game", parsed.word, known_games())
+    _check_plain(parsed)
+    return load(name)
+
+
+def _file(folders: tuple[Path, ...], name: str) -> Path:
+    """A file below the folder by whose number its name begins."""
+    number, _, path = name.partition("/")
+    if number.isdecimal() and int(number) < len(folders):
+        folder = folders[int(number)].resolve()
+        try:
+            found = (folder / path).resolve()
+            if found.is_relative_to(folder) and found.is_file():
+                return found
+        except (OSError, ValueError):
+            pass
+    raise Refusal(HTTPStatus.NOT_FOUND, f"no file {one_line(name)!r} in the folders that are served")
+
+
+def _check_plain(parsed: Name) -> None:
+    """Parameters are numbers and words: nothing that could be a path, an address or code."""
+    for key, value in parsed.parameters:
+        _check_value(key, value)
+
+
+def _check_value(key: str, value: Value) -> None:
+    if isinstance(value, Name):
+        if value.word in ELSEWHERE or ":" in value.word:
+            raise ParameterError(f"{key}={one_line(str(value))}: not from here")
+        _check_plain(value)
+    elif isinstance(value, tuple):
+        for part in value:
+            _check_value(key, part)
+    elif isinstance(value, str) and any(sign in value for sign in "/\\:."):
+        raise ParameterError(f"{key}={one_line(value)}: not from here; allowed: numbers and words")
+
+
+class Agents:
+    """Makes those who play; what was solved for one table is there for the next."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders = folders
+        self.solved: dict[str, Solved] = {}
+        self.refused: dict[str, str] = {}
+        self.lock = threading.RLock()
+
+    def check(self, name: str) -> None:
+        """Raise for a name that no agent may have here."""
+        if len(name) > MAX_NAME:
+            raise ParameterError(f"a name of more than {MAX_NAME} letters")
+        if name not in (HUMAN, EQUILIBRIUM):
+            self._resolved(name)
+
+    def make(self, name: str, game: Game, step: Any = lambda word: None) -> Agent:
+        """An agent for ``game``; ``step`` is told what takes a while."""
+        if name == EQUILIBRIUM:
+            return PolicyAgent(self.equilibrium(game, step).policy, EQUILIBRIUM)
+        agent = load_agent(self._resolved(name))
+        if name[:1].isdecimal() and isinstance(agent, PolicyAgent):
+            agent.name = name.partition("/")[2]
+        return agent
+
+    def _resolved(self, name: str) -> str:
+        """What ``load_agent`` makes it from: the path of what lies on the shelf, or the name of a safe agent."""
+        if name[:1].isdecimal():
+            item = find(self.folders, name)
+            if item.kind not in ("policy", "run"):
+                raise ParameterError(f"{one_line(name)} is a {item.kind}; a policy or a run can play")
+            return str(item.path)
+        parsed = parse_name(name)
+        if parsed.word not in AGENTS or parsed.word in ELSEWHERE:
+            raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *sorted(set(AGENTS) - ELSEWHERE)])
+        _check_plain(parsed)
+        AGENTS.check(parsed)
+        return name
+
+    def equilibrium(self, game: Game, step: Any = lambda word: None) -> Solved:
+        """``game`` solved, within seconds.  Raises ``BudgetError`` where it is too large for that."""
+        with self.lock:
+            if game.name in self.refused:
+                raise BudgetError(self.refused[game.name])
+            if game.name not in self.solved:
+                while len(self.solved) >= MAX_SOLUTIONS:
+                    self.solved.pop(next(iter(self.solved)))
+                try:
+                    self.solved[game.name] = solve_soon(game, step)
+                except (BudgetError, UnsupportedGameError) as error:
+                    self.refused[game.name] = str(error)
+                    raise
+            return self.solved[game.name]
+
+    def hint(
+        self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...]
+    ) -> list[float]:
+        """The chances of the moves by a policy: ``auto``, or one of the shelf."""
+        if source in ("auto", EQUILIBRIUM):
+            policy = self.equilibrium(game).policy
+        else:
+            agent = self.make(source, game)
+            if not isinstance(agent, PolicyAgent):
+                raise ParameterError(f"{one_line(source)} is no policy that could be asked")
+            policy = agent.policy_for(game)
+        row = policy.row(player, known, legal) if len(legal) > 1 else None
+        return [1 / len(legal)] * len(legal) if row is None else [float(chance) for chance in row]
+
+    def at_hand(self, game: Game) -> bool:
+        """Whether it is solved already, or soon is."""
+        try:
+            return self.equilibrium(game) is not None
+        except InfosetError:
+            return False
+
+    def costs(self, game: Game, match: Match, player: int) -> list[dict[str, Any]]:
+        """What each choice of ``player`` cost it on average against the solved policy, in units of payoffs."""
+        solved = self.equilibrium(game)
+        study, policy = solved.study, solved.policy
+        if study is None:
+            return []
+        found: list[dict[str, Any]] = []
+        known: InformationState = ()
+        step = game.start()
+        nobody = (None,) * len(game.players)
+        for played in (None, *match.steps):
+            moves = nobody if played is None else played.moves
+            if played is not None:
+                legal = step.state.legal(player)
+                if len(legal) > 1:
+                    cost = _cost(study, player, policy.key(known), legal, moves[player])
+                    found += [{"words": _last_words(game, player, known), **cost}] if cost else []
+                step = step.state.play(moves, played.nature)
+            token = own_token(moves[player], step.observation(player))
+            if token is not None:
+                known = (*known, token)
+        return found
+
+
+def _last_words(game: Game, player: int, known: InformationState) -> str:
+    return token_words(game, player, known[-1], known[:-1]) if known else "at the start"
+
+
+def _cost(study: Study, player: int, key: str, legal: tuple[Action, ...], move: Action | None) -> dict[str, Any] | None:
+    values = [worth.value for worth in study.moves(player, key)]
+    if move is None or None in values or len(values) != len(legal):
+        return None
+    worths = cast("list[float]", values)
+    best = max(range(len(legal)), key=worths.__getitem__)
+    cost = worths[best] - worths[legal.index(move)]
+    return {"move": action_words(move), "best": action_words(legal[best]), "cost": cost}
+
+
+class Solved:
+    """A policy for a whole game, and how good it is."""
+
+    def __init__(self, policy: Any, compiled: Any, gap: float | None) -> None:
+        self.policy, self.compiled, self.gap = policy, compiled, gap
+
+    @cached_property
+    def study(self) -> Study | None:
+        """What every move is worth; ``None`` where the policy is not a table."""
+        from infoset.policies.tabular import TabularPolicy
+        from infoset.solvers.study import Study
+
+        try:
+            return Study.of(self.compiled, self.policy) if isinstance(self.policy, TabularPolicy) else None
+        except InfosetError:
+            return None
+
+
+def solve_soon(game: Game, step: Any) -> Solved:
+    """Within some seconds.  Raises ``BudgetError``."""
+    from infoset.compiled import Compiled
+    from infoset.solvers.auto import choose
+    from infoset.solvers.method import Options
+    from infoset.solving import solve
+
+    compiled = Compiled(game, progress=small(step))
+    step("building the game")
+    method = choose(compiled, Options()).method.name
+    step(f"solving it by {method}")
+    solution = solve(compiled, seconds=None if method in QUICK else SOLVING)
+    return Solved(solution.policy, compiled, solution.gap)
+
+
+def small(step: Any = lambda word: None) -> Any:
+    """For ``Compiled``: raises ``BudgetError`` for a game of too many positions."""
+
+    def count(found: int) -> None:
+        step(f"building the game: {found:,} positions")
+        if found > MAX_POSITIONS:
+            raise BudgetError(f"more than {MAX_POSITIONS:,} positions: too large to be solved while you wait")
+
+    return count
+
+
+def is_paced(game: Game) -> bool:
+    """Whether it is played in real time."""
+    return game.name.startswith(POMMERMAN)
+
+
+def listed() -> list[dict[str, str]]:
+    """The games to choose from."""
+    found = []
+    for entry in game_entries():
+        family = entry.name.partition(":")[0] if ":" in entry.name else ""
+        found.append({"name": entry.name, "family": family, "about": entry.about})
+    return found
+
+
+def fitting(game: Game) -> list[str]:
+    """Agents by name that can play ``game``."""
+    own = {"pommerman": POMMERMAN, "meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
+    found = ["random"]
+    for word, home in AGENTS.homes.items():
+        pommerman = home.startswith("infoset.pommerman.") or word in ("simple", "stop")
+        if word in ELSEWHERE or word == "random":
+            continue
+        if pommerman != is_paced(game) or (word in own and not game.name.startswith(own[word])):
+            continue
+        found.append(word)
+    return found
+
+
+def title(name: str) -> str:
+    """A game's name as people write it."""
+    word = shorten(name, 60).rpartition(":")[2]
+    return word.replace("_", " ")

@@ -1,0 +1,158 @@
+"""What lies in the folders that the server was given: runs, policies, replays, tournaments, each by a short name.
+
+Everything is found anew when it is asked for, since runs are written, and files deleted, while they are shown.
+What a thing is about says its head (``web.heads``).  Links and hidden files are on no shelf: a name leads to a plain
+file below a folder, or nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
+
+from infoset.errors import one_line
+from infoset.files import POLICY
+from infoset.remote.serving import Refusal
+
+MAX_ENTRIES = 20_000  # looked at
+DEPTH = 4
+CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.jsonl", "checkpoint.npz"
+HERE = "."
+
+Kind: TypeAlias = Literal["run", "policy", "replay", "tournament"]
+SUFFIXES: dict[str, Kind] = {".db": "tournament", ".sqlite": "tournament", ".npz": "policy", ".json": "replay"}
+
+
+class Item(NamedTuple):
+    """One thing on the shelf; ``name`` is its path below the folder it lies in, behind that folder's number."""
+
+    name: str
+    kind: Kind
+    """As its name has it: a ``.json`` file is taken for a replay until its head says otherwise."""
+    path: Path
+    changed: float
+    """Seconds since 1970; of a run, when its curve was last added to."""
+    size: int
+
+    @property
+    def title(self) -> str:
+        """What it is called where the folder is known."""
+        rest = self.name.partition("/")[2]
+        return self.path.name if rest == HERE else rest
+
+
+def items(folders: tuple[Path, ...]) -> list[Item]:
+    """Everything that can be shown, the newest first."""
+    found = [item for number, folder in enumerate(folders) for item in _below(folder, number)]
+    return sorted(found, key=lambda item: (-item.changed, item.name))
+
+
+def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Item:
+    """By its name, without a look at the rest.  Raises ``Refusal``; a name that is not on the shelf leads nowhere."""
+    item = _named(folders, name)
+    if item is None or not (kind in (None, item.kind) or (kind == "policy" and item.path.suffix == ".json")):
+        why = f"no {kind or 'thing'} {one_line(name)!r} here; it may have been deleted"
+        raise Refusal(HTTPStatus.NOT_FOUND, why)
+    return item
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """A file to be read, which is a plain file and no link.  Raises ``OSError``."""
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise FileNotFoundError(path)
+    return os.fdopen(number, "rb")
+
+
+def _below(folder: Path, number: int) -> Iterator[Item]:
+    todo, looked = [(folder, 0)], 0
+    while todo:
+        at, depth = todo.pop()
+        try:
+            with os.scandir(at) as entries:
+                inside = {entry.name: entry for entry in entries if _may_show(entry.name)}
+        except OSError:
+            continue
+        looked += len(inside)
+        if looked > MAX_ENTRIES:
+            return
+        if _is_run(inside) and (item := _item(folder, number, at)) is not None:
+            yield item
+        for entry in inside.values():
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if depth < DEPTH:
+                        todo.append((Path(entry.path), depth + 1))
+                    continue
+            except OSError:
+                continue
+            if _is_run(inside) or not _suffix_kind(entry.name):
+                continue
+            if (item := _item(folder, number, Path(entry.path))) is not None:
+                yield item
+
+
+def _named(folders: tuple[Path, ...], name: str) -> Item | None:
+    first, _, rest = name.partition("/")
+    if not (first.isascii() and first.isdigit() and len(first) < 6 and int(first) < len(folders)):
+        return None
+    folder = folders[int(first)]
+    parts = [] if rest == HERE else rest.split("/")
+    if len(parts) > DEPTH + 1 or not all(map(_may_show, parts)):
+        return None
+    path = folder
+    try:
+        for part in parts:
+            if not stat.S_ISDIR(path.lstat().st_mode):
+                return None
+            path /= part
+        at = path if stat.S_ISDIR(path.lstat().st_mode) else path.parent
+        names = [inside.name for inside in at.iterdir()]
+    except (OSError, ValueError):
+        return None
+    if path.is_dir() != _is_run(names):
+        return None
+    return _item(folder, int(first), path)
+
+
+def _may_show(name: str) -> bool:
+    """Whether a file of this name is on the shelf: it is not hidden, and can be told."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # no text in this system's encoding
+        return False
+    return not name.startswith(".") and name != "" and not {"/", "\\", "\0"} & set(name)
+
+
+def _is_run(names: Collection[str]) -> bool:
+    return CONFIG in names and any(name in names for name in (METRICS, CHECKPOINT, POLICY))
+
+
+def _suffix_kind(name: str) -> Kind | None:
+    return SUFFIXES.get(Path(name).suffix) if name != CHECKPOINT else None
+
+
+def _item(folder: Path, number: int, path: Path) -> Item | None:
+    """A run's folder or a plain file; ``None`` for what is neither, or gone."""
+    name = f"{number}/{path.relative_to(folder).as_posix()}"
+    try:
+        about = path.lstat()
+        if stat.S_ISDIR(about.st_mode):
+            changed = max(_changed(path / file) for file in (CONFIG, METRICS, POLICY))
+            return Item(name, "run", path, changed or about.st_mtime, 0)
+    except OSError:
+        return None
+    kind = _suffix_kind(path.name)
+    return Item(name, kind, path, about.st_mtime, about.st_size) if kind and stat.S_ISREG(about.st_mode) else None
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.lstat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,76 @@
+"""Whatever is read and worked out for the page: policies, recordings, standings, curves; in a process of its own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from infoset.web.workers import News
+
+if TYPE_CHECKING:
+    from infoset.web.competing import Competing
+    from infoset.web.curves import Curves
+    from infoset.web.exploring import Exploring
+    from infoset.web.watching import Watching
+
+
+class Studies:
+    """Answers of the views that look at what was kept."""
+
+    def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
+        self.news, self.folders = news, folders
+
+    @cached_property
+    def exploring(self) -> Exploring:
+        from infoset.web.exploring import Exploring
+
+        return Exploring(self.folders)
+
+    def explore(self, method: str, *arguments: Any) -> bytes:
+        """What *Explore* answers, as JSON."""
+        return msgspec.json.encode(getattr(self.exploring, method)(*arguments))
+
+    @cached_property
+    def competing(self) -> Competing:
+        """Tournaments; imported with the first question about one, as the others are."""
+        from infoset.web.competing import Competing
+
+        return Competing(self.folders)
+
+    @cached_property
+    def curves(self) -> Curves:
+        from infoset.web.curves import Curves
+
+        return Curves(self.folders)
+
+    @cached_property
+    def watching(self) -> Watching:
+        from infoset.web.watching import Watching
+
+        return Watching(self.folders)
+
+    def standings(self, *asked: Any) -> dict[str, Any]:
+        """See ``Competing``."""
+        return self.competing.standings(*asked)
+
+    def games(self, *asked: Any) -> dict[str, Any]:
+        """See ``Competing``."""
+        return self.competing.games(*asked)
+
+    def curve(self, *asked: Any) -> dict[str, Any]:
+        """See ``Curves``."""
+        return self.curves.curve(*asked)
+
+    def recording(self, *asked: Any) -> bytes:
+        """See ``Watching``."""
+        return self.watching.recording(*asked)
+
+    def busy(self) -> bool:
+        return "exploring" in self.__dict__ and self.exploring.busy()
+
+    def close(self) -> None:
+        if "exploring" in self.__dict__:
+            self.exploring.close()

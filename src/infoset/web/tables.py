@@ -1,0 +1,599 @@
+"""Games that are played or watched live, in a process of their own.
+
+A table is a game, those who play it, and who sits where.  Its game goes on in a thread; what happened is written after
+each move, with what is needed to go on: a process that is killed loses no game.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from http import HTTPStatus
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from infoset.base import Agent, Game, State
+from infoset.errors import InfosetError, ParameterError, one_line
+from infoset.files import replace_file
+from infoset.match.agents import agent_name
+from infoset.match.apart import Elsewhere, ThreadLine
+from infoset.match.match import MAX_SEED, MAX_STEPS, Round
+from infoset.match.match import Table as Board
+from infoset.match.person import HUMAN, Left, Person
+from infoset.match.replay import Match, MatchStep
+from infoset.pommerman.game import Pommerman
+from infoset.remote.serving import Refusal
+from infoset.web.live import Live, Told
+from infoset.web.seat import End, Hand, Held, Public, Suspended, turn_of
+from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, listed, small
+from infoset.web.workers import News
+
+MAX_TABLES = 300
+UNSEEN = 60.0  # seconds after which a table that nobody looks at is only kept as a file
+SWEEP = 5.0
+PACE = 5.0
+WRITE = 1.0  # seconds between two writes of a game in real time
+ID = re.compile(r"[0-9a-f]{16}")
+
+
+class Plan(msgspec.Struct, forbid_unknown_fields=True):
+    """What a table is asked to be."""
+
+    game: str
+    agents: tuple[str, ...]
+    """(n,) ``human``, ``equilibrium``, an agent's name, or what lies on the shelf."""
+    seed: int | None = None
+    practice: bool = False
+    pace: float | None = None
+    """Steps a second: of games in real time, and of games between agents alone."""
+
+
+class Kept(msgspec.Struct):
+    """What is needed to go on with a table: it lies beside the replay."""
+
+    id: str
+    plan: Plan
+    keys: list[str | None]
+    """(n,) of each chair: the hash of the key of who took it."""
+    seed: int
+    shift: int = 0
+    """How many seats everybody moved on: chair ``i`` is in seat ``i + shift``."""
+    number: int = 1
+    undone: int = 0
+
+
+class Undo(Left):
+    """The last move is to be taken back."""
+
+
+class Tables:
+    """The games that go on here."""
+
+    def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
+        self.news, self.folders = news, folders
+        self.agents = Agents(folders)
+        self.tables: dict[str, Table] = {}
+        self.lock = threading.RLock()
+        self.closed = threading.Event()
+        threading.Thread(target=self._sweep, daemon=True).start()
+
+    @property
+    def folder(self) -> Path:
+        """Of what is played; what is not over yet lies hidden in it, since its replay shows everything."""
+        return self.folders[0] / "played"
+
+    @property
+    def unfinished(self) -> Path:
+        return self.folder / ".tables"
+
+    def busy(self) -> bool:
+        with self.lock:
+            return any(table.busy for table in self.tables.values())
+
+    def close(self) -> None:
+        self.closed.set()
+
+    # --- what can be played
+
+    def games(self) -> list[dict[str, str]]:
+        """Every shipped game, with a line about it."""
+        return listed()
+
+    def game(self, name: str) -> dict[str, Any]:
+        """What the start page must know of one game."""
+        game = find_game(self.folders, name)
+        return {
+            "name": name,
+            "players": game.players,
+            "paced": is_paced(game),
+            "agents": fitting(game),
+            "solvable": not is_paced(game) and self._solvable(game),
+        }
+
+    def _solvable(self, game: Game) -> bool:
+        """Whether a quarter of a second, or so, shows all of its positions."""
+        from infoset.compiled import Compiled
+
+        if game.name in self.agents.solved:
+            return True
+        until, check = monotonic() + 0.4, small()
+
+        def count(found: int) -> None:
+            check(found)
+            if monotonic() > until:
+                raise ParameterError("too large")
+
+        try:
+            return Compiled(game, progress=count).graph is not None
+        except InfosetError:
+            return False
+
+    # --- tables
+
+    def open(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """A new table, and a seat at it for who asks."""
+        try:
+            plan = msgspec.convert(asked, Plan)
+        except msgspec.ValidationError as error:
+            raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None
+        if plan.seed is not None and not 0 <= plan.seed <= MAX_SEED:
+            raise ParameterError(f"seed={plan.seed} is out of range; allowed: 0 to {MAX_SEED}")
+        if plan.pace is not None and not 0.2 <= plan.pace <= 60:
+            raise ParameterError(f"pace={plan.pace:g} is out of range; allowed: 0.2 to 60 steps a second")
+        game = find_game(self.folders, plan.game)
+        if len(plan.agents) != len(game.players):
+            raise ParameterError(f"{len(plan.agents)} agents for {len(game.players)} players")
+        for name in plan.agents:
+            self.agents.check(name)
+        if plan.practice and plan.agents.count(HUMAN) != 1:
+            raise ParameterError("practice is for one person alone")
+        seed = secrets.randbelow(2**53) if plan.seed is None else plan.seed
+        kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed)
+        table = Table(self, kept, game)
+        key = table.take(None) if HUMAN in plan.agents else {}
+        table.keep()
+        self._add(table)
+        return {"table": kept.id, **key}
+
+    def _add(self, table: Table) -> None:
+        with self.lock:
+            if len(self.tables) >= MAX_TABLES:
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables go on already")
+            self.tables[table.kept.id] = table
+        table.start()
+
+    def list(self) -> list[dict[str, Any]]:
+        """The tables that go on, and those that could: nothing that is hidden from anybody at them."""
+        with self.lock:
+            mine = dict(self.tables)
+        found = [table.about() for table in mine.values() if table.end is None]
+        with suppress(OSError):
+            for file in sorted(self.unfinished.glob("*.table"), key=lambda path: -path.stat().st_mtime)[:MAX_TABLES]:
+                kept = _read(file)
+                if kept is not None and kept.id not in mine:
+                    found.append(_about(kept))
+        return found
+
+    def find(self, name: str) -> Table:
+        """A table that goes on, taken from its file where it must be."""
+        with self.lock:
+            if name in self.tables:
+                return self.tables[name]
+            kept = _read(self.unfinished / f"{name}.table") if ID.fullmatch(name) else None
+            if kept is None:
+                raise Refusal(HTTPStatus.NOT_FOUND, "there is no such table, or its game was over long ago")
+            table = Table(self, kept, find_game(self.folders, kept.plan.game))
+            self._add(table)
+            return table
+
+    def about(self, name: str) -> dict[str, Any]:
+        """One of ``list``."""
+        return self.find(name).about()
+
+    def take(self, name: str, chair: int | None) -> dict[str, Any]:
+        """A free seat at a table, with its key."""
+        table = self.find(name)
+        found = table.take(chair)
+        table.keep()
+        return found
+
+    def sit(self, name: str, key: str) -> int:
+        """The chair to which a key belongs."""
+        return self.find(name).chair_of(key)
+
+    def join(self, name: str, chair: int) -> None:
+        """A browser looks at a chair's hand."""
+        table = self.find(name)
+        table.looking(chair, 1)
+        table.hands[chair].show()
+
+    def leave(self, name: str, chair: int) -> None:
+        """It does no more."""
+        with suppress(Refusal, InfosetError):
+            self.find(name).looking(chair, -1)
+
+    def board(self, name: str) -> dict[str, Any]:
+        """What a board of Pommerman is drawn with: the same all through a game."""
+        from infoset.view.pommerman.recording import setting
+
+        table = self.find(name)
+        if not isinstance(table.game, Pommerman):
+            raise ParameterError("no game of Pommerman")
+        return setting(table.game.config, table.kept.plan.game, table.game.players, table.public().agents)
+
+    def say(self, name: str, chair: int, message: dict[str, Any]) -> dict[str, Any]:
+        """What a browser in a chair says; the answer is for it alone."""
+        return self.find(name).heard(chair, message)
+
+    def jump(self, name: str) -> Told:
+        """Where a game that may be watched stands, for one who missed a frame."""
+        return self._watched(name).jump()
+
+    def watch(self, name: str) -> Told:
+        """All of it, for one who comes, with the number of its last frame."""
+        return self._watched(name).watch(1)
+
+    def unwatch(self, name: str) -> None:
+        with suppress(Refusal, InfosetError):
+            self._watched(name).watch(-1)
+
+    def _watched(self, name: str) -> Live:
+        table = self.find(name)
+        if table.people:
+            raise Refusal(HTTPStatus.FORBIDDEN, "people play there; it can be watched when it is over")
+        return table.live
+
+    def _sweep(self) -> None:
+        while not self.closed.wait(SWEEP):
+            with self.lock:
+                alone = [table for table in self.tables.values() if table.forgotten]
+                for table in alone:
+                    table.suspend()
+                    del self.tables[table.kept.id]
+
+
+def _read(file: Path) -> Kept | None:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Kept)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, ValueError):
+        return None
+
+
+def _about(kept: Kept) -> dict[str, Any]:
+    people = [chair for chair, name in enumerate(kept.plan.agents) if name == HUMAN]
+    return {
+        "table": kept.id,
+        "game": kept.plan.game,
+        "agents": kept.plan.agents,
+        "free": [chair for chair in people if kept.keys[chair] is None],
+        "people": len(people),
+    }
+
+
+class Table:
+    """One table."""
+
+    def __init__(self, room: Tables, kept: Kept, game: Game) -> None:
+        self.room, self.kept, self.game = room, kept, game
+        self.people = [chair for chair, name in enumerate(kept.plan.agents) if name == HUMAN]
+        self.paced = is_paced(game)
+        self.pace = kept.plan.pace or (PACE if self.paced or not self.people else None)
+        self.lookers = dict.fromkeys(self.people, 0)
+        self.left = monotonic()  # when the last one did
+        self.ready: set[int] = set()
+        self.go = threading.Condition()
+        self.lock = threading.RLock()
+        self.stopped: type[Left] | None = None
+        self.thread: threading.Thread | None = None
+        self.end: End | None = None
+        self.round: Round | None = None
+        self.state: State | None = None
+        self.written = 0.0
+        self.live = Live(lambda message: room.news(("live", kept.id), message))
+        self.labels = [name if name in (HUMAN, EQUILIBRIUM) else name.rpartition("/")[2] for name in kept.plan.agents]
+        self.hands = {chair: self._hand(chair) for chair in self.people}
+
+    def _hand(self, chair: int) -> Hand:
+        kind = Held if self.paced else Hand
+        return kind(self.public(), lambda message: self.room.news(("seat", self.kept.id, chair), message))
+
+    # --- who is here
+
+    def take(self, chair: int | None) -> dict[str, Any]:
+        """A free chair and its key, which is told once."""
+        with self.lock:
+            free = [other for other in self.people if self.kept.keys[other] is None]
+            if not free or (chair is not None and chair not in free):
+                raise Refusal(HTTPStatus.CONFLICT, "no free seat: somebody sits there already")
+            taken = free[0] if chair is None else chair
+            key = secrets.token_urlsafe(16)
+            self.kept.keys[taken] = _hash(key)
+            return {"chair": taken, "key": key}
+
+    def chair_of(self, key: str) -> int:
+        """Raises ``Refusal`` for a key that opens no seat."""
+        given = _hash(key)
+        for chair in self.people:
+            if hmac.compare_digest(given, self.kept.keys[chair] or ""):
+                return chair
+        raise Refusal(HTTPStatus.FORBIDDEN, "that is no seat of yours")
+
+    def looking(self, chair: int, more: int) -> None:
+        with self.go:
+            self.lookers[chair] += more
+            self.left = monotonic()
+            self.go.notify_all()
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody looks, or agents play."""
+        return bool(sum(self.lookers.values()) or self.live.watchers or (not self.people and self.end is None))
+
+    @property
+    def forgotten(self) -> bool:
+        return not self.busy and monotonic() - self.left > UNSEEN
+
+    def about(self) -> dict[str, Any]:
+        return {**_about(self.kept), "over": self.end is not None}
+
+    def public(self) -> Public:
+        """What everybody knows."""
+        kept = self.kept
+        n = len(kept.plan.agents)
+        seated = tuple([self.labels[(seat - kept.shift) % n] for seat in range(n)])
+        pace = self.pace if self.paced else None
+        return Public(kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace)
+
+    # --- what is kept
+
+    def keep(self) -> None:
+        """Write what is needed to go on."""
+        with self.lock:
+            folder = self.room.unfinished
+            replace_file(folder / f"{self.kept.id}.table", lambda file: file.write(msgspec.json.encode(self.kept)))
+
+    def _keep_game(self, always: bool = False) -> None:
+        if not always and self.paced and monotonic() - self.written < WRITE:
+            return
+        assert self.round is not None and self.state is not None
+        self.written = monotonic()
+        self.round.record(self.state).save(self._replay)
+
+    @property
+    def _replay(self) -> Path:
+        return self.room.unfinished / f"{self.kept.id}.json"
+
+    # --- the game
+
+    def start(self) -> None:
+        """Go on, in a thread."""
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def suspend(self) -> None:
+        """Leave it as it stands."""
+        self._stop(Suspended)
+
+    def _stop(self, why: type[Left]) -> None:
+        with self.go:
+            self.stopped = why
+            self.go.notify_all()
+        for hand in self.hands.values():
+            hand.stop(why)
+
+    def _run(self) -> None:
+        try:
+            board = self._board()
+            steps = Match.load(self._replay).steps if self._replay.is_file() else ()
+            while self._play(board, steps):
+                assert self.round is not None
+                steps = tuple(self.round.steps[: self._last_choice()])
+        except Exception as error:
+            self._fail(error)
+
+    def _board(self) -> Board:
+        """Those who play, seated; it may take a while."""
+        made: list[Agent] = []
+        for chair, name in enumerate(self.kept.plan.agents):
+            if name == HUMAN:
+                made.append(Elsewhere(ThreadLine(Person(self.hands[chair])), HUMAN))
+                continue
+            agent = self.room.agents.make(name, self.game, self._prepare)
+            self.labels[chair] = agent_name(agent)
+            made.append(Elsewhere(ThreadLine(agent), agent_name(agent)) if self.tick else agent)
+        return Board(self.game, self.kept.plan.game, tuple(made), tuple(self.labels), self.tick, None, MAX_STEPS)
+
+    @property
+    def tick(self) -> float | None:
+        """Everybody's clock in real time: all are asked at once."""
+        return 1 / self.pace if self.paced and self.people and self.pace else None
+
+    def _prepare(self, word: str) -> None:
+        self._tell_all({"kind": "preparing", "what": word})
+
+    def _fail(self, error: Exception) -> None:
+        why = str(error) if isinstance(error, InfosetError) else f"internal error ({type(error).__name__})"
+        self._tell_all({"kind": "failed", "why": one_line(why, 300)})
+        if not isinstance(error, InfosetError):
+            raise error
+
+    def _tell_all(self, what: dict[str, Any]) -> None:
+        message = msgspec.json.encode(what)
+        for chair in self.people:
+            self.room.news(("seat", self.kept.id, chair), message)
+        if not self.people:
+            self.live.tell(what)
+
+    def _play(self, board: Board, steps: Sequence[MatchStep]) -> bool:
+        """Play until it is over, or left; whether a move is to be taken back first."""
+        n, kept = len(board.agents), self.kept
+        self.stopped, self.end = None, None
+        for hand in self.hands.values():
+            hand.begin(self.public())
+        self.round = Round(board, [(seat - kept.shift) % n for seat in range(n)], kept.seed)
+        self.state = self.round.resume(steps)
+        if not self.people:
+            self.live.begin(self.game, self.round)
+        try:
+            while not self.state.terminal:
+                self._step(self.round, self.state)
+        except Undo:
+            kept.undone += 1
+            self.keep()
+            return True
+        except Suspended:
+            self._keep_game(always=True)
+            return False
+        except Left:
+            pass
+        self._finish(self.round, self.state)
+        return False
+
+    def _step(self, round_: Round, state: State) -> None:
+        with self.go:
+            self.go.wait_for(lambda: self.stopped or self._all_here())
+            if self.stopped is not None:
+                raise self.stopped
+        begun = monotonic()
+        self.state = round_.step(state)
+        self._keep_game()
+        if not self.people:
+            self.live.step(self.state, round_.steps[-1])
+        if self.pace:
+            with self.go:
+                self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
+
+    def _all_here(self) -> bool:
+        """In real time nobody's clock runs before everybody is there and ready."""
+        return not self.paced or all(self.lookers[chair] and chair in self.ready for chair in self.people)
+
+    def _last_choice(self) -> int:
+        """How many steps there were before the only person last had a choice."""
+        assert self.round is not None
+        seat = (self.people[0] + self.kept.shift) % len(self.labels)
+        state, last = self.game.start().state, 0
+        for number, played in enumerate(self.round.steps):
+            if len(state.legal(seat)) > 1:
+                last = number
+            state = state.play(played.moves, played.nature).state
+        return last
+
+    def _finish(self, round_: Round, state: State) -> None:
+        match = round_.end(state)
+        word = re.sub(r"[^a-z0-9]+", "-", self.kept.plan.game.lower())[:40].strip("-")
+        name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id[:4]}.json"
+        match.save(self.room.folder / name)
+        for suffix in (".json", ".table"):
+            (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)
+        self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}")
+        self.left = monotonic()
+        for hand in self.hands.values():
+            hand.finish(self.end)
+        if not self.people:
+            self.live.finish(match, self.game, self.end.item)
+        elif not self.paced and self.room.agents.at_hand(self.game):
+            self._tell_costs(match, self.end)
+
+    def _tell_costs(self, match: Match, end: End) -> None:
+        """What each move cost, where the game is solved: told as soon as it is known."""
+        for chair, hand in self.hands.items():
+            seat = (chair + self.kept.shift) % len(self.labels)
+            with suppress(InfosetError):
+                costs = self.room.agents.costs(self.game, match, seat)
+                if self.end is end:  # and no other game begun
+                    hand.finish(msgspec.structs.replace(end, costs=tuple(costs)))
+
+    # --- what is said at it
+
+    def heard(self, chair: int, message: dict[str, Any]) -> dict[str, Any]:
+        """What a person says; the answer."""
+        try:
+            asked = msgspec.convert(message, Said)
+        except msgspec.ValidationError as error:
+            return {"kind": "refused", "why": one_line(str(error), 200)}
+        hand = self.hands[chair]
+        if asked.move is not None:
+            return _refused(hand.act(asked.move, asked.turn))
+        if asked.hint:
+            return self._hint(hand, asked.hint)
+        if isinstance(hand, Held):
+            hand.pressed(asked.press, asked.release)
+        if asked.go is not None:
+            self._ready(chair, asked.go)
+        why = self._undo() if asked.undo else self._leave() if asked.leave else ""
+        return _refused(self._again(asked.again == "swapped") if asked.again else why)
+
+    def _ready(self, chair: int, go: bool) -> None:
+        with self.go:
+            (self.ready.add if go else self.ready.discard)(chair)
+            self.go.notify_all()
+
+    def _hint(self, hand: Hand, source: str) -> dict[str, Any]:
+        view = hand.view
+        if view is None or not view.legal or hand.end is not None:
+            return {"kind": "refused", "why": "a hint is for your turn"}
+        if not self.kept.plan.practice:
+            return {"kind": "refused", "why": "hints are for practice"}
+        chances = self.room.agents.hint(source, self.game, view.player, view.known, view.legal)
+        return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": chances, "by": source}
+
+    def _undo(self) -> str:
+        if not self.kept.plan.practice:
+            return "moves are taken back in practice only"
+        if self.end is not None or self.round is None or not self._last_choice_made():
+            return "there is no move to take back"
+        self._stop(Undo)
+        return ""
+
+    def _last_choice_made(self) -> bool:
+        assert self.round is not None
+        seat = (self.people[0] + self.kept.shift) % len(self.labels)
+        return any(step.moves[seat] is not None for step in self.round.steps)
+
+    def _leave(self) -> str:
+        if self.end is not None:
+            return "the game is over"
+        self._stop(Left)
+        return ""
+
+    def _again(self, swapped: bool) -> str:
+        with self.lock:
+            if self.end is None:
+                return "the game is not over"
+            self.end = None
+            self.kept.shift = (self.kept.shift + swapped) % len(self.labels)
+            self.kept.number, self.kept.undone, self.kept.seed = self.kept.number + 1, 0, secrets.randbelow(2**53)
+            self.keep()
+            self.start()
+            return ""
+
+
+class Said(msgspec.Struct, forbid_unknown_fields=True):
+    """What a browser says: one of these."""
+
+    move: int | None = None
+    turn: str = ""
+    press: int | None = None
+    release: int | None = None
+    go: bool | None = None
+    hint: str = ""
+    undo: bool = False
+    leave: bool = False
+    again: str = ""
+
+
+def _refused(why: str) -> dict[str, Any]:
+    return {"kind": "refused", "why": why} if why else {}
+
+
+def _hash(key: str) -> str:
+    return sha256(key.encode(errors="replace")).hexdigest()

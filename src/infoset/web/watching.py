@@ -1,0 +1,46 @@
+"""Recordings of games for the page: of replays and of games of tournaments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from infoset.arena.store import load_replay
+from infoset.errors import BudgetError, FormatError
+from infoset.match.replay import Match
+from infoset.verbs import read_match
+from infoset.web.shelf import find
+
+MAX_STEPS = 20_000
+MAX_BYTES = 24 << 20
+
+
+class Watching:
+    """Answers about what can be watched that is over."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders = folders
+
+    def recording(self, name: str, number: int) -> bytes:
+        """What the player plays, as JSON: of a replay, or the game of that ``number`` of a tournament.
+
+        Raises ``Refusal`` and ``InfosetError``: for what is no replay, names code, or is too long to be shown.
+        """
+        from infoset.view.recording import recording
+
+        match = self._match(name, number)
+        if len(match.steps) > MAX_STEPS:
+            raise BudgetError(f"{len(match.steps):,} steps; the page shows {MAX_STEPS:,}")
+        body = msgspec.json.encode(recording(match))
+        if len(body) > MAX_BYTES:
+            raise BudgetError(f"a recording of {len(body):,} bytes; the page shows {MAX_BYTES:,}")
+        return body
+
+    def _match(self, name: str, number: int) -> Match:
+        item = find(self.folders, name)
+        if item.kind == "tournament":
+            return load_replay(item.path, number)
+        if item.kind != "replay":
+            raise FormatError("no replay", item.title)
+        return read_match(str(item.path))

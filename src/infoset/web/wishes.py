@@ -1,0 +1,54 @@
+"""What the page may ask of *Explore*, checked where it arrives; it is handed to the worker so."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+Text = Annotated[str, msgspec.Meta(max_length=4000)]
+Place = Annotated[str, msgspec.Meta(max_length=20_000)]
+Way = Annotated[str, msgspec.Meta(pattern=r"^(public|\d{1,3})$")]
+Steps = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+
+
+class Of(msgspec.Struct, frozen=True):
+    """Something of one strategy."""
+
+    source: Text
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What is to be solved: the game ``game:NAME`` alone, or that of any source with what some keep to."""
+
+    source: Text
+    method: Text = "auto"
+    iterations: int | None = None
+    target: float | None = None
+    seconds: float | None = None
+    lock: dict[str, dict[str, dict[str, float]] | str] = {}
+    """By player: chances of moves by information set, ``uniform``, or ``source``, as it plays there."""
+
+
+class View(msgspec.Struct, frozen=True):
+    """A place in a strategy: ``way`` is ``public`` or the number of a player whose own way it is."""
+
+    source: Text
+    other: Text = ""
+    way: Way = "public"
+    at: Place = ""
+    find: Text = ""
+
+
+class Rows(View, frozen=True):
+    """What of it is told: of all groups, or of one, so many rows."""
+
+    first: Steps = 0
+    rows: Annotated[int, msgspec.Meta(ge=1, le=300)] = 100
+    group: Steps | None = None
+
+
+class Number(msgspec.Struct, frozen=True):
+    """A task by its number."""
+
+    task: Steps

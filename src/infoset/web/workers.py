@@ -1,0 +1,184 @@
+"""Work beside the server: a process holds a *room*, an object whose methods answer questions and that tells news.
+
+The server itself stays small: what compiles, solves, plays or reads large files is done here, in a process that begins
+with the first question and ends when it was idle for a while.  A process that dies loses no more than its questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from http import HTTPStatus
+from importlib import import_module
+from itertools import count
+from multiprocessing.connection import Connection
+from time import monotonic
+from typing import Any, Protocol
+
+from infoset.errors import InfosetError
+from infoset.remote.serving import Refusal
+
+THREADS = 8
+IDLE = 120.0  # seconds without a question after which a process ends, unless its room says that it is busy
+NEWS = -1  # the number of what nobody asked for
+
+News = Callable[[Any, Any], None]
+"""What a room calls from any thread: a topic and a value, which can be pickled."""
+
+
+class Room(Protocol):
+    """What a worker holds: its public methods are questions that take and give plain data."""
+
+    def busy(self) -> bool:
+        """Whether something goes on that nobody waits for, so that the process must not end."""
+        ...
+
+    def close(self) -> None:
+        """The process ends."""
+        ...
+
+
+class Worker:
+    """A process that holds the room ``place``, ``module:Class``, made with ``(news, *arguments)``."""
+
+    def __init__(self, place: str, *arguments: Any) -> None:
+        self.place, self.arguments = place, arguments
+        self.heard: list[News] = []
+        self.fallen: list[Callable[[], None]] = []
+        """Called when the process died, or ended."""
+        self.asked = monotonic()
+        self._numbers = count()
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._line: Connection | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a process now."""
+        return self._process is not None
+
+    async def ask(self, method: str, *arguments: Any) -> Any:
+        """What the room's method answers.  Raises ``Refusal`` with what it raised, or where the process died."""
+        self.asked = monotonic()
+        if self._line is None:
+            self._begin()
+        number = next(self._numbers)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        assert self._line is not None
+        try:
+            self._line.send((number, method, arguments))
+        except (OSError, ValueError):
+            self._lost()
+        return await future
+
+    async def tell(self, method: str, *arguments: Any) -> None:
+        """As ``ask``, where nobody cares whether there is still a process that could answer."""
+        if self._line is not None:
+            with suppress(Refusal):
+                await self.ask(method, *arguments)
+
+    async def rest(self) -> None:
+        """End the process if it is idle."""
+        if self._line is None or self._waiting or monotonic() - self.asked < IDLE:
+            return
+        asked = self.asked
+        busy = await self.ask("busy")
+        self.asked = asked
+        if not busy and not self._waiting:
+            self.close()
+
+    def close(self) -> None:
+        """End the process now."""
+        line, process = self._line, self._process
+        self._line = self._process = None
+        if line is not None:
+            line.close()  # which it notices
+        if process is not None:
+            process.join(2)
+            if process.is_alive():
+                process.kill()
+        self._fail()
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._loop = asyncio.get_running_loop()
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=hold, args=(theirs, self.place, self.arguments), daemon=True)
+        self._process.start()
+        theirs.close()
+        threading.Thread(target=self._listen, args=(self._line, self._loop), daemon=True).start()
+
+    def _listen(self, line: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        while True:
+            try:
+                number, good, value = line.recv()
+            except (OSError, EOFError):
+                break
+            loop.call_soon_threadsafe(self._answered, number, good, value)
+        if line is self._line and not loop.is_closed():
+            loop.call_soon_threadsafe(self._lost)
+
+    def _answered(self, number: int, good: Any, value: Any) -> None:
+        if number == NEWS:
+            for hear in self.heard:
+                hear(good, value)
+        elif (future := self._waiting.pop(number, None)) is not None and not future.done():
+            future.set_result(value) if good else future.set_exception(Refusal(*value))
+
+    def _lost(self) -> None:
+        """The process died: the next question begins another."""
+        if self._process is not None:
+            self._process.kill()
+        self._line = self._process = None
+        self._fail()
+
+    def _fail(self) -> None:
+        for fall in self.fallen:
+            fall()
+        waiting, self._waiting = self._waiting, {}
+        for future in waiting.values():
+            if not future.done():
+                why = "the process that worked on it ended; ask again"
+                future.set_exception(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, why))
+
+
+def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
+    """In the process: answer until the other side is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its processes itself
+    lock = threading.Lock()
+
+    def send(number: int, good: Any, value: Any) -> None:
+        with lock, suppress(OSError):
+            line.send((number, good, value))
+
+    module, _, name = place.partition(":")
+    room = getattr(import_module(module), name)(lambda topic, value: send(NEWS, topic, value), *arguments)
+
+    def answer(number: int, method: str, given: tuple[Any, ...]) -> None:
+        try:
+            send(number, True, getattr(room, method)(*given))
+        except InfosetError as error:
+            send(number, False, (HTTPStatus.UNPROCESSABLE_ENTITY, str(error)))
+        except Refusal as error:
+            send(number, False, (error.status, error.why))
+        except Exception as error:  # a fault of ours: told, and the process goes on
+            sys.excepthook(*sys.exc_info())
+            send(number, False, (HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error ({type(error).__name__})"))
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        while True:
+            try:
+                question = line.recv()
+            except (OSError, EOFError):
+                break
+            threads.submit(answer, *question)
+        room.close()
+        threads.shutdown(wait=False, cancel_futures=True)
