@@ -86,11 +86,12 @@ class PolicyAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if self._game is not game:
-            self._plays, self._game = self._on(game), game
+            self._plays, self._game = self.policy_for(game), game
         self.player, self.rng = player, rng
         self.known: InformationState = ()
 
-    def _on(self, game: Game) -> Policy:
+    def policy_for(self, game: Game) -> Policy:
+        """What it plays there.  Raises ``UnsupportedGameError``."""
         from infoset.compiled import Compiled
         from infoset.policies.saved import SavedPolicy
 

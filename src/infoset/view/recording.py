@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -11,7 +11,7 @@ import msgspec
 from infoset.base import Game, InformationState, Step, Teamed
 from infoset.catalog import READERS, load_named
 from infoset.errors import ParameterError, one_line
-from infoset.match.replay import Match, MatchStep, replay_steps
+from infoset.match.replay import Fault, Match, MatchStep, replay_steps
 from infoset.search.beliefs import own_token
 from infoset.view.pictures import action_words, seen, token_words, whole
 
@@ -55,13 +55,7 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
             break
         frames.append(frame)
     every = len(steps) == len(frames)
-    return {
-        "kind": "pictures",
-        "game": _name(match.game),
-        "title": title_of(match.game),
-        "players": list(map(_name, match.players)),
-        "agents": list(map(_name, match.agents)),
-        "teams": _teams(game),
+    return heading(game, match.game, match.agents) | {
         "returns": list(match.returns),
         "over": match.over,
         "outcome": outcome(match) if match.over else LEFT,
@@ -99,28 +93,61 @@ def outcome(match: Match) -> str:
     return f"{names[0]} gets {pay}" if len(names) == 1 else f"Everyone gets {pay}"
 
 
-def _frames(match: Match, game: Game, steps: list[Step]) -> Iterator[dict[str, Any]]:
-    """One for the start, then one for each step."""
-    n = len(game.players)
-    known: list[InformationState] = [()] * n
-    nobody = MatchStep((None,) * n, None, (None,) * n)
-    faults = {number: [fault for fault in match.faults if fault.step == number] for number in range(len(steps))}
-    for number, (step, played) in enumerate(zip(steps, (nobody, *match.steps), strict=True)):
+class Frames:
+    """The frames of a game of pictures, made one after the other, of one that still goes on, too.
+
+    >>> from infoset.view.recording import Frames
+    >>> game = infoset.load("kuhn_poker")
+    >>> Frames(game).add(game.start(), None)["seen"][0]["kind"]
+    'table'
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.steps, self.moves = game, list[Step](), list[MatchStep]()
+        self.known: list[InformationState] = [()] * len(game.players)
+
+    def add(self, step: Step, played: MatchStep | None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
+        """The frame of the next step, to which ``played`` led; ``None`` for the start."""
+        game, n = self.game, len(self.known)
+        self.steps.append(step)
+        if played is None:
+            played = MatchStep((None,) * n, None, (None,) * n)
+        else:
+            self.moves.append(played)
         told: list[str | None] = [None] * n
         for p in range(n):
             token = own_token(played.moves[p], step.observation(p))
             if token is not None:
-                told[p] = token_words(game, p, token, known[p])
-                known[p] = (*known[p], token)
-        yield {
-            "whole": whole(game, steps[: number + 1], match.steps[:number]),
-            "seen": [seen(game, p, known[p]) for p in range(n)],
+                told[p] = token_words(game, p, token, self.known[p])
+                self.known[p] = (*self.known[p], token)
+        return {
+            "whole": whole(game, self.steps, self.moves),
+            "seen": [seen(game, p, self.known[p]) for p in range(n)],
             "moves": [None if move in IDLE else action_words(move) for move in played.moves],
             "nature": None if played.nature is None else action_words(played.nature),
             "told": told,
             "seconds": list(played.seconds),
-            "faults": [[fault.player, fault.kind, one_line(fault.detail)] for fault in faults[number]],
+            "faults": [[fault.player, fault.kind, one_line(fault.detail)] for fault in faults],
         }
+
+
+def _frames(match: Match, game: Game, steps: list[Step]) -> Iterator[dict[str, Any]]:
+    """One for the start, then one for each step."""
+    made = Frames(game)
+    for number, (step, played) in enumerate(zip(steps, (None, *match.steps), strict=True)):
+        yield made.add(step, played, [fault for fault in match.faults if fault.step == number])
+
+
+def heading(game: Game, name: str, agents: Sequence[str]) -> dict[str, Any]:
+    """What a recording of pictures says of a game besides what was played."""
+    return {
+        "kind": "pictures",
+        "game": _name(name),
+        "title": title_of(name),
+        "players": list(map(_name, game.players)),
+        "agents": list(map(_name, agents)),
+        "teams": _teams(game),
+    }
 
 
 def _teams(game: Game) -> list[list[int]]:

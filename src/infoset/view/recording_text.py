@@ -66,8 +66,8 @@ def step_text(shown: dict[str, Any], number: int) -> str:
     ended = [shown["outcome"] if not shown["note"] else f"{shown['note']}"] if last else []
     lines = [
         f"{shown['game']}  step {number} of {len(frames) - 1}",
-        *nature,
         *made,
+        *nature,
         *wrong,
         picture_text(frame["whole"]),
     ]

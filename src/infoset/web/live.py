@@ -4,15 +4,77 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from infoset.base import State
+from infoset.base import Game, State
 from infoset.match.match import Round
+from infoset.match.replay import Match, MatchStep
+from infoset.pommerman.game import Pommerman, PommermanState
+from infoset.view.pommerman.recording import Broadcast, setting
+from infoset.view.recording import Frames, heading, recording
 
 Told = tuple[int, bytes]
 """A frame and its number, counted from 0 in each game; -1: it stands by itself."""
+Shot = tuple[dict[str, Any], list[Any]]
+"""A frame, and events for the log."""
+RESULT = ("over", "outcome", "winners", "returns")
+NOT_YET = {"over": False, "outcome": "", "winners": [], "returns": []}
+
+
+class Camera(Protocol):
+    """Makes frames of a game as it goes on."""
+
+    head: dict[str, Any]
+    """What a recording has besides frames."""
+
+    def add(self, state: State, played: MatchStep | None) -> Shot | None:
+        """The next frame; ``None`` where there is nothing to be seen."""
+        ...
+
+    def latest(self) -> dict[str, Any]:
+        """A frame that needs none before it."""
+        ...
+
+
+class PictureCamera:
+    """Of a game in pictures: each frame stands by itself."""
+
+    def __init__(self, game: Game, name: str, agents: tuple[str, ...]) -> None:
+        self.head = heading(game, name, agents)
+        self.frames, self.game = Frames(game), game
+        self.before: State | None = None
+        self.last: dict[str, Any] = {}
+
+    def add(self, state: State, played: MatchStep | None) -> Shot:
+        start = played is None or self.before is None
+        step = self.game.start() if start else self.before.play(played.moves, played.nature)  # type: ignore[union-attr]
+        self.before = state
+        self.last = self.frames.add(step, played)
+        return self.last, []
+
+    def latest(self) -> dict[str, Any]:
+        return self.last
+
+
+class BoardCamera:
+    """Of Pommerman, from the moment when the board is dealt."""
+
+    def __init__(self, game: Pommerman, name: str, agents: tuple[str, ...]) -> None:
+        self.head = setting(game.config, name, game.players, agents)
+        self.cast: Broadcast | None = None
+
+    def add(self, state: State, played: MatchStep | None) -> Shot | None:
+        if not isinstance(state, PommermanState):
+            return None
+        if self.cast is None or played is None:
+            self.cast = Broadcast(state)
+            return self.cast.latest(), []
+        return self.cast.add(state, played.moves)
+
+    def latest(self) -> dict[str, Any]:
+        return {} if self.cast is None else self.cast.latest()
 
 
 class Live:
@@ -22,24 +84,61 @@ class Live:
         self.say = say
         self.watchers = 0
         self.lock = threading.RLock()
-        self.so_far: list[Any] = []
-        self.head: dict[str, Any] = {}
+        self.camera: Camera | None = None
+        self.shots: list[Shot] = []
+        self.result: dict[str, Any] = NOT_YET
 
     def watch(self, more: int) -> Told:
         """One more who looks, or less; the whole so far, with the number of its last frame."""
         with self.lock:
             self.watchers += more
-            return len(self.so_far) - 1, msgspec.json.encode({"kind": "first", **self.head, "frames": self.so_far})
+            head = {} if self.camera is None else self.camera.head
+            frames, events = [frame for frame, _ in self.shots], [event for _, some in self.shots for event in some]
+            whole = {**head, **self.result, "frames": frames, "events": events}
+            return len(frames) - 1, msgspec.json.encode({"kind": "first", "recording": whole if frames else None})
 
-    def tell(self, message: bytes) -> None:
-        self.say((-1, message))
+    def jump(self) -> Told:
+        """For one who fell behind: where the game stands."""
+        with self.lock:
+            frame = {} if self.camera is None else self.camera.latest()
+            return len(self.shots) - 1, msgspec.json.encode({"kind": "frame", "frame": frame, "events": []})
 
-    def begin(self, round_: Round, state: State) -> None:
-        """A game begins."""
+    def tell(self, what: dict[str, Any]) -> None:
+        """Something beside the game."""
+        self.say((-1, msgspec.json.encode(what)))
 
-    def step(self, round_: Round, state: State) -> None:
+    def begin(self, game: Game, round_: Round) -> None:
+        """A game begins, or goes on after the steps that the round has."""
+        make = BoardCamera if isinstance(game, Pommerman) else PictureCamera
+        with self.lock:
+            self.camera = make(game, round_.table.name, round_.labels)  # type: ignore[arg-type]
+            self.shots, self.result = [], NOT_YET
+            state = game.start().state
+            self._add(state, None)
+            for played in round_.steps:
+                state = state.play(played.moves, played.nature).state
+                self._add(state, played)
+            self.say((-1, self.watch(0)[1]))
+
+    def step(self, state: State, played: MatchStep) -> None:
         """A step was played."""
+        with self.lock:
+            shot = self._add(state, played)
+            if shot is not None and self.watchers:
+                frame, events = shot
+                message = {"kind": "frame", "frame": frame, "events": events}
+                self.say((len(self.shots) - 1, msgspec.json.encode(message)))
 
-    def finish(self, end: Any) -> None:
+    def _add(self, state: State, played: MatchStep | None) -> Shot | None:
+        assert self.camera is not None
+        shot = self.camera.add(state, played)
+        if shot is not None:
+            self.shots.append(shot)
+        return shot
+
+    def finish(self, match: Match, game: Game, item: str) -> None:
         """It is over."""
-        self.tell(msgspec.json.encode({"kind": "end", "end": end}))
+        whole = recording(match, game)
+        with self.lock:
+            self.result = {key: whole[key] for key in RESULT} | {"item": item}
+            self.tell({"kind": "end", "result": self.result})

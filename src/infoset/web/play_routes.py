@@ -53,11 +53,17 @@ async def table(site: Site, asked: dict[str, Any]) -> Any:
     return await site.tables.ask("about", wanted(AtTable, asked).table)
 
 
+async def board(site: Site, asked: dict[str, Any]) -> Any:
+    """What its board is drawn with."""
+    return await site.tables.ask("board", wanted(AtTable, asked).table)
+
+
 PLAY = (
     Question("/api/games", games),
     Question("/api/game", game),
     Question("/api/tables", tables),
     Question("/api/tables", open_table, writes=True),
     Question("/api/tables/{table}", table),
+    Question("/api/tables/{table}/board", board),
     Question("/api/tables/{table}/seat", take, writes=True),
 )

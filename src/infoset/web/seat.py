@@ -1,7 +1,8 @@
 """What a seat is told, and how it answers: a hand that is played from browsers.
 
 ``told`` is all that ever leaves for a seat before the end, and it is given nothing but what everybody knows
-(``Public``) and the player's own ``View``.  What is sent when is part of it: a message leaves only when these bytes change.
+(``Public``) and the player's own ``View``.  What is sent when is part of it: a message leaves only when these bytes
+change.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ class Hand:
 
 @dataclass
 class Held(Hand):
-    """The hand of one who holds keys: at each tick the move of the key that is down, or was pressed since."""
+    """The hand of one who plays by holding keys: at each tick the move whose key is down, or was pressed."""
 
     down: list[int] = field(default_factory=list)
     tapped: int | None = None
@@ -191,16 +192,13 @@ class Held(Hand):
             game = view.game
             return game.pass_move if isinstance(game, Passing) else view.legal[0]
 
-    def press(self, move: int) -> None:
-        """A key goes down."""
+    def pressed(self, down: int | None, up: int | None) -> None:
+        """The key of a move goes down, or up."""
         with self.changed:
-            self.release(move)
-            self.down = [*self.down[-7:], move]
-            self.tapped = move
-
-    def release(self, move: int) -> None:
-        """And up."""
-        self.down = [other for other in self.down if other != move]
+            self.down = [move for move in self.down if move not in (down, up)]
+            if down is not None and down >= 0:
+                self.down = [*self.down[-7:], down]
+                self.tapped = down
 
     def begin(self, public: Public) -> None:
         super().begin(public)

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import threading
+from functools import cached_property
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from infoset.base import Action, Agent, Game, InformationState
 from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load
-from infoset.errors import BudgetError, ParameterError, UnknownNameError, one_line, shorten
+from infoset.errors import (
+    BudgetError,
+    InfosetError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedGameError,
+    one_line,
+    shorten,
+)
 from infoset.match.agents import AGENTS, PolicyAgent, load_agent
 from infoset.match.person import HUMAN
+from infoset.match.replay import Match
 from infoset.names import Name, Value, parse_name
 from infoset.remote.serving import Refusal
+from infoset.search.beliefs import own_token
+from infoset.view.pictures import action_words, token_words
 from infoset.web.shelf import find
+
+if TYPE_CHECKING:
+    from infoset.solvers.study import Study
 
 EQUILIBRIUM = "equilibrium"
 ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "playground", "policy", "scripted", "trained"})
@@ -80,6 +96,8 @@ class Agents:
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders = folders
         self.solved: dict[str, Solved] = {}
+        self.refused: dict[str, str] = {}
+        self.lock = threading.RLock()
 
     def check(self, name: str) -> None:
         """Raise for a name that no agent may have here."""
@@ -113,11 +131,18 @@ class Agents:
 
     def equilibrium(self, game: Game, step: Any = lambda word: None) -> Solved:
         """``game`` solved, within seconds.  Raises ``BudgetError`` where it is too large for that."""
-        if game.name not in self.solved:
-            while len(self.solved) >= MAX_SOLUTIONS:
-                self.solved.pop(next(iter(self.solved)))
-            self.solved[game.name] = solve_soon(game, step)
-        return self.solved[game.name]
+        with self.lock:
+            if game.name in self.refused:
+                raise BudgetError(self.refused[game.name])
+            if game.name not in self.solved:
+                while len(self.solved) >= MAX_SOLUTIONS:
+                    self.solved.pop(next(iter(self.solved)))
+                try:
+                    self.solved[game.name] = solve_soon(game, step)
+                except (BudgetError, UnsupportedGameError) as error:
+                    self.refused[game.name] = str(error)
+                    raise
+            return self.solved[game.name]
 
     def hint(
         self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...]
@@ -129,9 +154,53 @@ class Agents:
             agent = self.make(source, game)
             if not isinstance(agent, PolicyAgent):
                 raise ParameterError(f"{one_line(source)} is no policy that could be asked")
-            policy = agent._on(game)
+            policy = agent.policy_for(game)
         row = policy.row(player, known, legal) if len(legal) > 1 else None
         return [1 / len(legal)] * len(legal) if row is None else [float(chance) for chance in row]
+
+    def at_hand(self, game: Game) -> bool:
+        """Whether it is solved already, or soon is."""
+        try:
+            return self.equilibrium(game) is not None
+        except InfosetError:
+            return False
+
+    def costs(self, game: Game, match: Match, player: int) -> list[dict[str, Any]]:
+        """What each choice of ``player`` cost it on average against the solved policy, in units of payoffs."""
+        solved = self.equilibrium(game)
+        study, policy = solved.study, solved.policy
+        if study is None:
+            return []
+        found: list[dict[str, Any]] = []
+        known: InformationState = ()
+        step = game.start()
+        nobody = (None,) * len(game.players)
+        for played in (None, *match.steps):
+            moves = nobody if played is None else played.moves
+            if played is not None:
+                legal = step.state.legal(player)
+                if len(legal) > 1:
+                    cost = _cost(study, player, policy.key(known), legal, moves[player])
+                    found += [{"words": _last_words(game, player, known), **cost}] if cost else []
+                step = step.state.play(moves, played.nature)
+            token = own_token(moves[player], step.observation(player))
+            if token is not None:
+                known = (*known, token)
+        return found
+
+
+def _last_words(game: Game, player: int, known: InformationState) -> str:
+    return token_words(game, player, known[-1], known[:-1]) if known else "at the start"
+
+
+def _cost(study: Study, player: int, key: str, legal: tuple[Action, ...], move: Action | None) -> dict[str, Any] | None:
+    values = [worth.value for worth in study.moves(player, key)]
+    if move is None or None in values or len(values) != len(legal):
+        return None
+    worths = cast("list[float]", values)
+    best = max(range(len(legal)), key=worths.__getitem__)
+    cost = worths[best] - worths[legal.index(move)]
+    return {"move": action_words(move), "best": action_words(legal[best]), "cost": cost}
 
 
 class Solved:
@@ -139,6 +208,17 @@ class Solved:
 
     def __init__(self, policy: Any, compiled: Any, gap: float | None) -> None:
         self.policy, self.compiled, self.gap = policy, compiled, gap
+
+    @cached_property
+    def study(self) -> Study | None:
+        """What every move is worth; ``None`` where the policy is not a table."""
+        from infoset.policies.tabular import TabularPolicy
+        from infoset.solvers.study import Study
+
+        try:
+            return Study.of(self.compiled, self.policy) if isinstance(self.policy, TabularPolicy) else None
+        except InfosetError:
+            return None
 
 
 def solve_soon(game: Game, step: Any) -> Solved:

@@ -242,16 +242,14 @@ async def _live(site: Site, socket: WebSocket, _: dict[str, Any]) -> None:
 
 async def _stream(site: Site, socket: WebSocket, viewer: Viewer, table: str, last: int) -> None:
     while True:
-        for number, frame in await viewer.next():
-            if number < 0:
-                await socket.send_text(frame.decode())
-            elif number == last + 1 and not viewer.missed:
-                last = number
-                await socket.send_text(frame.decode())
-            elif number > last:
+        for number, told in await viewer.next():
+            frame, here = told, number
+            if number > last + 1 or viewer.missed:
                 viewer.missed = False
-                last, whole = await site.tables.ask("whole", table)
-                await socket.send_text(whole.decode())
+                here, frame = await site.tables.ask("jump", table)
+            if number < 0 or here > last:
+                last = max(last, here)
+                await socket.send_text(frame.decode())
         if viewer.gone:
             raise Closed(TRY_LATER, "the game goes on in a moment")
 

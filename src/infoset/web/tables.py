@@ -30,8 +30,9 @@ from infoset.match.match import MAX_SEED, MAX_STEPS, Round
 from infoset.match.match import Table as Board
 from infoset.match.person import HUMAN, Left, Person
 from infoset.match.replay import Match, MatchStep
+from infoset.pommerman.game import Pommerman
 from infoset.remote.serving import Refusal
-from infoset.web.live import Live
+from infoset.web.live import Live, Told
 from infoset.web.seat import End, Hand, Held, Public, Suspended, turn_of
 from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, listed, small
 from infoset.web.workers import News
@@ -220,16 +221,25 @@ class Tables:
         with suppress(Refusal, InfosetError):
             self.find(name).looking(chair, -1)
 
+    def board(self, name: str) -> dict[str, Any]:
+        """What a board of Pommerman is drawn with: the same all through a game."""
+        from infoset.view.pommerman.recording import setting
+
+        table = self.find(name)
+        if not isinstance(table.game, Pommerman):
+            raise ParameterError("no game of Pommerman")
+        return setting(table.game.config, table.kept.plan.game, table.game.players, table.public().agents)
+
     def say(self, name: str, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """What a browser in a chair says; the answer is for it alone."""
         return self.find(name).heard(chair, message)
 
-    def whole(self, name: str) -> tuple[int, bytes]:
-        """All of a game that may be watched, with the number of its last frame."""
-        return self._watched(name).watch(0)
+    def jump(self, name: str) -> Told:
+        """Where a game that may be watched stands, for one who missed a frame."""
+        return self._watched(name).jump()
 
-    def watch(self, name: str) -> tuple[int, bytes]:
-        """The same for one who comes."""
+    def watch(self, name: str) -> Told:
+        """All of it, for one who comes, with the number of its last frame."""
         return self._watched(name).watch(1)
 
     def unwatch(self, name: str) -> None:
@@ -421,7 +431,7 @@ class Table:
         for chair in self.people:
             self.room.news(("seat", self.kept.id, chair), message)
         if not self.people:
-            self.live.tell(message)
+            self.live.tell(what)
 
     def _play(self, board: Board, steps: Sequence[MatchStep]) -> bool:
         """Play until it is over, or left; whether a move is to be taken back first."""
@@ -431,7 +441,8 @@ class Table:
             hand.begin(self.public())
         self.round = Round(board, [(seat - kept.shift) % n for seat in range(n)], kept.seed)
         self.state = self.round.resume(steps)
-        self.live.begin(self.round, self.state)
+        if not self.people:
+            self.live.begin(self.game, self.round)
         try:
             while not self.state.terminal:
                 self._step(self.round, self.state)
@@ -455,7 +466,8 @@ class Table:
         begun = monotonic()
         self.state = round_.step(state)
         self._keep_game()
-        self.live.step(round_, self.state)
+        if not self.people:
+            self.live.step(self.state, round_.steps[-1])
         if self.pace:
             with self.go:
                 self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
@@ -486,7 +498,19 @@ class Table:
         self.left = monotonic()
         for hand in self.hands.values():
             hand.finish(self.end)
-        self.live.finish(self.end)
+        if not self.people:
+            self.live.finish(match, self.game, self.end.item)
+        elif not self.paced and self.room.agents.at_hand(self.game):
+            self._tell_costs(match, self.end)
+
+    def _tell_costs(self, match: Match, end: End) -> None:
+        """What each move cost, where the game is solved: told as soon as it is known."""
+        for chair, hand in self.hands.items():
+            seat = (chair + self.kept.shift) % len(self.labels)
+            with suppress(InfosetError):
+                costs = self.room.agents.costs(self.game, match, seat)
+                if self.end is end:  # and no other game begun
+                    hand.finish(msgspec.structs.replace(end, costs=tuple(costs)))
 
     # --- what is said at it
 
@@ -499,21 +523,14 @@ class Table:
         hand = self.hands[chair]
         if asked.move is not None:
             return _refused(hand.act(asked.move, asked.turn))
-        if isinstance(hand, Held) and asked.press is not None:
-            hand.press(asked.press)
-        if isinstance(hand, Held) and asked.release is not None:
-            hand.release(asked.release)
-        if asked.go is not None:
-            self._ready(chair, asked.go)
         if asked.hint:
             return self._hint(hand, asked.hint)
-        if asked.undo:
-            return _refused(self._undo())
-        if asked.leave:
-            return _refused(self._leave())
-        if asked.again:
-            return _refused(self._again(asked.again == "swapped"))
-        return {}
+        if isinstance(hand, Held):
+            hand.pressed(asked.press, asked.release)
+        if asked.go is not None:
+            self._ready(chair, asked.go)
+        why = self._undo() if asked.undo else self._leave() if asked.leave else ""
+        return _refused(self._again(asked.again == "swapped") if asked.again else why)
 
     def _ready(self, chair: int, go: bool) -> None:
         with self.go:

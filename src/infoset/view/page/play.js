@@ -4,6 +4,7 @@ import { get, line, mayWrite, post } from "./api.js";
 import { complaint, go, say } from "./app.js";
 import { hue, make, percent, signed, typing } from "./dom.js";
 import { drawPicture, updatePicture } from "./pictures.js";
+import { SeatBoard } from "./play/board.js";
 
 const FAMILIES = {
   "": ["Cards, dice, matrices", "Small enough to be solved; played by the equilibrium."],
@@ -236,6 +237,7 @@ class Table {
 
   close() {
     this.line.close();
+    this.board?.then((board) => board.close());
     removeEventListener("keydown", this.keys);
     removeEventListener("keyup", this.ups);
   }
@@ -268,16 +270,31 @@ class Table {
     if (before === null || before.public.game !== open.game) this.name.textContent = title(open.game);
     document.title = `${title(open.game)} · infoset`;
     this.showSeats(open, seat, end);
+    if (open.pace) this.showBoard(view);
+    else this.showPicture(view, before);
+    this.showLog(view);
+    this.showMoves(view);
+    this.showEnd(view);
+    this.showActions(view);
+    this.picture.classList.toggle("turn", view.legal.length > 0 && !end && !open.pace);
+  }
+
+  showPicture(view, before) {
+    const { public: open } = view;
     const options = {
       players: open.players, labels: view.legal, onmove: view.legal.length && !open.pace ? (k) => this.move(k) : null,
     };
     if (before === null) this.picture.replaceChildren(drawPicture(view.picture, options));
     else updatePicture(this.picture.firstElementChild, view.picture, options);
-    this.showLog(view);
-    this.showMoves(view);
-    this.showEnd(view);
-    this.showActions(view);
-    this.picture.classList.toggle("turn", view.legal.length > 0 && !end);
+  }
+
+  async showBoard({ public: open, seat, picture }) {
+    this.board ??= get(`tables/${this.id}/board`).then((setting) => {
+      const board = new SeatBoard({ ...setting, agents: open.agents }, seat, open.pace);
+      this.picture.replaceChildren(board.element);
+      return board;
+    });
+    (await this.board).push(picture);
   }
 
   showSeats(open, seat, end) {
@@ -333,11 +350,19 @@ class Table {
     const head = !end.over ? "You left" : mine > 0 ? "You won" : mine < 0 ? "You lost" : "A draw";
     const again = make("button", { type: "button", className: "main", onclick: () => this.send({ again: "same" }) }, "Again ");
     again.append(make("kbd", {}, "N"));
+    const costs = end.costs.map(({ words, move, best, cost }) => make("tr", {},
+      make("td", {}, words), make("td", {}, move), make("td", {}, cost > 5e-4 ? best : ""),
+      make("td", { className: `number ${cost > 5e-4 ? "costly" : ""}` }, cost > 5e-4 ? signed(-cost) : "nothing")));
+    const table = costs.length ? make("table", { className: "costs" },
+      make("caption", {}, "What your moves cost, on average against the equilibrium"),
+      make("thead", {}, make("tr", {}, ...["When", "You", "Better", "Cost"].map((head) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...costs)) : null;
     this.end.replaceChildren(
       make("h2", {}, head, " ", make("span", { className: "number" }, signed(mine))),
       make("div", { className: "actions" }, again,
         make("button", { type: "button", onclick: () => this.send({ again: "swapped" }) }, "Swap seats"),
-        make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "See what was hidden")));
+        make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "See what was hidden")),
+      ...(table ? [table] : []));
     say(`${head}: ${open.players.map((player, k) => `${player} ${signed(end.returns[k])}`).join(", ")}`);
   }
 
