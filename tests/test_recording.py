@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import io
 import json
 import re
+from contextlib import redirect_stdout
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -20,8 +23,13 @@ from infoset.match.replay import Fault, Match, replay_steps
 from infoset.pommerman import state as st
 from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.search.beliefs import own_token
+from infoset.view import bundle as bundles
 from infoset.view import recording as recordings
+from infoset.view import recording_text
+from infoset.view import watch_page as watching
 from infoset.view.bundle import bundle, scoped, source
+from infoset.view.pommerman import recording as broadcasts
+from infoset.view.pommerman import seen as eyes
 from infoset.view.pommerman.frames import film
 from infoset.view.pommerman.recording import Broadcast, opening, position
 from infoset.view.pommerman.seen import UNSEEN, picture
@@ -157,6 +165,18 @@ def test_ways_to_export() -> None:
 def test_other_ways_are_refused(line: str) -> None:
     with pytest.raises(ValueError, match="not understood"):
         scoped("any.js", f"{line}\n")
+
+
+MODULES = (bundles, recordings, recording_text, watching, broadcasts, eyes)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_examples_run(module: ModuleType) -> None:
+    said = io.StringIO()
+    with redirect_stdout(said):
+        found = doctest.testmod(module, extraglobs={"infoset": infoset})
+    assert found.attempted
+    assert not found.failed, said.getvalue()
 
 
 # Pommerman, frame by frame

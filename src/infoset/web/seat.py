@@ -27,6 +27,10 @@ class Suspended(Left):
     """Nobody sits here any more, or the table is to be set anew: the game is kept as it stands."""
 
 
+class Broken(Left):
+    """What the seat is to be told cannot be made: a fault of ours, and not the person's."""
+
+
 class Public(msgspec.Struct, frozen=True):
     """What everybody at the table knows."""
 
@@ -157,7 +161,10 @@ class Hand:
 
     def _say(self) -> None:
         assert self.view is not None
-        message = told(self.public, self.view, self.end)
+        try:
+            message = told(self.public, self.view, self.end)
+        except Exception as error:  # which the referee would take for an agent's fault
+            raise Broken(f"internal error ({type(error).__name__})") from error
         if message != self._said:
             self._said = message
             self.say(message)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ from infoset.match.replay import Match, MatchStep
 from infoset.pommerman.game import Pommerman
 from infoset.remote.serving import Refusal
 from infoset.web.live import Live, Told
-from infoset.web.seat import End, Hand, Held, Public, Suspended, turn_of
+from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
 from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, listed, small
 from infoset.web.workers import News
 
@@ -397,7 +398,7 @@ class Table:
             while self._play(board, steps):
                 assert self.round is not None
                 steps = tuple(self.round.steps[: self._last_choice()])
-        except Exception as error:
+        except (Exception, Broken) as error:
             self._fail(error)
 
     def _board(self) -> Board:
@@ -420,11 +421,11 @@ class Table:
     def _prepare(self, word: str) -> None:
         self._tell_all({"kind": "preparing", "what": word})
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         why = str(error) if isinstance(error, InfosetError) else f"internal error ({type(error).__name__})"
         self._tell_all({"kind": "failed", "why": one_line(why, 300)})
         if not isinstance(error, InfosetError):
-            raise error
+            sys.excepthook(type(error), error, error.__traceback__)
 
     def _tell_all(self, what: dict[str, Any]) -> None:
         message = msgspec.json.encode(what)
@@ -440,12 +441,14 @@ class Table:
         for hand in self.hands.values():
             hand.begin(self.public())
         self.round = Round(board, [(seat - kept.shift) % n for seat in range(n)], kept.seed)
-        self.state = self.round.resume(steps)
-        if not self.people:
-            self.live.begin(self.game, self.round)
         try:
+            self.state = self.round.resume(steps)
+            if not self.people:
+                self.live.begin(self.game, self.round)
             while not self.state.terminal:
                 self._step(self.round, self.state)
+        except Broken:
+            raise
         except Undo:
             kept.undone += 1
             self.keep()
@@ -455,6 +458,7 @@ class Table:
             return False
         except Left:
             pass
+        assert self.state is not None
         self._finish(self.round, self.state)
         return False
 

@@ -217,6 +217,7 @@ class Table {
     this.note = make("p", { className: "note", aria: { role: "status" } }, "Setting the table…");
     this.seats = make("ol", { className: "who" });
     this.log = make("ol", { className: "log", aria: { label: "What happened to you" } });
+    this.past = make("section", { className: "past" }, make("h2", {}, "What happened to you"), this.log);
     this.actions = make("div", { className: "actions" });
     this.end = make("section", { className: "end", hidden: true, aria: { label: "The end" } });
     this.name = make("h1", {}, "…");
@@ -227,7 +228,7 @@ class Table {
         this.picture, this.end, this.note, this.moves, this.pad),
       make("aside", { className: "side panel" },
         make("div", { className: "head" }, make("a", { href: "#/play", className: "back" }, "← All games"), this.name),
-        this.seats, make("h2", {}, "What happened to you"), this.log, this.actions)));
+        this.seats, this.past, this.actions)));
     this.line = line(`tables/${id}`, (message) => this.heard(message), (stands) => this.stands(stands), { key });
     this.keys = (event) => this.keyed(event);
     this.ups = (event) => this.released(event);
@@ -308,6 +309,7 @@ class Table {
   }
 
   showLog(view) {
+    this.past.hidden = Boolean(view.public.pace);
     const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
     this.log.replaceChildren(...view.told.map((words) => make("li", {}, words)));
     if (!view.told.length) this.log.append(make("li", { className: "muted" }, "Nothing yet."));
