@@ -1,4 +1,4 @@
-"""Run the notebooks of ``docs/notebooks/`` again and keep what they show.
+"""Run the notebooks of ``docs/notebooks/`` again and keep what they show, and a picture of each.
 
     python docs/notebooks.py                        # what `make notebooks` runs
     python docs/notebooks.py train-an-agent         # this one alone
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -63,6 +65,18 @@ def write(notebook: Any, path: Path) -> None:
         cell.id, cell.metadata = f"cell-{number}", {}
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
+    drawn = sorted(_pictures(notebook), key=lambda picture: len(picture[1]))  # the largest that matplotlib drew
+    kind, body = next((picture for picture in reversed(drawn) if picture[0] == ".png"), drawn[-1])
+    path.with_suffix(kind).write_bytes(body)
+
+
+def _pictures(notebook: Any) -> Iterator[tuple[str, bytes]]:
+    """What the page that lists the notebooks may show of one: kinds of files, and what is in them."""
+    for shown in [out.data for cell in notebook.cells for out in cell.get("outputs", ()) if "data" in out]:
+        if "image/png" in shown:
+            yield ".png", base64.b64decode(shown["image/png"])
+        elif "image/svg+xml" in shown:
+            yield ".svg", shown["image/svg+xml"].encode()
 
 
 def main() -> None:
