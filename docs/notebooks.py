@@ -30,16 +30,24 @@ NOTEBOOKS = DOCS / "notebooks"
 SECONDS = 240  # for one cell, where kernels have to be compiled
 
 
+class OwnKernel(AsyncKernelManager):
+    """A kernel of this Python, whatever others are installed."""
+
+    def _kernel_spec_manager_default(self) -> KernelSpecManager:
+        return KernelSpecManager(kernel_dirs=[])
+
+
 def execute(path: Path, folder: Path) -> Any:
     """The notebook as it comes out of a run in ``folder``.  Raises ``CellExecutionError``."""
     home = folder / "docs" / "notebooks"
     home.mkdir(parents=True)
     shutil.copytree(DOCS.parent / "examples", folder / "examples")
     notebook = nbformat.read(path, as_version=4)
-    own = KernelSpecManager(kernel_dirs=[])  # no kernel of another Python that somebody installed
-    manager = AsyncKernelManager(kernel_spec_manager=own, kernel_name="python3")
     resources = {"metadata": {"path": str(home)}}
-    client = NotebookClient(notebook, km=manager, timeout=SECONDS, resources=resources, record_timing=False)
+    client = NotebookClient(
+        notebook, kernel_name="python3", kernel_manager_class=OwnKernel, timeout=SECONDS, resources=resources,
+        record_timing=False,
+    )  # fmt: skip
     loop = asyncio.new_event_loop()
     try:
         loop.run_until_complete(client.async_execute(env=_environment(folder), stderr=subprocess.DEVNULL))  # its log

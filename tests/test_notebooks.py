@@ -26,7 +26,7 @@ CLAIMS = {
         ("0.0000", "P1 is left 0.0000"),
         ("one jack in three", "bluffs 0.333"),
         ("one queen in three", "calls 0.333"),
-    ],  # fmt: skip
+    ],
     "a-game-of-your-own": [("0.5455", "value 0.5455"), ("1.0000", "from 0.5455 to 1.0000")],
     "a-game-in-gdl": [("66.67", "value 66.67"), ("one game of three", "stay 33.33 switch 33.33")],
     "train-an-agent": [("0.16", "against random")],
