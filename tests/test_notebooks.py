@@ -61,8 +61,7 @@ def read(name: str) -> Any:
     return nbformat.read(DOCS / "notebooks" / f"{name}.ipynb", as_version=4)
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # of Jupyter's own packages
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Jupyter's own packages
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_and_its_figures_hold(name: str, tmp_path: Path) -> None:
     if name == "train-an-agent":
