@@ -65,7 +65,7 @@ class Visit:
         self.page.set_default_timeout(PATIENCE)
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("console", self._hear)
-        base = link.split("/#")[0]
+        base = link.split("/#", maxsplit=1)[0]
         self.page.on(
             "request", lambda r: self.wrong.append(r.url) if not r.url.startswith((base, "blob:", "data:")) else 0
         )

@@ -68,7 +68,7 @@ class Explorer {
     this.main.append(panel);
     let task = null;
     stop.onclick = () => task && post("explore/cancel", { task: task.task });
-    task = await post("explore/solve", { source: this.source });
+    task = await post("explore/solve", { source: this.source, seconds: 20 });
     await waitFor(task, (told) => { line.textContent = told.line; }, () => this.closed);
     panel.remove();
   }
