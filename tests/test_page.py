@@ -175,6 +175,7 @@ def test_a_bluff_is_found_locked_and_solved_again(page: Any, server: Server, fol
     page.get_by_label("Method").select_option("pcfr+")
     page.get_by_role("button", name="Solve again").click()
     page.wait_for_url(re.compile("lock="))
+    page.get_by_text("Exploitability of the rest").wait_for()
     figures = page.locator("table.ex-figures")
     deadline = time.monotonic() + PATIENCE / 1000
     while not re.search(r"P1 is paid\s+[−+]?\d", figures.inner_text()):
