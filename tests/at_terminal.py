@@ -58,5 +58,6 @@ def terminal(keys: Sequence[tuple[str, Key]], monkeypatch: pytest.MonkeyPatch) -
     with open(theirs) as stdin, open(os.dup(theirs), "w") as stdout, monkeypatch.context() as patched:
         patched.setattr(sys, "stdin", stdin)
         patched.setattr(sys, "stdout", stdout)
+        patched.setattr(sys, "stderr", stdout)
         typist = Typist(ours, keys)
         yield typist

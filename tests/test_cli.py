@@ -133,7 +133,7 @@ VERBS_THAT_PRINT = [
     ["evaluate", "kuhn_poker", "policy.json"], ["match", "kuhn_poker", "random", "random", "--games", "3"],
     ["tournament", "kuhn_poker", "random", "policy(path=policy.json)", "--games", "2", "--workers", "1"],
     ["train", "kuhn_poker", "--epochs", "1", "--games", "2"], ["watch", "game.json", "--text"],
-    ["watch", "game.json"],
+    ["watch", "game.json"], ["watch", "kuhn.json"], ["watch", "kuhn.json", "--text"],
 ]  # fmt: skip
 
 
@@ -144,6 +144,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     form = SequenceForm.of(load("kuhn_poker"))
     TabularPolicy.from_plan(form, realisation(form, uniform(form))).save(folder / "policy.json")
     play_match("pommerman:OneVsOne-v0", ["stop", "stop"]).save(folder / "game.json")
+    play_match("kuhn_poker", ["random", "random"]).save(folder / "kuhn.json")
     return folder
 
 

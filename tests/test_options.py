@@ -367,6 +367,9 @@ REFUSED = {
     "watch game.json --svg x.svg --speed 3": "--speed would not be used: what is written does not move",
     "watch game.json --png x --speed 3": "--speed would not be used",
     "watch game.json --text --step 3 --speed 3": "--speed would not be used",
+    "watch kuhn.json --text --svg x.svg": "--svg would not be used: only Pommerman is drawn",
+    "watch kuhn.json --gif x.gif": "--gif would not be used: only Pommerman is drawn",
+    "watch kuhn.json --png x": "--png would not be used: only Pommerman is drawn",
     "watch game.json --gif x.gif --step 3": "--step would not be used: --gif shows the whole game",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
@@ -390,6 +393,8 @@ def test_what_would_not_be_used_is_refused(command: str, folder: Path) -> None:
         pytest.importorskip("ray")
     if "game.json" in command:
         play_match("pommerman:PommeFFACompetition-v0", ["random"] * 4, seed=3).save(folder / "game.json")
+    if "kuhn.json" in command:
+        play_match("kuhn_poker", ["random"] * 2, seed=3).save(folder / "kuhn.json")
     if "p.json" in command:
         app(shlex.split("solve kuhn_poker --method cfr --iterations 1 --out run --json"), standalone_mode=False)
         app(shlex.split("convert run p.json"), standalone_mode=False)

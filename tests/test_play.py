@@ -16,6 +16,7 @@ import pytest
 import infoset
 from at_terminal import SECONDS, Key, Typist, terminal
 from infoset.base import Action
+from infoset.cli.app import app
 from infoset.cli.play import Asked, seat_number
 from infoset.cli.play import play as sit_down
 from infoset.cli.terminal import Terminal, find_move, menu_lines
@@ -284,6 +285,16 @@ def test_a_person_in_a_match(monkeypatch: pytest.MonkeyPatch) -> None:
         series = play_series("rock_paper_scissors", ["human", "scripted(moves=[Scissors])"], games=2)
     assert [score.wins for score in series.agents] == [1, 1]
     assert "The game is over" in typist.text()
+
+
+def test_a_person_in_a_match_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ["match", "rock_paper_scissors", "human", "scripted(moves=[Scissors])", "--games", "2"]
+    with terminal([("> ", b"rock\n"), ("> ", b"r\n")], monkeypatch) as typist:
+        app(command, standalone_mode=False)
+    assert "playing" not in typist.text(), "no bar where a person types"
+    with terminal([("step 0", b"d"), ("step 1", interrupt)], monkeypatch) as typist:
+        assert app(["match", DUEL, "human", "stop"], standalone_mode=False) == 130
+    assert typist.text().endswith("\x1b[?1049l")
 
 
 def test_a_hand_sees_what_its_player_knows_and_may_leave() -> None:

@@ -9,13 +9,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import infoset
-from infoset.match.replay import Match
+from infoset.match.replay import Fault, Match, replay_states
+from infoset.view.bundle import bundle, source
 from infoset.view.pommerman.frames import film
 from infoset.view.pommerman.palette import DAY
-from infoset.view.watch_page import watch_page
+from infoset.view.pommerman.recording import Broadcast, setting
+from infoset.view.pommerman.seen import picture
+from infoset.view.recording import recording
+from infoset.view.watch_page import embedded, watch_page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
 
@@ -23,6 +28,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
 
 HOSTILE = '</script><img src=x onerror="window.harmed = 1"><b>bold</b>'
+EFG = str(Path(__file__).parents[1] / "examples" / "half_street_poker.efg")
 PATIENCE = 20  # seconds
 VIEWPORT = {"width": 1100, "height": 820}
 
@@ -73,9 +79,13 @@ class Visit:
             assert time.monotonic() < deadline, self.data()
             self.page.wait_for_timeout(20)
 
+    def settle(self) -> None:
+        """Until what must be painted by now is painted."""
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     def painted(self) -> str:
         """The board, once it is painted as it must be by now."""
-        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.settle()
         return str(self.page.evaluate("document.querySelector('.pommerman canvas').toDataURL()"))
 
     def color(self, cell: int, size: int = 11) -> list[int]:
@@ -236,3 +246,140 @@ def test_less_motion(visit: Any) -> None:
     assert seen.painted() == first
     moving = visit("#step=4")
     assert moving.painted() != moving.painted()  # agents breathe
+
+
+# Other games
+
+
+def watch_file(folder: Path, name: str, **changes: Any) -> Path:
+    """The page of a game between agents that move at random, with some fields of its record changed."""
+    match = infoset.play_match(name, ["random"] * len(infoset.load(name).players), seed=1)
+    path = folder / "game.html"
+    path.write_text(watch_page(msgspec.structs.replace(match, **changes)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "gdl:blind_tic_tac_toe", "goofspiel(num_cards=4)", EFG])
+def test_every_game_is_shown(visit: Any, tmp_path: Path, name: str) -> None:
+    seen = visit(path=watch_file(tmp_path, name))
+    pictures = set()
+    seen.page.keyboard.press("End")
+    last = seen.data()[0]
+    seen.page.keyboard.press("Escape")
+    seen.page.keyboard.press("Home")
+    for step in range(last + 1):
+        assert seen.data() == (step, "all", False)
+        for view in (1, 2, 0):
+            seen.page.keyboard.press(str(view))
+            seen.settle()
+            pictures.add(seen.page.inner_html(".pictures"))
+        seen.page.keyboard.press("ArrowRight")
+    assert len(pictures) > last
+    for width in (390, 1400):
+        seen.page.set_viewport_size({"width": width, "height": 800})
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_eyes_hide_the_others_card(visit: Any, tmp_path: Path) -> None:
+    """P1 holds the king and P2 the jack; the log, too, tells each of its own alone."""
+    seen = visit("#step=3", path=watch_file(tmp_path, "kuhn_poker"))
+    seen.settle()
+    assert seen.page.locator(".pictures .card:not(.back)").all_inner_texts() == ["K", "J"]
+    for key, own, other in (("1", "K", "J"), ("2", "J", "K")):
+        seen.page.keyboard.press(key)
+        seen.settle()
+        assert seen.page.locator(".pictures .card:not(.back)").all_inner_texts() == [own]
+        assert seen.page.locator(".pictures .card.back").count() == 1
+        told = " ".join(seen.page.locator(".log li:visible span").all_inner_texts())
+        assert re.search(rf"\b{own}\b", told)
+        assert not re.search(rf"\b{other}\b", told)
+        assert not re.search(rf"\b{other}\b", seen.page.inner_text(".unseen[aria-live]"))
+
+
+def test_it_plays_a_card_game_to_its_end(visit: Any, tmp_path: Path) -> None:
+    seen = visit(path=watch_file(tmp_path, "kuhn_poker"))
+    seen.page.select_option(".speed select", "10")
+    seen.page.keyboard.press("Space")
+    seen.page.wait_for_selector(".banner")
+    assert seen.page.inner_text(".outcome") == "P1 wins"
+    assert seen.page.inner_text(".pays") == "P1 +1 · P2 −1"
+
+
+def test_a_fault_is_marked_and_hostile_names_do_nothing(visit: Any, tmp_path: Path) -> None:
+    faults = (Fault(3, 0, "late", HOSTILE),)
+    seen = visit("#step=3", path=watch_file(tmp_path, "kuhn_poker", agents=(HOSTILE, "b"), faults=faults))
+    assert "a late move" in seen.page.inner_text(".log .fault")
+    assert seen.page.locator(".marks .dot").count() == 1
+    assert seen.page.evaluate("window.harmed") is None
+    assert seen.page.locator("b:text('bold'), img").count() == 0
+
+
+# The player as a part of other pages
+
+
+def parts_file(folder: Path, script: str, **data: Any) -> Path:
+    """A page that mounts players by itself."""
+    path = folder / "parts.html"
+    path.write_text(
+        f'<!DOCTYPE html><link rel="icon" href="data:,"><style>{source("base.css")}{source("player.css")}</style>'
+        f'<div id="one"></div><div id="two"></div><script type="application/json" id="data">{embedded(data)}</script>'
+        f"<script>{bundle('player.js', 'player')}{bundle('pommerman/board.js', 'board')}"
+        f'const data = JSON.parse(document.getElementById("data").textContent);'
+        f"const [one, two] = document.querySelectorAll('div');{script}</script>",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_two_players_on_one_page(visit: Any, match: Match, tmp_path: Path) -> None:
+    kuhn = infoset.play_match("kuhn_poker", ["random"] * 2, seed=1)
+    script = "window.players = [player.mountPlayer(one, data.a, {start: 5}), player.mountPlayer(two, data.b)];"
+    seen = visit(path=parts_file(tmp_path, script, a=recording(match), b=recording(kuhn)))
+    steps = "[...document.querySelectorAll('.player')].map((player) => Number(player.dataset.step))"
+    assert seen.page.evaluate(steps) == [5, 0]
+    seen.page.locator(".player").nth(1).locator(".forth").click()
+    seen.page.keyboard.press("ArrowRight")  # goes to the one that was clicked last
+    assert seen.page.evaluate(steps) == [5, 2]
+    seen.page.evaluate("players[0].seek(9)")
+    assert seen.page.evaluate(steps) == [9, 2]
+    assert seen.page.evaluate("document.querySelectorAll('.player [id]').length") == 0
+    assert "#" not in seen.page.url
+    seen.page.evaluate("players[0].destroy()")
+    assert seen.page.evaluate(steps) == [2]
+
+
+def test_a_game_is_watched_while_it_is_played(visit: Any, match: Match, tmp_path: Path) -> None:
+    states = replay_states(match)[:40]
+    live = Broadcast(states[0])  # type: ignore[arg-type]
+    opened = live.latest()
+    sent = [live.add(state, step.moves) for state, step in zip(states[1:], match.steps, strict=False)]  # type: ignore[arg-type]
+    game = infoset.load(match.game)
+    start = setting(game.config, match.game, match.players, match.agents) | {"frames": [opened], "events": []}  # type: ignore[attr-defined]
+    script = "window.live = player.mountPlayer(one, data.start, {live: true});"
+    seen = visit(path=parts_file(tmp_path, script, start=start, sent=sent))
+    seen.page.evaluate("for (const [frame, events] of data.sent) live.push(frame, events);")
+    assert seen.data() == (39, "all", False)
+    seen.page.keyboard.press("Tab")
+    seen.page.evaluate("live.seek(3)")
+    seen.page.evaluate("live.push(data.sent.at(-1)[0])")  # who looks back is left there
+    assert seen.data()[0] == 3
+    same = "JSON.stringify([...live.stage.film.frames[39].ground])"
+    assert seen.page.evaluate(same) == str(list(film(match).frames[39].ground)).replace(" ", "")
+    assert seen.page.is_hidden(".banner")
+    seen.page.evaluate("live.end({outcome: 'A tie', returns: [0, 0, 0, 0], winners: []}); live.seek(99);")
+    assert seen.page.inner_text(".outcome") == "A tie"
+
+
+def test_a_position_as_one_agent_sees_it(visit: Any, match: Match, tmp_path: Path) -> None:
+    game, start = infoset.load(match.game), film(match).frames[0]
+    config = game.config  # type: ignore[attr-defined]
+    shown = picture(config, 0, ((None, game.start().observation(0)),))
+    script = """
+      const canvas = document.createElement("canvas");
+      one.className = "pommerman";
+      one.append(canvas);
+      board.paintPosition(canvas, data.setting, data.picture, {width: 590});"""
+    start_page = parts_file(tmp_path, script, setting=setting(config, "", match.players, match.agents), picture=shown)
+    seen = visit(path=start_page)
+    assert all(near(seen.color(start.agents[k].cell), DAY["fog"], 30) for k in (1, 2, 3))
+    assert not near(seen.color(start.agents[0].cell), DAY["fog"], 30)

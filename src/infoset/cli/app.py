@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -319,15 +319,21 @@ def match(
 ) -> None:
     """Let agents play each other: wins, mean scores with 95 % intervals, faults, moves a second."""
     from infoset.cli.progress import MatchProgress
+    from infoset.cli.terminal import give_back
     from infoset.match.agents import alone
     from infoset.match.series import play_series
 
     seated: list[Agent] = []
     keep = None if replay is None else _ReplayWriter(replay)
-    with redirect_stdout(sys.stderr), MatchProgress(games) as progress:  # what agents print is no result
+    with redirect_stdout(sys.stderr), ExitStack() as screen:  # what agents print is no result
+        if "human" in agents:  # whose terminal it is then
+            progress = None
+            screen.callback(lambda: give_back(seated))
+        else:
+            progress = screen.enter_context(MatchProgress(games)).advance
         series = play_series(
             _absolute(game), list(map(alone, agents)) if isolate else agents, games=games, seed=seed, rotate=rotate,
-            seconds_per_move=seconds_per_move, seconds_to_begin=start_clock, progress=progress.advance, keep=keep,
+            seconds_per_move=seconds_per_move, seconds_to_begin=start_clock, progress=progress, keep=keep,
             seated=seated.extend,
         )  # fmt: skip
     failed = keep.failed if keep else None

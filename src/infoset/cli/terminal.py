@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from infoset.base import Action, Agent, Game
 from infoset.errors import UnsupportedSystemError, one_line
-from infoset.match.person import Hand, Left, Person, View
+from infoset.match.person import Left, Person, View
 
 if TYPE_CHECKING:
     from infoset.cli.arcade import Arcade
@@ -57,7 +57,7 @@ class AtTerminal:
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
-        self.hand: Hand = Terminal(out)
+        self.hand: Terminal | Arcade = Terminal(out)
 
     def tell(self, view: View) -> None:
         if not view.known and view.returns is None:
@@ -66,6 +66,18 @@ class AtTerminal:
 
     def ask(self, view: View) -> Action:
         return self.hand.ask(view)
+
+    def close(self) -> None:
+        """Nobody plays any more: the terminal is as it was."""
+        if not isinstance(self.hand, Terminal):
+            self.hand.close()
+
+
+def give_back(agents: Sequence[Agent]) -> None:
+    """Have those of them who are people leave the terminal as it was."""
+    for agent in agents:
+        if isinstance(agent, Person) and isinstance(agent.hand, AtTerminal):
+            agent.hand.close()
 
 
 def hand_for(game: Game, out: TextIO) -> Terminal | Arcade:

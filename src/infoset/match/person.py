@@ -22,6 +22,16 @@ class Left(KeyboardInterrupt):
 
     It goes through the referee as Ctrl-C does, which takes no such thing for an agent's fault: whoever plays the game
     (``Round.step``) gets it, and can keep the game as it stands by ``Round.end``.
+
+    >>> from infoset.match.person import Left, Person
+    >>> class Leaving:
+    ...     def tell(self, view): ...
+    ...     def ask(self, view): raise Left("enough")
+    >>> try:
+    ...     infoset.play_match("kuhn_poker", [Person(Leaving()), "random"])
+    ... except Left as ending:
+    ...     print(ending)
+    enough
     """
 
 
@@ -32,6 +42,10 @@ class View:
     ``known`` is the player's information state.  ``legal`` are the moves on offer, ``()`` where it is not asked;
     ``deadline`` is a moment of ``time.monotonic`` in seconds, ``None`` without a limit.  ``returns`` (n,) are the
     payoffs once the game is over, or was left.
+
+    >>> from infoset.match.person import View
+    >>> View(infoset.load("kuhn_poker"), 0, ((None, "K"),), ("pass", "bet")).legal
+    ('pass', 'bet')
     """
 
     game: Game
@@ -44,7 +58,15 @@ class View:
 
 @runtime_checkable
 class Hand(Protocol):
-    """What a person looks at and moves with; one hand plays one game at a time."""
+    """What a person looks at and moves with; one hand plays one game at a time.
+
+    >>> from infoset.match.person import Hand
+    >>> class Bold:
+    ...     def tell(self, view): ...
+    ...     def ask(self, view): return view.legal[-1]
+    >>> isinstance(Bold(), Hand)
+    True
+    """
 
     def tell(self, view: View) -> None:
         """What the player knows has changed: a game begins, a step was played, or it is over (``view.returns``)."""

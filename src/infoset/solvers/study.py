@@ -39,7 +39,7 @@ class Study:
     profile; ``best_values``: the same when the owner plays a best response from there on.  NaN where chance and the
     others never lead there.  Units are those of payoffs.
 
-    >>> study = infoset.Study.of("kuhn_poker", infoset.solve("kuhn_poker", "lp").policy)
+    >>> study = infoset.Study.of("kuhn_poker", infoset.solve("kuhn_poker", "pcfr+").policy)
     >>> [(move, round(chance, 3), round(value, 3)) for move, chance, value in study.moves("P2", "K bet")]
     [('pass', 0.0, -1.0), ('bet', 1.0, 2.0)]
     """

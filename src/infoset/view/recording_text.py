@@ -53,9 +53,9 @@ def step_text(shown: dict[str, Any], number: int) -> str:
     >>> print(step_text(recording(infoset.play_match("kuhn_poker", ["random", "random"], seed=1)), 3))
     kuhn_poker  step 3 of 4
     P1: pass
-    P1   [K]   1 chip, pass
-    P2   [J]   1 chip
-    pot        2 chips
+    P1    [K]   pass, 1 chip
+    P2    [J]   1 chip
+    pot         2 chips
     """
     frames = shown["frames"]
     frame, players = frames[number], shown["players"]
@@ -66,8 +66,8 @@ def step_text(shown: dict[str, Any], number: int) -> str:
     ended = [shown["outcome"] if not shown["note"] else f"{shown['note']}"] if last else []
     lines = [
         f"{shown['game']}  step {number} of {len(frames) - 1}",
-        *nature,
         *made,
+        *nature,
         *wrong,
         picture_text(frame["whole"]),
     ]

@@ -22,6 +22,7 @@ def watch_page(match: Match, *, step: int | None = None, speed: float | None = N
     ``game`` is loaded by the name in the match unless it is given.  Raises ``ParameterError`` where the game has no
     such step or the speed is out of range, and what ``recording`` raises.
 
+    >>> from infoset.view.watch_page import watch_page
     >>> page = watch_page(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
     >>> page.startswith("<!DOCTYPE html>"), "src=" in page
     (True, False)

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from http import HTTPStatus
 from io import StringIO
-from itertools import count, islice
+from itertools import count
 from math import isnan
 from pathlib import Path
 from time import monotonic
@@ -128,12 +128,15 @@ class Exploring:
         return {}
 
     def open(self, wish: Of) -> dict[str, Any]:
-        """What a source is: its game, players, how it came about."""
+        """What a source is: its game, players, how it came about; of a game that is not solved here yet just that."""
+        if wish.source.startswith("game:") and wish.source not in self.sources:
+            return {"source": wish.source, "solved": False}
         source = self.source(wish.source)
         solution = source.solution
         table = source.table
         return {
             "source": source.name,
+            "solved": True,
             "game": source.game_name,
             "players": source.players,
             "made_by": {k: v for k, v in source.made_by.items() if isinstance(v, (str, int, float))},
@@ -182,11 +185,12 @@ class Exploring:
             return {"line": values.line, "failed": values.failed, "evaluation": None}
         found, free, form = values.study.evaluation, values.free, values.study.form
         assert free is not None
+        solved: Any = source.solution if source.solution and source.solution.exploitability is not None else found
         return {
             "line": "", "failed": "",
             "evaluation": {
-                "values": found.values, "gains": _gains(found), "free_gains": _gains(free),
-                "exploitability": found.exploitability, "nash_conv": found.nash_conv, "epsilon": found.epsilon,
+                "values": solved.values, "gains": _gains(found), "free_gains": _gains(free),
+                "exploitability": solved.exploitability, "nash_conv": solved.nash_conv, "epsilon": solved.epsilon,
                 "histories": form.num_histories, "infosets": form.num_infosets,
             },
         }  # fmt: skip
@@ -194,6 +198,9 @@ class Exploring:
     def solve(self, wish: Wish) -> dict[str, Any]:
         """Begin to solve.  Raises ``Refusal`` where enough is being solved, ``ParameterError`` for limits."""
         running = [task for task in self.tasks.values() if not task.over.is_set()]
+        for task in running:
+            if task.wish == wish and not task.cancelled:  # somebody came back
+                return task.told()
         if len(running) >= MAX_TASKS:
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{len(running)} games are being solved; wait, or cancel one")
         _check_limits(wish)
@@ -253,7 +260,10 @@ class Exploring:
             task.line = f"iteration {at.iteration:,}" + ("" if found is None else f", exploitability {found:.3g}")
 
         compiled.progress = building
-        watcher = Watcher(point=point, advance=task.check, building=building)
+        def begin(work: Any, limits: Any) -> None:
+            task.line = "solving"
+
+        watcher = Watcher(point=point, advance=task.check, building=building, begin=begin)
         try:
             solution = solve(
                 compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
@@ -303,7 +313,7 @@ class Exploring:
         write = csv.writer(text, lineterminator="\n")
         if first == 0:
             write.writerow(["player", "key", "move", "probability", "value", "regret", "reach"])
-        rows = list(islice(nodes.all_rows(source), first, first + CSV_ROWS))
+        rows = list(nodes.all_rows(source, first, first + CSV_ROWS))
         for row, about in zip(rows, [nodes.shown(source, None, [row])[0] for row in rows], strict=True):
             for k, move in enumerate(row.moves):
                 write.writerow([source.players[row.player], row.key, move, *_cells(about, row, k)])

@@ -8,9 +8,10 @@ its information sets that begin so are shown.  Own ways need nothing but the fil
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,7 +220,7 @@ def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
             found |= {
                 "ev": study.values[part].tolist(), "best": study.best_values[part].tolist(),
                 "regret": study.regret[part].tolist(), "worth": float(study.worth[k]),
-                "reach": float(study.reach[k]), "p": study.behaviour[part].tolist(),
+                "reach": float(study.reach[k]),
             }  # fmt: skip
     return found
 
@@ -259,13 +260,19 @@ def matching(group: Group, text: str) -> Group:
     return Group(group.player, group.moves, len(kept), lambda k: group.key(kept[k]), lambda k: group.row(kept[k]))
 
 
-def all_rows(source: Source) -> Iterator[Row]:
-    """Every information set with a choice, in the order of the file or of the game."""
-    if source.table is not None:
-        for player in range(len(source.table.players)):
-            for entry in source.table.entries(player):
-                yield Row(player, entry.key, entry.moves, entry.chances, None)
+def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator[Row]:
+    """Every information set with a choice, in the order of the file or of the game; from one on, and to one."""
+    table = source.table
+    if table is None:
+        yield from islice(_asked_rows(source), first, end)
         return
+    for row in range(first, table.num_infosets if end is None else min(end, table.num_infosets)):
+        player = bisect_right(table.begin, row) - 1
+        entry = table.at(player, row)
+        yield Row(player, entry.key, entry.moves, entry.chances, None)
+
+
+def _asked_rows(source: Source) -> Iterator[Row]:
     for player, table in enumerate(source.policy.tables):
         for key, row in table.items():
             yield Row(player, key, tuple(row), list(row.values()), None)

@@ -53,6 +53,7 @@ async function show() {
   leave();
   leave = () => {};
   main.replaceChildren();
+  main.className = `view-${view || "home"}`; // the sheet of a view says nothing of the others
   document.title = `${view ? `${view[0].toUpperCase()}${view.slice(1)} · ` : ""}infoset`;
   const load = VIEWS[view];
   if (!load) {

@@ -2,7 +2,7 @@
 
 import { draw, make } from "./dom.js";
 
-const WIDTH = 214, HEIGHT = 56, GAP = 26, BETWEEN = 44, TOP = 22, LETTERS = 22;
+const WIDTH = 236, HEIGHT = 56, GAP = 26, BETWEEN = 44, TOP = 22, LETTERS = 21;
 
 const short = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 

@@ -9,6 +9,7 @@ import { counted, nothing, pager, seats, way, when } from "./listing.js";
 const WATCHED = 2000; // milliseconds between two looks at a tournament
 const MOST_CELLS = 60; // teams of a cross table
 const LIMIT = 40;
+const UNKNOWN = 25; // the skill of an agent of which nothing is known
 const MADE = 'infoset tournament kuhn_poker random "scripted(moves=[bet,bet])" --games 100 --db runs/kuhn.db';
 
 export async function show(main, parameters) {
@@ -88,7 +89,7 @@ function head(found) {
   const form = found.format || "round robin";
   const bits = [found.game, form, `seed ${found.seed}`];
   const count = make("span", { className: `state ${found.running ? "running" : ""}` },
-    found.running && found.format ? `${found.games.toLocaleString("en")} of at most ${counted(found.planned, "game")}`
+    found.left && found.format ? `${found.games.toLocaleString("en")} of at most ${counted(found.planned, "game")}`
       : `${counted(found.games, "game")}${found.running ? " so far" : ""}`);
   return make("div", { className: "view-head" }, make("h1", {}, found.title), count, make("span", { className: "muted" }, bits.join(" · ")),
     make("a", { href: way("compete") }, "All tournaments"));
@@ -98,7 +99,7 @@ const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(Math.round(value
 const share = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
 
 function table({ rows }) {
-  const scale = scaled(rows.flatMap(({ low, high }) => [low, high]));
+  const scale = scaled(rows.flatMap(({ low, high }) => [low, high]), 0);
   const won = rows.some((row) => row.won !== null);
   const heads = ["", "Team", ...(won ? ["Games won"] : []), "Score", "Rating", "95 % interval, in Elo points about the mean"];
   const body = rows.map((row, place) => make("tr", {},
@@ -114,16 +115,17 @@ function table({ rows }) {
     make("tbody", {}, ...body)));
 }
 
-function scaled(values) {
-  const low = Math.min(...values, 0), high = Math.max(...values, 0), room = 0.02 * (high - low || 1);
-  return (value) => (100 * (value - low + room)) / (high - low + 2 * room || 1);
+/** From values to per cent of a track on which ``middle`` is marked. */
+function scaled(values, middle) {
+  const low = Math.min(...values, middle), high = Math.max(...values, middle), room = 0.02 * (high - low || 1);
+  return Object.assign((value) => (100 * (value - low + room)) / (high - low + 2 * room), { middle });
 }
 
 /** A bar from ``low`` to ``high`` with a dot, and the two numbers. */
 function interval(low, middle, high, scale, text) {
   const bar = make("span", { className: "bar", style: { left: `${scale(low)}%`, width: `${scale(high) - scale(low)}%` } });
   const dot = make("span", { className: "dot", style: { left: `${scale(middle)}%` } });
-  const zero = make("span", { className: "zero", style: { left: `${scale(0)}%` } });
+  const zero = make("span", { className: "zero", style: { left: `${scale(scale.middle)}%` } });
   return make("span", { className: "span" },
     make("span", { className: "track", aria: { hidden: "true" } }, zero, bar, dot),
     make("span", { className: "number muted ends" }, `${text(low)} to ${text(high)}`));
@@ -178,7 +180,7 @@ function walk(event, table) {
 }
 
 function skills(found) {
-  const scale = scaled(found.flatMap(({ low, high }) => [low, high]));
+  const scale = scaled(found.flatMap(({ low, high }) => [low, high]), UNKNOWN);
   const text = (value) => value.toFixed(1);
   return make("div", { className: "panel scroll" }, make("table", { className: "list standings" },
     make("thead", {}, make("tr", {}, ...["Agent", "Games", "Skill", "95 % interval"].map((word, k) => make("th", { scope: "col", className: k === 1 || k === 2 ? "right" : "" }, word)))),

@@ -45,10 +45,8 @@ class Explorer {
   }
 
   async open() {
-    try {
-      this.about = await get("explore/open", { source: this.source });
-    } catch (error) {
-      if (!this.source.startsWith("game:")) throw error;
+    this.about = await get("explore/open", { source: this.source });
+    if (!this.about.solved) {
       await this.solveFirst();
       if (this.closed) return;
       this.about = await get("explore/open", { source: this.source });
@@ -64,13 +62,13 @@ class Explorer {
   async solveFirst() {
     const name = this.source.slice("game:".length);
     if (!mayWrite()) throw new Error(`${name} is not solved here; open the link with the token that the server printed`);
-    const line = make("p", { className: "progress", role: "status" });
+    const line = make("p", { className: "ex-progress", role: "status" });
     const stop = make("button", { type: "button" }, "Cancel");
-    const panel = make("section", { className: "panel card" }, make("h1", {}, `Solving ${name}`), line, stop);
+    const panel = make("section", { className: "panel ex-card" }, make("h1", {}, `Solving ${name}`), line, stop);
     this.main.append(panel);
     let task = null;
     stop.onclick = () => task && post("explore/cancel", { task: task.task });
-    task = await post("explore/solve", { source: this.source });
+    task = await post("explore/solve", { source: this.source, seconds: 20 });
     await waitFor(task, (told) => { line.textContent = told.line; }, () => this.closed);
     panel.remove();
   }
@@ -81,14 +79,14 @@ class Explorer {
     const where = this.source.startsWith("item:") ? this.source.slice(5).replace(/^\d+\//, "") : "solved here";
     const rows = about.rows ? `${about.rows.reduce((a, b) => a + b, 0).toLocaleString("en")} information sets` : "";
     this.title = about.game || where;
-    this.wayBar = make("div", { className: "way", aria: { role: "group", label: "What happened" } });
-    this.body = make("div", { className: "groups" });
+    this.wayBar = make("div", { className: "ex-way", aria: { role: "group", label: "What happened" } });
+    this.body = make("div", { className: "ex-groups" });
     this.trouble = make("div", {});
-    this.figures = make("table", { className: "exact figures" });
-    this.valueLine = make("p", { className: "progress", role: "status" });
+    this.figures = make("table", { className: "ex-exact ex-figures" });
+    this.valueLine = make("p", { className: "ex-progress", role: "status" });
     this.detail = make("div", {}, make("p", { className: "muted" }, "Point at a row for exact numbers."));
-    this.treeBox = make("div", { className: "tree" });
-    this.measures = make("div", { className: "segments", aria: { role: "group", label: "What is shown" } });
+    this.treeBox = make("div", { className: "ex-tree" });
+    this.measures = make("div", { className: "ex-segments", aria: { role: "group", label: "What is shown" } });
     this.search = make("input", {
       type: "search", placeholder: "Find a key  /", aria: { label: "Find keys that hold this text" },
       oninput: () => { clearTimeout(this.typed); this.typed = setTimeout(() => { this.find = this.search.value; this.load(); }, 160); },
@@ -98,23 +96,23 @@ class Explorer {
       ...(about.rows ? about.players.map((name, k) => make("option", { value: String(k) }, `${name}'s own keys`)) : []));
     this.ways.value = this.way;
     this.lockPanel = new LockPanel(this);
-    const compare = make("a", { className: "small", href: "#", onclick: (event) => { event.preventDefault(); this.chooseOther(); } }, "Compare…");
-    this.compareBox = make("div", { hidden: true, className: "panel card" });
+    const compare = make("a", { className: "ex-small", href: "#", onclick: (event) => { event.preventDefault(); this.chooseOther(); } }, "Compare…");
+    this.compareBox = make("div", { hidden: true, className: "panel ex-card" });
     this.main.append(make("div", { className: "explore" },
-      make("header", { className: "explore-head" },
+      make("header", { className: "ex-head" },
         make("h1", {}, this.title), make("span", { className: "muted" }, [where, by, rows].filter(Boolean).join(" · ")),
-        make("div", { className: "tools" }, compare,
-          make("a", { className: "small", href: `/api/explore/csv?${new URLSearchParams({ source: this.source })}`, download: "strategy.csv" }, "CSV"),
-          make("button", { className: "small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
+        make("div", { className: "ex-tools" }, compare,
+          make("a", { className: "ex-small", href: `/api/explore/csv?${new URLSearchParams({ source: this.source })}`, download: "strategy.csv" }, "CSV"),
+          make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
-      make("div", { className: "explore-body" },
+      make("div", { className: "ex-body" },
         make("section", { className: "panel", aria: { label: "Strategy" } },
-          make("div", { className: "bar" }, this.measures, this.search, this.ways), this.body),
+          make("div", { className: "ex-bar" }, this.measures, this.search, this.ways), this.body),
         make("aside", {},
-          make("section", { className: "panel card", aria: { label: "Information set" } }, this.detail),
+          make("section", { className: "panel ex-card", aria: { label: "Information set" } }, this.detail),
           this.lockPanel.element,
-          make("section", { className: "panel card" }, make("h2", {}, "Tree"), this.treeBox),
-          make("section", { className: "panel card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine)))));
+          make("section", { className: "panel ex-card" }, make("h2", {}, "Tree"), this.treeBox),
+          make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine)))));
     this.drawMeasures();
   }
 
@@ -138,13 +136,18 @@ class Explorer {
   }
 
   remember() {
+    go("explore", address(this.source, this.kept(this.other)), true);
+  }
+
+  /** What the address keeps of the view, beside the source. */
+  kept(other) {
     const more = {};
-    if (this.other.startsWith("item:")) more.with = this.other.slice(5);
-    else if (this.other) more.to = this.other;
+    if (other.startsWith("item:")) more.with = other.slice(5);
+    else if (other) more.to = other;
     if (this.way !== "public") more.way = this.way;
     if (this.at) more.at = this.at;
     if (this.measure !== "strategy") more.show = this.measure;
-    go("explore", address(this.source, more), true);
+    return more;
   }
 
   view(more = {}) {
@@ -165,23 +168,28 @@ class Explorer {
       this.trouble.replaceChildren(complaint(error.message));
       if (!this.node && this.way === "public" && this.about.rows) {
         this.way = this.ways.value = "0";
+        this.note = `${error.message.slice(0, 160)}${error.message.length > 160 ? "…" : "."} The keys of each player can be read.`;
         await this.load(focus);
       }
       return;
     }
     if (number !== this.asked || this.closed) return;
     if (found.waits) {
-      this.trouble.replaceChildren(make("p", { className: "progress", role: "status" }, `Getting ready: ${found.waits} …`));
+      this.trouble.replaceChildren(make("p", { className: "ex-progress", role: "status" }, `Getting ready: ${found.waits} …`));
       setTimeout(() => { if (number === this.asked && !this.closed) this.load(focus); }, 200);
       return;
     }
-    if (!this.node || found.stamp === this.node.stamp) this.trouble.replaceChildren();
+    if (!this.node || found.stamp === this.node.stamp) this.trouble.replaceChildren(...(this.note ? [complaint(this.note)] : []));
     else this.trouble.replaceChildren(complaint("The file has changed: this is the new one."));
+    const same = this.node?.at === found.at && this.drawn === `${this.way} ${this.find}`
+      && this.node.groups.map((group) => group.total).join() === found.groups.map((group) => group.total).join();
     this.node = found;
     this.at = found.at;
+    this.drawn = `${this.way} ${this.find}`;
     this.remember();
     this.drawWay();
-    this.drawGroups(focus);
+    if (same) this.freshen(found);
+    else this.drawGroups(focus);
     this.drawTree();
   }
 
@@ -195,9 +203,17 @@ class Explorer {
 
   goWay(way) {
     this.way = way;
-    this.at = "";
+    this.at = this.note = "";
     this.node = null;
     this.load();
+  }
+
+  /** To one information set, by its owner's own way. */
+  goKey(player, key) {
+    this.way = this.ways.value = String(player);
+    this.at = key;
+    this.setMeasure("strategy");
+    this.load(true);
   }
 
   up() {
@@ -211,7 +227,7 @@ class Explorer {
     const { steps } = this.node;
     const last = steps.length - 1;
     this.wayBar.replaceChildren(...steps.map((step, depth) => this.step(step, depth, depth === last)));
-    if (this.node.ends) this.wayBar.append(make("div", { className: "step" }, make("legend", {}, "the end")));
+    if (this.node.ends) this.wayBar.append(make("div", { className: "ex-step" }, make("legend", {}, "the end")));
     this.wayBar.scrollLeft = this.wayBar.scrollWidth;
   }
 
@@ -219,8 +235,8 @@ class Explorer {
     const part = (branch) => (branch.reach === null || !step.reach ? (branch.rows ?? 0).toLocaleString("en") : percent(branch.reach / step.reach, 0));
     const legend = make("legend", {}, make("span", {}, this.way === "public" ? this.who(step.by) : depth ? "then" : this.who(Number(this.way))),
       make("span", {}, step.reach === null ? "" : percent(step.reach, step.reach < 0.01 ? 2 : 0)));
-    const box = make("fieldset", { className: last && !this.node.ends ? "step here" : "step" }, legend);
-    const many = step.branches.length > 4;
+    const box = make("fieldset", { className: last && !this.node.ends ? "ex-step ex-here" : "ex-step" }, legend);
+    const many = step.branches.length > 3;
     if (many) {
       box.append(make("select", { aria: { label: `${this.who(step.by)}: what happened` }, onchange: (event) => this.follow(depth, step.branches[event.target.selectedIndex - 1]?.at ?? null) },
         make("option", { selected: step.chosen === null }, "…"),
@@ -242,13 +258,23 @@ class Explorer {
       const step = this.node.steps.at(-1);
       const why = ends ? "The game ends here." : this.find ? `No key holds “${this.find}”.`
         : step?.by === -1 ? "Nature moves next: choose above what it does." : "Nobody has a choice here.";
-      this.body.append(make("p", { className: "empty" }, why));
+      this.body.append(make("p", { className: "ex-empty" }, why));
     }
     for (const group of groups) if (group.total) this.body.append(this.group(group, hues));
     if (focus) this.matrices[0]?.focus();
     const first = groups.find((group) => group.total);
     if (first) this.point(first, first.rows[0], 0);
     say(groups.map((group) => `${this.who(group.player)}: ${group.total} information sets, moves ${group.moves.join(", ")}`).join("; ") || "nobody moves here");
+  }
+
+  /** More is known of the same rows: nothing moves, and the focus stays. */
+  freshen({ groups }) {
+    const shown = groups.filter((group) => group.total);
+    this.matrices.forEach((matrix, k) => matrix.update(shown[k]));
+    const { pointed } = this, group = pointed && shown.find((one) => one.group === pointed.group.group);
+    const row = group?.rows.find((one) => one.key === pointed.row.key);
+    if (row) this.point(group, row, pointed.k);
+    if (this.measure === "difference") this.showDifferences();
   }
 
   group(group, hues) {
@@ -259,7 +285,7 @@ class Explorer {
       chosen: (row, k, how) => { this.point(group, row, k); if (how === "down") this.down(group, k); },
     });
     this.matrices.push(matrix);
-    const box = make("section", { className: "group" },
+    const box = make("section", { className: "ex-group" },
       make("h2", {}, `${this.who(group.player)} to move`, make("small", {}, `${group.total.toLocaleString("en")} information set${group.total === 1 ? "" : "s"}`)));
     if (all) box.append(mix(group.moves, all, hues), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
     box.append(matrix.element);
@@ -279,16 +305,16 @@ class Explorer {
 
   point(group, row, k) {
     this.pointed = { group, row, k };
-    const columns = [["Chance", (i) => percent(row.p?.[i], 3)]];
-    if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 3)]);
+    const columns = [["Chance", (i) => percent(row.p?.[i], 2)]];
+    if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 2)]);
     if (row.ev) columns.push(["Value", (i) => signed(row.ev[i], 5)], ["Regret", (i) => signed(row.regret[i], 5)]);
     this.detail.replaceChildren(
-      make("h2", { className: "key" }, `${this.who(group.player)}: ${row.key}`),
-      make("table", { className: "exact" },
+      make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${row.key}`),
+      make("table", { className: "ex-exact" },
         make("thead", {}, make("tr", {}, make("th", {}, "Move"), ...columns.map(([name]) => make("th", { scope: "col" }, name)))),
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(this.node.hues, move)}`, "padding-left": "7px" } }, move),
           ...columns.map(([, of]) => make("td", {}, of(i))))))),
-      make("dl", { className: "facts", style: { "margin-top": "8px" } },
+      make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
         ...(row.worth === undefined ? [] : [make("dt", {}, "Worth"), make("dd", {}, signed(row.worth, 6))]),
         make("dt", {}, "Reached"), make("dd", {}, row.reach === null || row.reach === undefined ? "–" : percent(row.reach, 4)),
         ...(row.p ? [] : [make("dt", {}, "The policy"), make("dd", {}, "says nothing here: all moves alike")])));
@@ -297,7 +323,7 @@ class Explorer {
 
   drawTree() {
     this.treeBox.replaceChildren(wayTree(this.node.steps, this.who, (depth, branch) => this.follow(depth, branch.at), 318));
-    this.treeBox.querySelector("g.here:last-of-type")?.scrollIntoView?.({ block: "nearest" });
+    this.treeBox.querySelector("g.ex-here:last-of-type")?.scrollIntoView?.({ block: "nearest" });
   }
 
   /** Exact figures of a source, once they are there; null where there will be none. */
@@ -386,15 +412,16 @@ class Explorer {
     if (this.closed || this.measure !== "difference") return;
     this.differences?.remove();
     const rows = found.rows.slice(0, 12).filter((row) => row.apart > 1e-9);
-    this.differences = make("section", { className: "group" },
+    this.differences = make("section", { className: "ex-group" },
       make("h2", {}, "Largest differences", make("small", {}, found.weighed ? "by how likely the place is" : "reaches are not known yet"),
         make("small", {}, `mean ${percent(found.mean, 2)}, largest ${percent(found.largest, 2)}${found.missing ? `; ${found.missing.toLocaleString("en")} rows stand in one alone` : ""}`)),
-      rows.length ? make("table", { className: "matrix" },
-        make("thead", {}, make("tr", {}, ...["Player", "Knows", "This", "Other"].map((name) => make("th", { scope: "col" }, name)), make("th", { className: "last" }, "Apart"))),
+      rows.length ? make("table", { className: "ex-matrix" },
+        make("thead", {}, make("tr", {}, ...["Player", "Knows", "This", "Other"].map((name) => make("th", { scope: "col" }, name)), make("th", { className: "ex-last" }, "Apart"))),
         make("tbody", {}, ...rows.map((row) => make("tr", {},
-          make("td", {}, this.who(row.player)), make("th", { scope: "row", title: row.key }, row.key),
+          make("td", {}, this.who(row.player)), make("th", { scope: "row", title: row.key }, this.about.rows
+            ? make("button", { className: "ex-plain", type: "button", onclick: () => this.goKey(row.player, row.key) }, row.key) : row.key),
           make("td", { style: { width: "24%" } }, mix(row.moves, row.p, this.node.hues, true)), make("td", { style: { width: "24%" } }, mix(row.moves, row.q, this.node.hues, true)),
-          make("td", { className: "last" }, percent(row.apart)))))) : make("p", { className: "empty" }, "They play the same everywhere."));
+          make("td", { className: "ex-last" }, percent(row.apart)))))) : make("p", { className: "ex-empty" }, "They play the same everywhere."));
     this.body.prepend(this.differences);
   }
 

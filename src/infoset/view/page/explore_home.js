@@ -6,7 +6,7 @@ import { make } from "./dom.js";
 
 const GAMES = [
   ["kuhn_poker", "three cards, one bet"], ["leduc_poker", "two rounds, one public card"],
-  ["kuhn_poker(players=3)", "three players"], ["liars_dice", "one die each"], ["goofspiel(cards=4)", "bids at once"],
+  ["kuhn_poker(players=3)", "three players"], ["liars_dice", "one die each"], ["goofspiel(num_cards=4)", "bids at once"],
   ["tiny_hanabi", "a shared payoff"], ["gdl:meier", "claims and doubts, in GDL-II"],
 ];
 
@@ -21,11 +21,11 @@ export async function landing(main) {
   main.append(make("div", { className: "explore" },
     make("h1", {}, "Explore"),
     make("h2", {}, "Strategies in the folders"),
-    shelf.length ? make("ul", { className: "choices" }, ...shelf.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), `${item.kind}, ${when(item.changed)}`)))
+    shelf.length ? make("ul", { className: "ex-choices" }, ...shelf.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), `${item.kind}, ${when(item.changed)}`)))
       : make("p", { className: "muted" }, "None yet: infoset solve leaves them there."),
     make("h2", {}, "Solve a game here"),
     mayWrite() ? null : make("p", { className: "muted" }, "Needs the link with the token that the server printed."),
-    make("ul", { className: "choices" }, ...GAMES.map(([name, about]) => card({ game: name }, name, about))),
-    make("form", { className: "buttons", onsubmit: (event) => { event.preventDefault(); go("explore", { game: input.value.trim() }); } },
+    make("ul", { className: "ex-choices" }, ...GAMES.map(([name, about]) => card({ game: name }, name, about))),
+    make("form", { className: "ex-buttons", onsubmit: (event) => { event.preventDefault(); go("explore", { game: input.value.trim() }); } },
       input, make("button", { className: "main" }, "Solve it"))));
 }

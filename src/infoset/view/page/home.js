@@ -76,7 +76,7 @@ const line = (...parts) => make("p", { className: "muted line" }, ...parts);
 
 const CARDS = {
   run(box, item, foot, seen) {
-    const value = make("span", { className: "figure number" }, " ");
+    const value = make("span", { className: "figure number" });
     const curve = make("div", { className: "curve" });
     box.append(head(item, "curves"), line(item.about.method), make("div", { className: "row" }, value, curve));
     if (item.policy) foot.append(make("a", { href: way("explore", { item: item.name }) }, "Explore"));
@@ -85,8 +85,7 @@ const CARDS = {
       const name = measure(columns);
       if (!name) return;
       const values = columns[name].filter((each) => each !== null);
-      value.textContent = figure(values.at(-1));
-      value.title = name.replaceAll("_", " ");
+      value.append(make("strong", {}, figure(values.at(-1))), make("small", {}, name.replaceAll("_", " ")));
       curve.append(spark(values));
     };
     seen.observe(box);
@@ -107,6 +106,6 @@ const CARDS = {
     if (item.about.over === false) foot.append(make("span", {}, "not finished"));
   },
   policy(box, item) {
-    box.append(head(item, "explore"), line(item.about.method || item.title));
+    box.append(head(item, "explore"), line([item.about.method, item.title].filter(Boolean).join(" · ")));
   },
 };

@@ -25,9 +25,9 @@ export class LockPanel {
     this.explorer = explorer;
     this.kept = JSON.parse(JSON.stringify(explorer.about.lock ?? {}));
     this.sliders = make("div", {});
-    this.list = make("ul", { className: "locks" });
-    this.progress = make("p", { className: "progress", role: "status" });
-    this.element = make("details", { className: "panel card", open: Object.keys(this.kept).length > 0 },
+    this.list = make("ul", { className: "ex-locks" });
+    this.progress = make("p", { className: "ex-progress", role: "status" });
+    this.element = make("details", { className: "panel ex-card", open: Object.keys(this.kept).length > 0 },
       make("summary", {}, make("h2", { style: { display: "inline" } }, "Lock and solve again")),
       this.sliders, this.form());
     this.drawList();
@@ -52,8 +52,8 @@ export class LockPanel {
     });
     return make("form", { onsubmit: (event) => { event.preventDefault(); this.solve(); } },
       this.list,
-      make("div", { className: "fields" }, ...whole.flat(), ...fields.flat()),
-      make("div", { className: "buttons" }, this.button, this.stop,
+      make("div", { className: "ex-fields" }, ...whole.flat(), ...fields.flat()),
+      make("div", { className: "ex-buttons" }, this.button, this.stop,
         make("button", { type: "button", onclick: () => { this.kept = {}; this.drawList(); this.drawSliders(); } }, "Reset")),
       mayWrite() ? this.progress : make("p", { className: "muted" }, "Needs the link with the token that the server printed."));
   }
@@ -91,11 +91,11 @@ export class LockPanel {
       return [make("span", {}, move), slide, type];
     });
     this.sliders.replaceChildren(
-      make("p", { className: "key" }, `${name}: ${row.key}`),
-      make("div", { className: "lock-row" }, ...lines.flat()),
-      make("div", { className: "buttons" },
-        make("button", { type: "button", className: "small", onclick: () => this.keep(name, row.key, group.moves, chances) }, "Lock these chances"),
-        kept ? make("button", { type: "button", className: "small", onclick: () => this.free(name, row.key) }, "Free") : null));
+      make("p", { className: "ex-key" }, `${name}: ${row.key}`),
+      make("div", { className: "ex-lock-row" }, ...lines.flat()),
+      make("div", { className: "ex-buttons" },
+        make("button", { type: "button", className: "ex-small", onclick: () => this.keep(name, row.key, group.moves, chances) }, "Lock these chances"),
+        kept ? make("button", { type: "button", className: "ex-small", onclick: () => this.free(name, row.key) }, "Free") : null));
   }
 
   keep(name, key, moves, chances) {
@@ -120,7 +120,7 @@ export class LockPanel {
 
   drawList() {
     const line = (text, free) => make("li", {}, make("span", { title: text }, text),
-      make("button", { type: "button", className: "small", onclick: free, aria: { label: `free ${text}` } }, "×"));
+      make("button", { type: "button", className: "ex-small", onclick: free, aria: { label: `free ${text}` } }, "×"));
     const lines = Object.entries(this.kept).flatMap(([name, what]) => {
       if (typeof what === "string") return [line(`${name}: ${what === "uniform" ? "all moves alike" : "as shown here"}`, () => this.keepPlayer(name, ""))];
       const keys = Object.entries(what);
@@ -140,7 +140,7 @@ export class LockPanel {
       });
       this.stop.onclick = () => post("explore/cancel", { task: task.task });
       const done = await waitFor(task, (told) => { this.progress.textContent = told.line; }, () => this.explorer.closed);
-      if (!this.explorer.closed) go("explore", address(done.source, { to: this.explorer.source, ...(this.explorer.at ? { at: this.explorer.at } : {}) }));
+      if (!this.explorer.closed) go("explore", address(done.source, this.explorer.kept(this.explorer.source)));
     } catch (error) {
       this.progress.textContent = error.message;
     }

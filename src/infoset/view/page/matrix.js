@@ -33,7 +33,7 @@ function lastOf(measure, row) {
 
 /** Chances as one bar of all colours. */
 export function mix(moves, chances, hues, thin = false) {
-  const bar = make("div", { className: thin ? "mix thin" : "mix", aria: { hidden: "true" } });
+  const bar = make("div", { className: thin ? "ex-mix ex-thin" : "ex-mix", aria: { hidden: "true" } });
   moves.forEach((move, k) => {
     const share = chances?.[k] ?? 0;
     if (share <= 0) return;
@@ -58,7 +58,7 @@ function barOf(measure, value, most) {
   if (value === null || Number.isNaN(value)) return [];
   if (measure === MEASURES.strategy || measure === MEASURES.reach) {
     style.width = `${Math.min(100, 100 * value / (most || 1))}%`;
-    return [make("i", { style }), make("i", { className: "edge", style: value > 0.0005 ? {} : { display: "none" } })];
+    return [make("i", { style }), make("i", { className: "ex-edge", style: value > 0.0005 ? {} : { display: "none" } })];
   }
   const size = most > 0 ? 50 * Math.abs(value) / most : 0;
   style.width = `${size}%`;
@@ -77,9 +77,9 @@ export class Matrix {
     this.at = [0, 0];
     this.body = make("tbody");
     this.head = make("tr");
-    this.table = make("table", { className: "matrix", aria: { rowcount: group.total + 1, label: name } },
+    this.table = make("table", { className: "ex-matrix", aria: { rowcount: group.total + 1, label: name } },
       make("thead", {}, this.head), this.body);
-    this.element = make("div", { className: "rows" }, this.table);
+    this.element = make("div", { className: "ex-rows" }, this.table);
     this.element.addEventListener("scroll", () => this.draw(), { passive: true });
     this.table.addEventListener("keydown", (event) => this.key(event));
     this.table.addEventListener("pointerover", (event) => this.point(event, "hover"));
@@ -95,13 +95,21 @@ export class Matrix {
     this.redraw();
   }
 
+  /** The same rows, of which more is known. */
+  update(group) {
+    this.group = group;
+    this.pages = new Map([[0, Promise.resolve(group.rows)]]);
+    this.rows = new Map(group.rows.map((row, k) => [k, row]));
+    this.redraw();
+  }
+
   redraw() {
     const measure = MEASURES[this.show];
     this.head.replaceChildren(
-      make("th", { scope: "col" }, "Knows"), make("th", { scope: "col", className: "mixed" }, "Mix"),
+      make("th", { scope: "col" }, "Knows"), make("th", { scope: "col", className: "ex-mixed" }, "Mix"),
       ...this.group.moves.map((move) => make("th", { scope: "col", title: move },
-        make("span", { className: "dot", style: { background: colour(this.hues, move) } }), move)),
-      make("th", { scope: "col", className: "last" }, measure.last),
+        make("span", { className: "ex-dot", style: { background: colour(this.hues, move) } }), move)),
+      make("th", { scope: "col", className: "ex-last" }, measure.last),
     );
     this.drawn = null;
     this.draw();
@@ -155,15 +163,15 @@ export class Matrix {
       return line;
     }
     line.append(
-      make("th", { scope: "row", title: row.key, className: row.locked ? "locked" : "" }, row.label),
-      make("td", { className: "mixed" }, mix(this.group.moves, row.p, this.hues, true)),
+      make("th", { scope: "row", title: row.key, className: row.locked ? "ex-locked" : "" }, row.label),
+      make("td", { className: "ex-mixed" }, mix(this.group.moves, row.p, this.hues, true)),
     );
     const values = this.group.moves.map((_, k) => measure.of(row, k));
     const best = Math.max(...values.filter((x) => x !== null && !Number.isNaN(x)));
     this.group.moves.forEach((move, k) => {
       const value = values[k], text = measure.text(value);
-      const faint = value === null || (measure === MEASURES.strategy ? value < 0.0005 : measure.needs && value < best - 1e-9);
-      const cell = make("div", { className: faint ? "cell faint" : "cell", style: { "--of": colour(this.hues, move) } },
+      const faint = value === null || (measure === MEASURES.strategy ? value < 0.0005 : measure.needs && value < best - 0.0005);
+      const cell = make("div", { className: faint ? "ex-cell ex-faint" : "ex-cell", style: { "--of": colour(this.hues, move) } },
         ...barOf(measure, value, most), make("b", {}, text));
       const here = number === this.at[0] && k === this.at[1];
       line.append(make("td", {
@@ -171,7 +179,7 @@ export class Matrix {
         aria: { label: `${row.label}, ${move}: ${text}` },
       }, cell));
     });
-    line.append(make("td", { className: "last" }, lastOf(measure, row)));
+    line.append(make("td", { className: "ex-last" }, lastOf(measure, row)));
     return line;
   }
 
@@ -197,8 +205,8 @@ export class Matrix {
     this.at = [number, move];
     const cell = this.cell(number, move);
     cell?.setAttribute("tabindex", "0");
-    for (const line of this.body.querySelectorAll("tr.on")) line.classList.remove("on");
-    cell?.closest("tr").classList.add("on");
+    for (const line of this.body.querySelectorAll("tr.ex-on")) line.classList.remove("ex-on");
+    cell?.closest("tr").classList.add("ex-on");
     if (focus) cell?.focus({ preventScroll: true });
   }
 

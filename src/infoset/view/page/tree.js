@@ -35,12 +35,12 @@ export function wayTree(steps, who, go, width) {
     }
     if (step.branches.length > shown.length || step.more) {
       const y = 14 + ++line * LINE;
-      svg.append(draw("text", { x: x + INDENT + 6, y, class: "rest" }, `… ${step.branches.length - shown.length + step.more} more`));
+      svg.append(draw("text", { x: x + INDENT + 6, y, class: "ex-rest" }, `… ${step.branches.length - shown.length + step.more} more`));
     }
   };
   svg.append(draw("text", { x: 12, y: 14 }, "start"));
   walk(0, 14);
-  svg.prepend(...lines);
+  svg.prepend(...lines.filter((one) => !one.classList.contains("ex-taken")), ...lines.filter((one) => one.classList.contains("ex-taken")));
   svg.setAttribute("height", 14 + line * LINE + 18);
   return svg;
 }
@@ -48,7 +48,7 @@ export function wayTree(steps, who, go, width) {
 function link(x, from, y, reach, taken) {
   const wide = 1 + 7 * Math.sqrt(Math.max(reach ?? 0, 0));
   return draw("path", {
-    d: `M${x} ${from + 8}V${y - 6}q0 6 6 6H${x + INDENT - 2}`, "stroke-width": wide.toFixed(2), class: taken ? "taken" : "",
+    d: `M${x} ${from + 8}V${y - 6}q0 6 6 6H${x + INDENT - 2}`, "stroke-width": wide.toFixed(2), class: taken ? "ex-taken" : "",
   });
 }
 
@@ -56,12 +56,12 @@ function node(x, y, branch, part, taken, here, who, width, go) {
   const words = `${who(branch.by)}: ${branch.label}`;
   const room = Math.max(6, Math.floor((width - x - 70) / 7));
   const group = draw("g", {
-    class: `node${here || taken ? " here" : ""}`, role: "button", tabindex: "0",
+    class: `ex-node${here || taken ? " ex-here" : ""}`, role: "button", tabindex: "0",
     "aria-label": `${words}${part === null ? "" : `, ${percent(part)}`}${branch.ends ? ", the game ends" : ""}`,
   },
   draw("rect", { x: x - 2, y: y - LINE / 2 + 1, width: Math.max(width - x, 40), height: LINE - 2, rx: 6 }),
   draw("text", { x: x + 6, y }, (words.length > room ? `${words.slice(0, room - 1)}…` : words) + (branch.ends ? " ▪" : "")),
-  draw("text", { x: width - 8, y, class: "share" }, part === null ? (branch.rows ? branch.rows.toLocaleString("en") : "") : percent(part)));
+  draw("text", { x: width - 8, y, class: "ex-share" }, part === null ? (branch.rows ? branch.rows.toLocaleString("en") : "") : percent(part)));
   group.addEventListener("click", go);
   group.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;

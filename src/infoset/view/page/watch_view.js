@@ -50,7 +50,7 @@ async function list(main, parameters) {
     waiting = setTimeout(() => change({ text: text.value }), 200);
   };
   const table = make("div", { className: "panel scroll" }, make("table", { className: "list stacked" },
-    make("thead", {}, make("tr", {}, ...["Game", "Agents by seat", "Payoffs", "When"].map((word) => make("th", { scope: "col" }, word)))), body));
+    make("thead", {}, make("tr", {}, ...["Game", "Agents by seat", "Payoffs", "When"].map((word) => make("th", { scope: "col", className: word === "When" ? "right" : "" }, word)))), body));
 
   function choice(label, any, name) {
     const select = make("select", { onchange: () => change({ [name]: select.value }), aria: { label } });

@@ -117,11 +117,11 @@ export class PictureStage {
 function linesOf(frame, number, players) {
   const lines = [], line = (kind, player, text, more) => lines.push({ frame: number, kind, player, text, ...more });
   const everything = { views: [null] };
-  if (frame.nature !== null) line("nature", null, `chance: ${frame.nature}`, everything);
   frame.moves.forEach((move, k) => {
     if (move === null) return;
     line("move", k, `${players[k]}: ${move}`, { ...everything, note: frame.seconds[k] === null ? "" : lasting(frame.seconds[k]) });
   });
+  if (frame.nature !== null) line("nature", null, `chance: ${frame.nature}`, everything);
   frame.told.forEach((text, k) => {
     if (text !== null) line("told", k, text, { views: [k] });
   });
