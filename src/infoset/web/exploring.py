@@ -260,6 +260,7 @@ class Exploring:
             task.line = f"iteration {at.iteration:,}" + ("" if found is None else f", exploitability {found:.3g}")
 
         compiled.progress = building
+
         def begin(work: Any, limits: Any) -> None:
             task.line = "solving"
 
