@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -410,17 +411,11 @@ def test_a_game_of_agents_is_watched_from_its_start_to_its_end(server: Server) -
 
 
 @pytest.mark.slow
-def test_ten_viewers_see_thirty_frames_a_second_and_one_that_never_reads_is_cut_off(server: Server) -> None:
+def test_ten_viewers_see_thirty_frames_a_second(server: Server) -> None:
     agents = ["simple"] * 4
     table = server.open("pommerman:PommeTeamCompetition-v0(seed=7)", *agents, seed=1, pace=30)["table"]
     with ExitStack() as stack:
         lines = [stack.enter_context(watching(server, table)) for _ in range(10)]
-        deaf = socket.create_connection(("127.0.0.1", server.port))
-        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-        deaf.sendall(
-            f"GET /api/live/{table} HTTP/1.1\r\nHost: {server.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
         for line in lines:
             first_of(line)
         begun, counts = time.monotonic(), [0] * len(lines)
@@ -430,4 +425,52 @@ def test_ten_viewers_see_thirty_frames_a_second_and_one_that_never_reads_is_cut_
         rate = min(counts) / (time.monotonic() - begun)
         assert rate > 27 or min(counts) > 100, counts
         assert max(counts) - min(counts) <= 2
-        deaf.close()
+
+
+def test_who_falls_behind_costs_a_bounded_number_of_messages() -> None:
+    from infoset.web.sockets import MAX_WAITING, Frames, Newest
+
+    newest, frames = Newest(), Frames()
+    for number in range(1000):
+        newest.put(number)
+        frames.put(number)
+    assert newest.waiting == [999]
+    assert len(frames.waiting) <= MAX_WAITING and frames.waiting[-1] == 999 and frames.missed
+
+
+def test_who_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.routing import WebSocketRoute
+
+    from infoset.web import sockets
+
+    monkeypatch.setattr(sockets, "PATIENCE", 0.3)
+    sent: list[int] = []
+    ended = threading.Event()
+
+    async def flood(line: Any) -> None:
+        await line.accept()
+        try:
+            for number in range(1000):
+                await line.send_text("x" * 100_000)
+                sent.append(number)
+        finally:
+            ended.set()
+
+    app = Starlette(routes=[WebSocketRoute("/", flood)])
+    server = uvicorn.Server(uvicorn.Config(app, ws=sockets.Wire, log_level="critical", lifespan="off"))
+    with socket.create_server(("127.0.0.1", 0)) as where:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [where]})
+        thread.start()
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect(where.getsockname())
+            deaf.sendall(
+                b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            )
+            assert ended.wait(PATIENCE)
+        server.should_exit = True
+        thread.join(PATIENCE)
+    assert len(sent) < 12  # of 100 kB each
