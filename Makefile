@@ -2,6 +2,7 @@
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
 # make check   lint, types and the files of the project      make docs   build the pages
 # make gallery   draw the pictures of docs/gallery.md again: minutes
+# make notebooks   run those of docs/notebooks again and keep what they show
 # make warm-up   compile all kernels now, on all cores
 # make bench   speed beside OpenSpiel and LiteEFG (builds LiteEFG from source: minutes), then those below
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
@@ -21,7 +22,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training bench-arena papers papers-long clean
+.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training bench-arena papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -73,6 +74,9 @@ check: $(VENV)/test
 
 gallery: $(VENV)/test
 	$(BIN)/python docs/gallery.py
+
+notebooks: $(VENV)/test
+	$(BIN)/python docs/notebooks.py
 
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html

@@ -1,4 +1,4 @@
-"""Run the notebooks of ``docs/notebooks/`` again and keep what they show.
+"""Run the notebooks of ``docs/notebooks/`` again and keep what they show, and a picture of each.
 
     python docs/notebooks.py                        # what `make notebooks` runs
     python docs/notebooks.py train-an-agent         # this one alone
@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import base64
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,16 +30,24 @@ NOTEBOOKS = DOCS / "notebooks"
 SECONDS = 240  # for one cell, where kernels have to be compiled
 
 
+class OwnKernel(AsyncKernelManager):
+    """A kernel of this Python, whatever others are installed."""
+
+    def _kernel_spec_manager_default(self) -> KernelSpecManager:
+        return KernelSpecManager(kernel_dirs=[])
+
+
 def execute(path: Path, folder: Path) -> Any:
     """The notebook as it comes out of a run in ``folder``.  Raises ``CellExecutionError``."""
     home = folder / "docs" / "notebooks"
     home.mkdir(parents=True)
     shutil.copytree(DOCS.parent / "examples", folder / "examples")
     notebook = nbformat.read(path, as_version=4)
-    own = KernelSpecManager(kernel_dirs=[])  # no kernel of another Python that somebody installed
-    manager = AsyncKernelManager(kernel_spec_manager=own, kernel_name="python3")
     resources = {"metadata": {"path": str(home)}}
-    client = NotebookClient(notebook, km=manager, timeout=SECONDS, resources=resources, record_timing=False)
+    client = NotebookClient(
+        notebook, kernel_name="python3", kernel_manager_class=OwnKernel, timeout=SECONDS, resources=resources,
+        record_timing=False,
+    )  # fmt: skip
     loop = asyncio.new_event_loop()
     try:
         loop.run_until_complete(client.async_execute(env=_environment(folder), stderr=subprocess.DEVNULL))  # its log
@@ -63,6 +73,18 @@ def write(notebook: Any, path: Path) -> None:
         cell.id, cell.metadata = f"cell-{number}", {}
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
+    drawn = sorted(_pictures(notebook), key=lambda picture: len(picture[1]))  # the largest that matplotlib drew
+    kind, body = next((picture for picture in reversed(drawn) if picture[0] == ".png"), drawn[-1])
+    path.with_suffix(kind).write_bytes(body)
+
+
+def _pictures(notebook: Any) -> Iterator[tuple[str, bytes]]:
+    """What the page that lists the notebooks may show of one: kinds of files, and what is in them."""
+    for shown in [out.data for cell in notebook.cells for out in cell.get("outputs", ()) if "data" in out]:
+        if "image/png" in shown:
+            yield ".png", base64.b64decode(shown["image/png"])
+        elif "image/svg+xml" in shown:
+            yield ".svg", shown["image/svg+xml"].encode()
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import infoset
 from conftest import KUHN, form_of
@@ -15,6 +16,7 @@ from infoset.arena.ratings import Rating
 from infoset.arena.tournament import Encounter, Standings
 from infoset.match.replay import Match
 from infoset.view.markup import palette
+from infoset.view.watch_page import watch_page
 
 HOSTILE = '</script></style><img src=x onerror="harm()">\x00\x1b[31m\u202e' + "x" * 5000
 VOID = {"img", "br", "line", "rect", "circle", "path", "use", "polyline", "polygon", "ellipse", "meta"}
@@ -29,6 +31,7 @@ class Reader(HTMLParser):
         self.tags: set[str] = set()
         self.handlers: list[str] = []
         self.texts: list[str] = []
+        self.frames: list[dict[str, str]] = []
         self.feed(text)
         self.close()
         assert self.open == [], text
@@ -36,6 +39,8 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.tags.add(tag)
         self.handlers += [name for name, _ in attrs if name.startswith("on")]
+        if tag == "iframe":
+            self.frames.append({name: value for name, value in attrs if name in ("sandbox", "srcdoc", "src")})
         self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -139,9 +144,18 @@ def test_figures_of_an_evaluation() -> None:
 
 def test_a_match_and_a_series() -> None:
     match = infoset.play_match("leduc_poker", ["random", "random"], seed=2)
-    assert "steps 7 seed 2 player agent payoff" in read(match).words
+    page = read(match)
+    assert "steps 7 seed 2 player agent payoff" in page.words
+    assert page.frames == [{"sandbox": "allow-scripts", "srcdoc": watch_page(match)}]  # kept from the notebook's own
     series = infoset.play_series("leduc_poker", ["random", "random"], games=20, seed=2)
     assert "P1 random 20" in read(series).words
+
+
+def test_a_match_of_a_game_without_a_name_says_how_to_watch_it() -> None:
+    match = replace(infoset.play_match("kuhn_poker", ["random", "random"], seed=1), game="mine")
+    page = read(match)
+    assert page.frames == []
+    assert "To watch it, give the game to infoset.watch: unknown game 'mine'" in page.words
 
 
 def standings(teams: int, name: str = "team") -> Standings:

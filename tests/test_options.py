@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 import typer
@@ -55,7 +56,7 @@ class Odd:
 ODD = "python:agents.py:Odd"
 CUP = 'game = "rock_paper_scissors"\nteams = ["random", "python:agents.py:Odd"]\nformat = "swiss(rounds=2,wins=1)"\n'
 NEEDS = {"train": "torch", "watch --gif": "PIL", "watch --png": "PIL", "show --pdf": "matplotlib"}
-UNREAD = {"serve-agent", "ggp-player", "ggp-match", "play"}
+UNREAD = {"serve", "serve-agent", "ggp-player", "ggp-match", "play"}
 """Verbs that talk to others, or to a person; they have tests of their own below."""
 
 
@@ -409,6 +410,7 @@ def test_what_would_not_be_used_is_refused(command: str, folder: Path) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 TALKING = {
+    "serve": ["--port", "--host", "--name"],
     "serve-agent": ["--game", "--port", "--host"],
     "ggp-player": ["--port", "--host", "--agent", "--seed"],
     "play": ["--seat", "--games", "--seed", "--seconds-per-move", "--replay", "--resume", "--practice", "--hints"],
@@ -434,6 +436,20 @@ def spoken(command: str, folder: Path) -> Iterator[tuple[str, str]]:
 def ask(url: str, text: str) -> str:
     with urlopen(url, text.encode(), timeout=30) as answer:
         return answer.read().decode()
+
+
+def test_the_options_of_the_page(folder: Path) -> None:
+    """It listens where it is told to, and goes by the names that it is given."""
+    pytest.importorskip("uvicorn")
+    (folder / "served").mkdir(exist_ok=True)
+    for line, url in spoken("serve served --port 0 --host 127.0.0.2 --name page.example", folder):
+        assert url.startswith("http://127.0.0.2:") and "token=" in line
+        port = url.rpartition(":")[2]
+        for name in (f"127.0.0.2:{port}", f"page.example:{port}"):
+            with urlopen(Request(f"{url}/api/shelf", headers={"Host": name}), timeout=30) as answer:
+                assert answer.read() == b"[]"
+        with pytest.raises(HTTPError, match="421"):
+            urlopen(Request(f"{url}/api/shelf", headers={"Host": f"other.example:{port}"}), timeout=30)
 
 
 def test_the_options_of_a_served_agent(folder: Path) -> None:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import FormatError, shorten
 from infoset.files import read_text
-from infoset.games.rules import NativeState, ShownGame
+from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, LARGEST_PAYOFF, TERMINAL
@@ -365,7 +365,7 @@ class EfgState(NativeState, _Fields):
         return tuple(map(float, self.game.paid[self.node]))
 
 
-class EfgGame(ShownGame):
+class EfgGame(NotebookGame):
     """An ``.efg`` file as a game; also the information map of the file's own information sets."""
 
     def __init__(self, efg: Efg, name: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import MissingExtraError, ParameterError, PolicyError, UnknownNameError, shorten
-from infoset.games.rules import NativeState, ShownGame
+from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import move_words
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
@@ -93,7 +93,7 @@ class OpenSpielState(NativeState):
         return dict(zip(names if len(set(names)) == len(names) else numbers, numbers, strict=True))
 
 
-class OpenSpielGame(ShownGame):
+class OpenSpielGame(NotebookGame):
     """A game of OpenSpiel; also the information map of its own information-state strings."""
 
     def __init__(self, spiel: Any) -> None:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from infoset.base import Action, JointMove, Observed
 from infoset.errors import GameRuleError, ParameterError, UnknownNameError, shorten
-from infoset.games.rules import Ended, NativeState, ShownGame
+from infoset.games.rules import Ended, NativeState, NotebookGame
 from infoset.names import format_action
 
 PASS = "-"
@@ -136,7 +136,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class ProductForm(ShownGame):
+class ProductForm(NotebookGame):
     """A game in product form; also the information map of what its stages see.
 
     ``axes`` come in the order in which values are chosen.  ``payoff`` is a function of the whole history, a mapping

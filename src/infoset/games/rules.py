@@ -14,7 +14,7 @@ from infoset.base import Action, Game, JointMove, Observed, State, Step
 from infoset.errors import IllegalMoveError, shorten
 
 
-class ShownGame:
+class NotebookGame:
     """What the games of the library are in a notebook and in a console."""
 
     name: str
@@ -34,7 +34,7 @@ class ShownGame:
 
 
 @dataclass(frozen=True, repr=False)
-class Rules(ShownGame):
+class Rules(NotebookGame):
     """A native game as a value: its full name, its players and the step it starts with."""
 
     name: str

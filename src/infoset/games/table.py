@@ -20,7 +20,7 @@ class Look(NamedTuple):
     told: Callable[[Rules, int, Token, InformationState], str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ShownRules(Rules):
     """A native game that says what it looks like."""
 

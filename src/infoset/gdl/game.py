@@ -18,7 +18,7 @@ import numpy as np
 from infoset import signs
 from infoset.base import Action, JointMove, Observation, Observed, Positions
 from infoset.errors import BudgetError, FormatError, shorten
-from infoset.games.rules import NativeState, ShownGame, check_moves, check_play
+from infoset.games.rules import NativeState, NotebookGame, check_moves, check_play
 from infoset.gdl.checks import ERROR, Defect, check, repair
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
@@ -251,7 +251,7 @@ def _restore(description: Description, budget: Budget, facts: frozenset[Term]) -
     return GdlState(rules, rules.evaluator.state(facts))
 
 
-class GdlGame(ShownGame):
+class GdlGame(NotebookGame):
     """A game described in GDL or GDL-II: a name, the roles other than ``random``, a start."""
 
     def __init__(self, description: Description, name: str = "", budget: Budget = DEFAULT_BUDGET) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from infoset.base import Action, JointMove, Observation
 from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError, shorten
 from infoset.files import read_text
-from infoset.games.rules import ShownGame, check_moves, check_play
+from infoset.games.rules import NotebookGame, check_moves, check_play
 from infoset.names import Value, check_range, format_value, full_name
 from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config, parameters
@@ -34,7 +34,7 @@ ALIVES = slice(st.AGENTS + st.ALIVE, st.MESSAGES, st.AGENT_FIELDS)
 SILENT = np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
 
 
-class Pommerman(ShownGame):
+class Pommerman(NotebookGame):
     """The rules of one variant.  ``seed`` fixes the board, or ``state`` (what ``state_text`` gives) where play begins;
     without either nature draws a board.
     """

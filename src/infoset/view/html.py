@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from infoset.base import Action, Game, State
-from infoset.errors import BudgetError, UnsupportedGameError, shorten
+from infoset.errors import BudgetError, InfosetError, UnsupportedGameError, shorten
 from infoset.games.rules import seats
 from infoset.names import move_words
 from infoset.view.curve_svg import Curve, curve_svg
@@ -36,7 +36,8 @@ COLUMNS = 8  # of a policy; where there are more moves, the likeliest are listed
 LIKELIEST = 4
 PLAYERS = 64
 FLOOR = 1e-17
-PLAYER_PIXELS = 640
+PLAYER_HEIGHT = 660  # pixels
+MOST_PAGE = 4_000_000  # letters of a page inside a notebook
 
 
 def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
@@ -233,7 +234,23 @@ def match_html(match: Match) -> str:
         for player, (name, agent, value) in enumerate(zip(match.players, match.agents, match.returns, strict=True))
     ]
     titles = ["player", tag("th", "agent"), "payoff", "seconds a move", "faults"]
-    return shown(head(match.game, "match"), figures(facts), table(titles, rows[:PLAYERS]))
+    return shown(head(match.game, "match"), figures(facts), table(titles, rows[:PLAYERS]), _player(match))
+
+
+def _player(match: Match) -> Html:
+    """The page that plays it, kept apart from the notebook; nothing where its game cannot be had by its name."""
+    from infoset.view.watch_page import watch_page
+
+    try:
+        page = watch_page(match)
+    except InfosetError as error:
+        return tag("p", f"To watch it, give the game to infoset.watch: {error}")
+    if len(page) > MOST_PAGE:
+        return tag("p", "Too long to be shown here: save it, and infoset.watch makes a page of it.")
+    style = f"height:{PLAYER_HEIGHT}px"
+    return tag(
+        "iframe", srcdoc=page, sandbox="allow-scripts", style=style, title=f"{match.game}, the game to be watched"
+    )
 
 
 def _thought(match: Match, player: int) -> str:

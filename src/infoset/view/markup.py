@@ -19,11 +19,11 @@ LONGEST_TIP = 400
 COLOR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 HUES = 8
 
-DARK = (
-    '[data-jp-theme-light="false"] .infoset, .vscode-dark .infoset, [data-theme="dark"] .infoset,'
-    ' html[theme="dark"] .infoset, .vscode-high-contrast:not(.vscode-high-contrast-light) .infoset'
+NIGHTS = (
+    '[data-jp-theme-light="false"], .vscode-dark, [data-theme="dark"], html[theme="dark"],'
+    " .vscode-high-contrast:not(.vscode-high-contrast-light)"
 )
-"""Where notebooks say that they are dark: JupyterLab, VS Code, Furo's pages, Colab."""
+"""Elements by which notebooks say that they are dark: JupyterLab, VS Code, Furo's pages, Colab."""
 
 RULES = """
   color: inherit; font: 13px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; overflow-x: auto; padding: 2px;
@@ -95,7 +95,8 @@ def _style() -> Html:
     hues = " ".join(
         f"--{name}: light-dark({day}, {night});" for name, (day, night) in palette().items() if name.startswith("hue")
     )
-    rules = re.sub(r"\n\s+", "\n", f".infoset.infoset {{ {hues} {RULES}}}\n{DARK} {{ color-scheme: dark; }}")
+    dark = ", ".join(f"{night} .infoset" for night in NIGHTS.split(", "))
+    rules = re.sub(r"\n\s+", "\n", f".infoset.infoset {{ {hues} {RULES}}}\n{dark} {{ color-scheme: dark; }}")
     return Html(f"<style>{rules}</style>")
 
 

@@ -6,11 +6,12 @@ from collections import OrderedDict
 from math import inf
 from pathlib import Path
 from threading import Lock
+from time import time
 from typing import Any
 
 import msgspec
 
-from infoset.arena.reading import reading, version
+from infoset.arena.reading import beside, reading, version
 from infoset.arena.store import Store, TeamFault
 from infoset.arena.tournament import Record, Standings, read_record
 from infoset.view.tournament_text import cross_table, ranking
@@ -18,6 +19,7 @@ from infoset.web.shelf import find
 
 KEPT = 4  # records
 MAX_PAGE = 200
+PLAYED = 60.0  # seconds since the last game
 EXAMPLES = 5  # games that are named for a kind of fault
 FAULTS = 500  # kinds of faults that are told
 
@@ -38,7 +40,8 @@ class Competing:
         with Store.read(item.path) as store:
             config = store.config()
         told = _standings(record.standings)
-        return {**told, "title": item.title, "version": before, "changed": item.changed, "format": config.format}
+        more = {"title": item.title, "changed": item.changed, "format": config.format}
+        return {**told, **more, "version": before, "running": _is_played(item.path)}
 
     def games(self, name: str, a: int, b: int, meeting: int, offset: int, limit: int) -> dict[str, Any]:
         """Those in which the teams ``a`` and ``b`` met, by their numbers (−1: any), or of one meeting (0: any)."""
@@ -62,6 +65,14 @@ class Competing:
             return self._records[key]
 
 
+def _is_played(path: Path) -> bool:
+    """Whether somebody seems to be at it: a process that was killed leaves its ``-wal``, but adds nothing to it."""
+    try:
+        return time() - beside(path).stat().st_mtime < PLAYED
+    except OSError:
+        return False
+
+
 def _standings(found: Standings) -> dict[str, Any]:
     order, cells = ranking(found), cross_table(found)
     ratings = {rating.team: rating for rating in found.ratings}
@@ -83,7 +94,7 @@ def _standings(found: Standings) -> dict[str, Any]:
         "seed": found.seed,
         "games": found.games,
         "planned": found.planned,
-        "running": found.stopped == "running",
+        "left": found.stopped == "running",
         "rows": rows,
         "cells": [[cells.get((team, other)) for other in order] for team in order],
         "meetings": [msgspec.to_builtins(meeting) for meeting in found.meetings],

@@ -42,9 +42,9 @@ class Guard:
 
     def check(self, connection: HTTPConnection) -> None:
         """Raise ``Refusal`` for a foreign Host or Origin, and for an address that asks too often."""
-        self._check_host(connection.headers.get("host", ""))
-        origin = connection.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != connection.headers.get("host"):
+        hosts = connection.headers.getlist("host")
+        self._check_host(hosts[0] if len(hosts) == 1 else "")
+        if any(urlsplit(origin).netloc != hosts[0] for origin in connection.headers.getlist("origin")):
             raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
         self._check_rate(connection.client.host if connection.client else "")
 

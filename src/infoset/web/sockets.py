@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket as sockets
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -38,6 +39,7 @@ class Wire(WebSocketsSansIOProtocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=BUFFER)
+        transport.get_extra_info("socket").setsockopt(sockets.SOL_SOCKET, sockets.SO_SNDBUF, BUFFER)
 
     async def send(self, message: ASGISendEvent) -> None:
         try:

@@ -100,7 +100,9 @@ class Worker:
         line, process = self._line, self._process
         self._line = self._process = None
         if line is not None:
-            line.close()  # which it notices
+            with suppress(OSError, ValueError):
+                line.send(None)  # closing is not enough: another thread still reads
+            line.close()
         if process is not None:
             process.join(2)
             if process.is_alive():
@@ -178,6 +180,8 @@ def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
             try:
                 question = line.recv()
             except (OSError, EOFError):
+                break
+            if question is None:
                 break
             threads.submit(answer, *question)
         room.close()

@@ -102,7 +102,7 @@ function word(x, y, text, anchor, name = "") {
   return element;
 }
 
-const LOOKS = ["stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill", "opacity", "font-size", "font-weight", "font-family"];
+const LOOKS = ["color", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill", "opacity", "font-size", "font-weight", "font-family"];
 
 /** The picture as a file that stands alone: what the style sheets say is written into it. */
 export function alone(svg) {

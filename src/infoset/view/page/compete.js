@@ -89,7 +89,7 @@ function head(found) {
   const form = found.format || "round robin";
   const bits = [found.game, form, `seed ${found.seed}`];
   const count = make("span", { className: `state ${found.running ? "running" : ""}` },
-    found.running && found.format ? `${found.games.toLocaleString("en")} of at most ${counted(found.planned, "game")}`
+    found.left && found.format ? `${found.games.toLocaleString("en")} of at most ${counted(found.planned, "game")}`
       : `${counted(found.games, "game")}${found.running ? " so far" : ""}`);
   return make("div", { className: "view-head" }, make("h1", {}, found.title), count, make("span", { className: "muted" }, bits.join(" · ")),
     make("a", { href: way("compete") }, "All tournaments"));

@@ -17,6 +17,7 @@ const YOU = "human";
 const KEYS = {
   ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5,
 };
+const KEYBOARD = matchMedia("(hover: hover) and (min-width: 621px)");
 const PAD = [["↑", "Up", 1], ["←", "Left", 3], ["●", "Bomb", 5], ["→", "Right", 4], ["↓", "Down", 2]];
 
 const title = (name) => name.replace(/^[a-z]+:/, "").replaceAll("_", " ").replace(/^./, (sign) => sign.toUpperCase());
@@ -322,13 +323,13 @@ class Table {
     this.pad.hidden = !paced || end !== null;
     if (paced) {
       this.moves.replaceChildren();
-      this.note.textContent = end ? "" : this.running ? "Arrow keys or WASD to go, space for a bomb." : "";
+      this.note.textContent = end ? "" : this.running && KEYBOARD.matches ? "Arrow keys or WASD to go, space for a bomb." : "";
       return;
     }
     this.moves.classList.toggle("many", legal.length > 6);
     this.moves.replaceChildren(...legal.map((words, k) => make("button", {
       type: "button", className: "move", dataset: { move: k }, onclick: () => this.move(k),
-    }, make("span", { className: "bar" }), make("span", { className: "words" }, words),
+    }, make("span", { className: "share" }), make("span", { className: "words" }, words),
     k < 9 ? make("kbd", { aria: { hidden: "true" } }, String(k + 1)) : null)));
     const words = end ? "" : legal.length ? "Your move" : "Waiting for the others…";
     if (this.note.textContent !== words) this.note.textContent = words;

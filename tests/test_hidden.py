@@ -1,0 +1,169 @@
+"""What a seat is sent holds no hidden fact: plays that its player cannot tell apart are the same bytes on the wire."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pytest
+
+from infoset import Game, load
+from infoset.base import Action, State, Step, Token
+from infoset.catalog import known_games
+from infoset.match import match as refereeing
+from infoset.match.agents import ScriptedAgent
+from infoset.match.match import Round, Table
+from infoset.match.person import Person
+from infoset.match.replay import MatchStep
+from infoset.search.beliefs import own_token
+from infoset.web.seat import Hand, Public, told
+
+SHIPPED = [name for name in known_games() if not name.startswith("pommerman:")]
+POMMERMAN = [
+    "pommerman:PommeTeamCompetition-v0(seed=3)", "pommerman:PommeRadioCompetition-v2(seed=4)",
+    "pommerman:PommeFFACompetition-v0(seed=5)", "pommerman:OneVsOne-v0(seed=6)",
+]  # fmt: skip
+HIDING = {"kuhn_poker", "leduc_poker", "liars_dice", "gdl:meier", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe",
+          "gdl:small_battleships", "tiny_bridge", "tiny_hanabi", "trade_comm"}  # fmt: skip
+MOST_STEPS = 24
+IN_THE_FOG = 12  # so many steps of Pommerman: before bombs that others do not see decide who lives
+TRIES, BUDGET = 8, 400  # steps that are tried instead of one, and in a whole play
+
+
+class Play(NamedTuple):
+    """A play, and what one player was told in each step, the start included."""
+
+    steps: tuple[MatchStep, ...]
+    tokens: tuple[Token | None, ...]
+    over: tuple[bool, ...]
+
+
+def moved(state: State, rng: np.random.Generator, n: int) -> tuple[Action | None, ...]:
+    menus = [state.legal(p) for p in range(n)]
+    return tuple([menu[int(rng.integers(len(menu)))] if menu else None for menu in menus])
+
+
+def played(game: Game, player: int, rng: np.random.Generator) -> Play:
+    """A random play, as far as it is looked at."""
+    n, most = len(game.players), IN_THE_FOG if game.name.startswith("pommerman:") else MOST_STEPS
+    step = game.start()
+    steps, tokens, over = [], [own_token(None, step.observation(player))], [step.state.terminal]
+    while not step.state.terminal and len(steps) < most:
+        moves = moved(step.state, rng, n)
+        nature = step.state.draw(moves, rng)
+        step = step.state.play(moves, nature)
+        steps.append(MatchStep(moves, nature, (None,) * n))
+        tokens.append(own_token(moves[player], step.observation(player)))
+        over.append(step.state.terminal)
+    return Play(tuple(steps), tuple(tokens), tuple(over))
+
+
+def twin(game: Game, play: Play, player: int, rng: np.random.Generator) -> tuple[MatchStep, ...]:
+    """Another play that is the same for ``player``; the same one where none is found soon."""
+    n, left = len(game.players), BUDGET
+
+    def candidates(state: State, mine: MatchStep) -> Iterator[tuple[tuple[Action | None, ...], Action | None]]:
+        for _ in range(TRIES):
+            moves = tuple([mine.moves[p] if p == player else move for p, move in enumerate(moved(state, rng, n))])
+            yield moves, state.draw(moves, rng)
+        yield mine.moves, mine.nature
+
+    def after(state: State, made: list[MatchStep]) -> list[MatchStep] | None:
+        nonlocal left
+        k = len(made)
+        if k == len(play.steps):
+            return made
+        for moves, nature in candidates(state, play.steps[k]):
+            left -= 1
+            if left < 0:
+                return None
+            try:
+                step: Step = state.play(moves, nature)
+            except ValueError:  # the first play's moves are none here
+                continue
+            same = own_token(moves[player], step.observation(player)) == play.tokens[k + 1]
+            if same and step.state.terminal == play.over[k + 1]:
+                found = after(step.state, [*made, MatchStep(moves, nature, (None,) * n)])
+                if found is not None:
+                    return found
+        return None
+
+    return tuple(after(game.start().state, []) or play.steps)
+
+
+def sent(game: Game, name: str, steps: Sequence[MatchStep], player: int, patch: pytest.MonkeyPatch) -> list[bytes]:
+    """All that a seat is sent while the referee plays these steps, the others' moves and nature's answers included."""
+    messages: list[bytes] = []
+    mine = iter([step.moves[player] for step in steps if step.moves[player] is not None])
+
+    def say(message: bytes) -> None:
+        messages.append(message)
+        heard = msgspec.json.decode(message)
+        if heard["legal"]:
+            assert hand.view is not None
+            move = next(mine)
+            assert hand.act(hand.view.legal.index(move), heard["turn"]) == ""
+
+    n = len(game.players)
+    hand = Hand(Public(name, game.players, ("human",) * n), say)
+    agents: list[Any] = [
+        ScriptedAgent([s.moves[p] for s in steps if s.moves[p] is not None], "other") for p in range(n)
+    ]
+    agents[player] = Person(hand)
+    natures = iter([step.nature for step in steps])
+
+    def execute(_: str, state: State, moves: Any, rng: Any) -> tuple[Action | None, Step]:
+        if len(state.legal(player)) == 1:  # such a move is made for the person
+            next(mine)
+        nature = next(natures)
+        return nature, state.play(moves, nature)
+
+    patch.setattr(refereeing, "execute", execute)
+    round_ = Round(Table(game, name, tuple(agents), ("other",) * n, None, None, 10_000), range(n), 0)
+    state = round_.begin()
+    for _ in steps:
+        state = round_.step(state)
+    assert not round_.faults
+    return messages
+
+
+def compared(name: str, seeds: Sequence[int]) -> int:
+    """Compare so many plays with another one each; how many differ in what is hidden."""
+    game = load(name)
+    differ = 0
+    with pytest.MonkeyPatch.context() as patch:
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            player = int(rng.integers(len(game.players)))
+            play = played(game, player, rng)
+            other = twin(game, play, player, rng)
+            first = sent(game, name, play.steps, player, patch)
+            assert first and first == sent(game, name, other, player, patch)
+            differ += [(*s.moves, s.nature) for s in other] != [(*s.moves, s.nature) for s in play.steps]
+    return differ
+
+
+def test_the_messages_of_a_seat_are_made_from_nothing_that_could_hold_a_hidden_fact() -> None:
+    view = inspect.signature(told).parameters["view"].annotation
+    assert list(inspect.signature(told).parameters) == ["public", "view", "end"]
+    assert view == "View"
+    assert {"state", "seed", "rng"}.isdisjoint(Public.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "gdl:meier", "gdl:blind_tic_tac_toe", "tiny_hanabi"])
+def test_plays_that_a_player_cannot_tell_apart_are_the_same_bytes(name: str) -> None:
+    assert compared(name, range(6)) > 0
+
+
+def test_what_others_do_in_the_fog_is_not_sent() -> None:
+    assert compared(POMMERMAN[0], range(2)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED + POMMERMAN)
+def test_two_hundred_games_of_every_kind(name: str) -> None:
+    differ = compared(name, range(100, 300) if name in SHIPPED else range(100, 120))
+    assert differ > 20 or name not in HIDING
