@@ -74,6 +74,7 @@ check: $(VENV)/test
 
 gallery: $(VENV)/test
 	$(BIN)/python docs/gallery.py
+	$(BIN)/python docs/page_pictures.py
 
 notebooks: $(VENV)/test
 	$(BIN)/python docs/notebooks.py
