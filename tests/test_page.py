@@ -153,10 +153,10 @@ def test_a_match_is_watched_live(page: Any, server: Server) -> None:
     body = {"game": POMMERMAN, "agents": ["simple", "simple"], "seed": 4, "pace": 12}
     opened = page.request.post(f"{server.base}/api/tables", data=body, headers={"x-infoset-token": server.token}).json()
     show(page, server, f"watch?table={opened['table']}")
-    page.locator("canvas").first.wait_for()
-    before = page.locator("canvas").first.evaluate("(canvas) => canvas.toDataURL()")
+    page.locator("canvas.board").wait_for()
+    before = page.locator("canvas.board").evaluate("(canvas) => canvas.toDataURL()")
     page.wait_for_timeout(1500)
-    assert page.locator("canvas").first.evaluate("(canvas) => canvas.toDataURL()") != before
+    assert page.locator("canvas.board").evaluate("(canvas) => canvas.toDataURL()") != before
 
 
 def test_a_bluff_is_found_locked_and_solved_again(page: Any, server: Server, folder: Path) -> None:
