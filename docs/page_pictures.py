@@ -71,8 +71,8 @@ def watch(page: Any, base: str) -> None:
 def explore(page: Any, base: str) -> None:
     """Leduc after a call and a raise."""
     page.goto(f"{base}/#/explore?item=0/leduc-dcfr")
-    page.locator("table.matrix tbody tr").first.wait_for()
-    page.locator(".way button", has_text="call").first.click()
+    page.locator("table.ex-matrix tbody tr").first.wait_for()
+    page.locator(".ex-way button", has_text="call").first.click()
     page.wait_for_timeout(2500)
 
 

@@ -153,16 +153,17 @@ def test_a_match_is_watched_live(page: Any, server: Server) -> None:
     body = {"game": POMMERMAN, "agents": ["simple", "simple"], "seed": 4, "pace": 12}
     opened = page.request.post(f"{server.base}/api/tables", data=body, headers={"x-infoset-token": server.token}).json()
     show(page, server, f"watch?table={opened['table']}")
-    page.locator("canvas.board").wait_for()
-    before = page.locator("canvas.board").evaluate("(canvas) => canvas.toDataURL()")
+    player = page.locator(".player")
+    player.wait_for()
+    before = int(player.get_attribute("data-step") or 0)
     page.wait_for_timeout(1500)
-    assert page.locator("canvas.board").evaluate("(canvas) => canvas.toDataURL()") != before
+    assert int(player.get_attribute("data-step") or 0) >= before + 8  # of 12 a second
 
 
 def test_a_bluff_is_found_locked_and_solved_again(page: Any, server: Server, folder: Path) -> None:
     """What the page says after locking is what the library says, to the last digit."""
     show(page, server, "explore?item=0/leduc")
-    row = page.locator("table.matrix tbody tr", has_text="Jh").first
+    row = page.locator("table.ex-matrix tbody tr", has_text="Jh").first
     row.wait_for()
     policy = infoset.TabularPolicy.load(folder / "leduc" / "policy.npz")
     bluff = policy.probabilities(0, "Jh")["raise"]
@@ -174,7 +175,8 @@ def test_a_bluff_is_found_locked_and_solved_again(page: Any, server: Server, fol
     page.get_by_label("Method").select_option("pcfr+")
     page.get_by_role("button", name="Solve again").click()
     page.wait_for_url(re.compile("lock="))
-    figures = page.locator("table.figures")
+    page.get_by_text("Exploitability of the rest").wait_for()
+    figures = page.locator("table.ex-figures")
     deadline = time.monotonic() + PATIENCE / 1000
     while not re.search(r"P1 is paid\s+[−+]?\d", figures.inner_text()):
         assert time.monotonic() < deadline, figures.inner_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ class Studies:
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
+        self._making = threading.Lock()  # questions come in several threads
 
     @cached_property
     def exploring(self) -> Exploring:
@@ -31,7 +33,9 @@ class Studies:
 
     def explore(self, method: str, *arguments: Any) -> bytes:
         """What *Explore* answers, as JSON."""
-        return msgspec.json.encode(getattr(self.exploring, method)(*arguments))
+        with self._making:
+            room = self.exploring
+        return msgspec.json.encode(getattr(room, method)(*arguments))
 
     @cached_property
     def competing(self) -> Competing:

@@ -80,7 +80,7 @@ class Explorer {
     const rows = about.rows ? `${about.rows.reduce((a, b) => a + b, 0).toLocaleString("en")} information sets` : "";
     this.title = about.game || where;
     this.wayBar = make("div", { className: "ex-way", aria: { role: "group", label: "What happened" } });
-    this.body = make("div", { className: "ex-groups" });
+    this.body = make("div", {}, make("p", { className: "ex-empty", role: "status" }, "One moment …"));
     this.trouble = make("div", {});
     this.figures = make("table", { className: "ex-exact ex-figures" });
     this.valueLine = make("p", { className: "ex-progress", role: "status" });
@@ -166,6 +166,7 @@ class Explorer {
     } catch (error) {
       if (number !== this.asked || this.closed) return;
       this.trouble.replaceChildren(complaint(error.message));
+      if (!this.node) this.body.replaceChildren();
       if (!this.node && this.way === "public" && this.about.rows) {
         this.way = this.ways.value = "0";
         this.note = `${error.message.slice(0, 160)}${error.message.length > 160 ? "…" : "."} The keys of each player can be read.`;
