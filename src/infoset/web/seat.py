@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from infoset.base import Action, Passing
+from infoset.base import Action, Passing, Picture
 from infoset.match.person import Left, View
 from infoset.view.pictures import action_words, seen, token_words
 
@@ -56,6 +56,8 @@ class End(msgspec.Struct, frozen=True):
     seed: int
     item: str
     """The replay on the shelf."""
+    whole: Picture | None = None
+    """Everything as it stands at the end; in real time the replay alone shows that."""
     costs: tuple[Any, ...] = ()
 
 

@@ -30,9 +30,10 @@ from infoset.match.apart import Elsewhere, ThreadLine
 from infoset.match.match import MAX_SEED, MAX_STEPS, Round
 from infoset.match.match import Table as Board
 from infoset.match.person import HUMAN, Left, Person
-from infoset.match.replay import Match, MatchStep
+from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.pommerman.game import Pommerman
 from infoset.remote.serving import Refusal
+from infoset.view.pictures import whole
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
 from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, listed, small
@@ -498,7 +499,8 @@ class Table:
         match.save(self.room.folder / name)
         for suffix in (".json", ".table"):
             (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)
-        self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}")
+        shown = None if self.paced else whole(self.game, replay_steps(match, self.game), match.steps)
+        self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}", shown)
         self.left = monotonic()
         for hand in self.hands.values():
             hand.finish(self.end)

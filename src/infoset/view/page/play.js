@@ -286,8 +286,9 @@ class Table {
     const options = {
       players: open.players, labels: view.legal, onmove: view.legal.length && !open.pace ? (k) => this.move(k) : null,
     };
-    if (before === null) this.picture.replaceChildren(drawPicture(view.picture, options));
-    else updatePicture(this.picture.firstElementChild, view.picture, options);
+    const picture = view.end?.whole ?? view.picture; // at the end all cards are turned up
+    if (before === null) this.picture.replaceChildren(drawPicture(picture, options));
+    else updatePicture(this.picture.firstElementChild, picture, options);
   }
 
   async showBoard({ public: open, seat, picture }) {
@@ -364,7 +365,7 @@ class Table {
       make("h2", {}, head, " ", make("span", { className: "number" }, signed(mine))),
       make("div", { className: "actions" }, again,
         make("button", { type: "button", onclick: () => this.send({ again: "swapped" }) }, "Swap seats"),
-        make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "See what was hidden")),
+        make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "Watch it again")),
       ...(table ? [table] : []));
     say(`${head}: ${open.players.map((player, k) => `${player} ${signed(end.returns[k])}`).join(", ")}`);
   }
