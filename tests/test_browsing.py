@@ -76,7 +76,7 @@ def test_lists_standings_games_curves_and_recordings(port: int) -> None:
     assert ask(port, "items", kind="replay", agent=BETS, limit=1)[1]["total"] == 2
     standings = ask(port, "standings", item="0/games.db")[1]
     assert standings["version"] == ask(port, "standings/version", item="0/games.db")[1]["version"]
-    games = ask(port, "games", item="0/games.db", a=0, b=1)[1]
+    games = ask(port, "played", item="0/games.db", a=0, b=1)[1]
     assert games["total"] == standings["games"] == 6
     number = games["games"][0]["number"]
     recording = ask(port, "recording", item="0/games.db", match=number)[1]
@@ -87,7 +87,7 @@ def test_lists_standings_games_curves_and_recordings(port: int) -> None:
 @pytest.mark.parametrize(
     "path", ["0/../secret.json", "0/%2e%2e/secret.json", "/etc/passwd", "0//etc/passwd", "0/match.json\0.json", "0/x" * 600]
 )  # fmt: skip
-@pytest.mark.parametrize("question", ["recording", "curve", "standings", "games", "standings/version"])
+@pytest.mark.parametrize("question", ["recording", "curve", "standings", "played", "standings/version"])
 def test_no_path_leads_out_of_the_folders(port: int, folder: Path, question: str, path: str) -> None:
     assert (folder.parent / "secret.json").exists()
     for item in (path, quote(path)):
@@ -98,7 +98,7 @@ def test_no_path_leads_out_of_the_folders(port: int, folder: Path, question: str
 def test_what_cannot_be_asked_is_refused_in_a_line(port: int) -> None:
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("recording", {}), ("recording", {"item": "0/match.json", "match": -1}), ("items", {"limit": 10**6}),
-        ("items", {"offset": "x"}), ("games", {"item": "0/games.db", "a": 1e9}), ("curve", {"item": "x" * 3000}),
+        ("items", {"offset": "x"}), ("played", {"item": "0/games.db", "a": 1e9}), ("curve", {"item": "x" * 3000}),
     ]  # fmt: skip
     for path, asked in wrong:
         status, body = ask(port, path, **asked)

@@ -184,7 +184,7 @@ def test_every_method_solves_or_refuses_every_kind_of_game(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_option_is_used_or_refused(method: str) -> None:
-    values = {"iterations": 3, "target": 0.5, "seconds": 1.0, "start": "random", "runs": 2}
+    values = {"iterations": 3, "target": 0.5, "seconds": 1.0, "start": "random", "runs": 2, "lock": {"P1": {}}}
     assert set(values) == set(OPTIONS)
     chosen = parse_method(method)
     for name, value in values.items():
@@ -202,6 +202,7 @@ OPTION_SHOWS = {
     "target": ("cfr", {"target": 0.1}, lambda s: s.stopped == "target" and s.exploitability <= 0.1),
     "seconds": ("cfr", {"seconds": 0.0}, lambda s: s.stopped == "seconds"),
     "start": ("cfr", {"start": "random", "iterations": 0}, lambda s: abs(s.nash_conv - 11 / 12) > 1e-3),
+    "lock": ("cfr", {"lock": {"P1": "random"}}, lambda s: abs(s.values[1] - 5 / 12) < 1e-2),
     "target, sampled": ("mccfr", {"target": 0.05, "seconds": 60.0}, lambda s: s.exploitability <= 0.05),
     "runs, sampled": ("mccfr", {"runs": 3, "iterations": 30}, lambda s: s.iterations == 30),
     "iterations, sampled": ("mccfr", {"iterations": 30}, lambda s: s.iterations == 30),
