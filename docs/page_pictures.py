@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,7 @@ BLIND, POMMERMAN = "gdl:blind_tic_tac_toe", "pommerman:PommeTeamCompetition-v0"
 
 
 def fill(folder: Path) -> None:
-    """Runs, replays and a tournament to look at."""
+    """Runs, replays and a tournament to look at, in a folder of the current one."""
     for method, iterations in (("dcfr", 3000), ("cfr+", 1000), ("sfrd", 3000)):
         infoset.solve("leduc_poker", method, iterations=iterations, out=folder / f"leduc-{method}")
     perfect = str(folder / "leduc-dcfr")
@@ -100,9 +100,10 @@ def photograph(out: Path, width: int, dark: bool) -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as name, sync_playwright() as tool:
-        folder = Path(name) / "runs"
-        fill(folder)
-        with serving(folder) as (base, token):
+        folder = Path("runs")
+        with chdir(name):
+            fill(folder)
+        with serving(Path(name) / folder) as (base, token):
             browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             viewport: Any = {"width": width, "height": 820 if width > 800 else 844}
             page = browser.new_page(viewport=viewport, color_scheme="dark" if dark else "light")

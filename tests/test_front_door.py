@@ -537,3 +537,17 @@ def test_one_file_and_one_line_make_something_new(folder: Path, monkeypatch: pyt
     assert infoset.play_match("hiding", ["search(method=mine)", "first"], seed=1).agents == ("search", "First")
     assert solve("kuhn_poker", "python:one_line.py:mine", iterations=1).nash_conv == pytest.approx(11 / 12)
     assert "mine" in [entry.name for entry in infoset.list_methods()]
+
+
+def test_a_function_is_asked_by_the_keys_that_policies_have() -> None:
+    """Of a game whose information sets have labels of their own, by those."""
+    asked = set()
+
+    def choose(key: str, moves: tuple[str, ...]) -> dict[str, float]:
+        asked.add(key)
+        return {moves[0]: 1.0}
+
+    game = "examples/half_street_poker.efg"
+    infoset.evaluate(str(Path(__file__).parents[1] / game), choose)
+    tables = infoset.solve(str(Path(__file__).parents[1] / game), "lp").policy.tables
+    assert asked == {key for table in tables for key in table}

@@ -149,7 +149,7 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
     if isinstance(what, Agent):
         return AskedPolicy(compiled.game, what) if isinstance(what, Telling) else what
     if callable(what):
-        return FunctionPolicy(what)
+        return FunctionPolicy(what, compiled.map_name)
     raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
 
 

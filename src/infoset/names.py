@@ -232,6 +232,19 @@ def information_key(tokens: tuple[tuple[object, object], ...]) -> str:
     return " ".join(map(_token_text, tokens)) or NOTHING_YET
 
 
+def policy_key(known: tuple[tuple[object, object], ...], map_name: str) -> str:
+    """The key by which policies know an information set: of a game with an information map the label last observed.
+
+    >>> from infoset.names import policy_key
+    >>> policy_key(((None, "Q against a bet"),), "labels"), policy_key(((None, "K"), ("pass", ())), "")
+    ('Q against a bet', 'K [pass]')
+    """
+    if not map_name:
+        return information_key(known)
+    label = known[-1][1] if known else ""
+    return label if isinstance(label, str) else format_action(label)
+
+
 def _token_text(token: tuple[object, object]) -> str:
     move, observation = token
     if move is None:

@@ -9,7 +9,7 @@ import numpy as np
 from infoset import signs
 from infoset.base import Action, Agent, FloatArray, Game, InformationState, Telling
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.names import information_key, move_words
+from infoset.names import move_words, policy_key
 from infoset.policies.tabular import SUM_TOLERANCE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation
@@ -21,13 +21,14 @@ KEPT = 1 << 16  # information states whose chances are kept
 class FunctionPolicy:
     """A function of an information set's key and moves, which answers with chances of moves; 0 where left out."""
 
-    def __init__(self, choose: Callable[[str, tuple[str, ...]], Mapping[str, float]]) -> None:
-        self.choose = choose
+    def __init__(self, choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], map_name: str = "") -> None:
+        """``map_name``: of the game's information map, by whose labels the function is then asked."""
+        self.choose, self.map_name = choose, map_name
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
         """What the function says."""
         words = move_words(legal)
-        found = self.choose(information_key(known), words)
+        found = self.choose(policy_key(known, self.map_name), words)
         return [found.get(word, 0.0) for word in words]
 
 

@@ -21,7 +21,7 @@ from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, read_arrays, replace_file
-from infoset.names import format_action, information_key, move_words
+from infoset.names import move_words, policy_key
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -78,10 +78,7 @@ class TabularPolicy:
 
     def key(self, known: InformationState) -> str:
         """What names the information set in which a player moves that knows this."""
-        if not self.map_name:
-            return information_key(known)
-        label = known[-1][1] if known else ""
-        return label if isinstance(label, str) else format_action(label)
+        return policy_key(known, self.map_name)
 
     def on(self, compiled: Compiled) -> TabularPolicy:
         """Itself.  Raises ``PolicyError`` for a game with other information sets, as far as that is soon seen."""
