@@ -106,13 +106,15 @@ class Explorer {
           make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
       make("div", { className: "ex-body" },
-        make("section", { className: "panel", aria: { label: "Strategy" } },
-          make("div", { className: "ex-bar" }, this.measures, this.search, this.ways), this.body),
+        make("div", { className: "ex-main" },
+          make("section", { className: "panel", aria: { label: "Strategy" } },
+            make("div", { className: "ex-bar" }, this.measures, this.search, this.ways), this.body),
+          make("div", { className: "ex-below" },
+            make("section", { className: "panel ex-card" }, make("h2", {}, "Tree"), this.treeBox),
+            make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine))),
         make("aside", {},
           make("section", { className: "panel ex-card", aria: { label: "Information set" } }, this.detail),
-          this.lockPanel.element,
-          make("section", { className: "panel ex-card" }, make("h2", {}, "Tree"), this.treeBox),
-          make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine)))));
+          this.lockPanel.element))));
     this.drawMeasures();
   }
 

@@ -92,7 +92,7 @@ const CARDS = {
   },
   tournament(box, item, foot, seen) {
     const leader = make("p", { className: "leader" }, " ");
-    box.append(head(item, "compete"), line(`${counted(item.about.teams, "team")}, ${item.about.format || "round robin"} · ${item.title}`), leader);
+    box.append(head(item, "compete"), line(`${item.title} · ${counted(item.about.teams, "team")}, ${item.about.format || "round robin"}`), leader);
     box.look = async () => {
       const found = await get("standings", { item: item.name });
       const name = found.rows[0].team;

@@ -105,6 +105,6 @@ function row(item, now) {
   }
   const { agents, returns, over } = item.about;
   const paid = (returns ?? []).map((value) => String(Number(value.toFixed(3))).replace("-", "−")).join(" / ");
-  return make("tr", {}, make("th", { scope: "row" }, name), make("td", { className: "wide" }, seats(agents, returns)),
+  return make("tr", {}, make("th", { scope: "row", className: "wide" }, name), make("td", { className: "wide" }, seats(agents, returns)),
     make("td", { className: "number" }, over === false ? "not finished" : paid), time);
 }
