@@ -1,22 +1,23 @@
 /* Meetings of a competition as a picture: a column a stage, winners' stages above losers'; a card leads to its games. */
 
-import { draw, make } from "./dom.js";
+import { agentTitles, draw, make } from "./dom.js";
 
-const WIDTH = 236, HEIGHT = 56, GAP = 26, BETWEEN = 44, TOP = 22, LETTERS = 21;
+const WIDTH = 196, HEIGHT = 56, GAP = 26, BETWEEN = 28, TOP = 22, LETTERS = 18;
 
 const short = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 
 /** ``where`` says to which address a meeting leads, by its number. */
 export function bracket({ meetings, teams }, where) {
+  const names = agentTitles(teams);
   const met = meetings.filter((meeting) => !meeting.teams.includes(-1));
   const places = placed(met);
   const right = Math.max(WIDTH, ...[...places.values()].map(([x]) => x + WIDTH));
   const bottom = Math.max(HEIGHT, ...[...places.values()].map(([, y]) => y + HEIGHT));
   const svg = draw("svg", { viewBox: `0 0 ${right + 4} ${bottom + 8}`, width: right + 4, height: bottom + 8, class: "bracket", role: "group", "aria-label": "Bracket" });
   for (const [from, to] of ways(met)) svg.append(line(places.get(from), places.get(to)));
-  for (const meeting of met) svg.append(card(meeting, places.get(meeting.number), teams, where));
+  for (const meeting of met) svg.append(card(meeting, places.get(meeting.number), teams, names, where));
   const alone = meetings.filter(({ stage, teams: pair }) => stage.startsWith("round") && pair.includes(-1) && Math.max(...pair) >= 0);
-  const notes = alone.map(({ stage, teams: pair }) => make("p", { className: "muted" }, `${stage}: ${teams[Math.max(...pair)]} meets nobody.`));
+  const notes = alone.map(({ stage, teams: pair }) => make("p", { className: "muted" }, `${stage}: ${names[Math.max(...pair)]} meets nobody.`));
   return make("div", { className: "panel scroll bracketing" }, svg, ...notes);
 }
 
@@ -57,7 +58,7 @@ function line([x, y], [toX, toY]) {
   return draw("path", { d: `M${x + WIDTH} ${y + HEIGHT / 2} H${half} V${toY + HEIGHT / 2} H${toX}`, class: "way-on" });
 }
 
-function card({ number, stage, teams: pair, wins, ties, winner }, [x, y], teams, where) {
+function card({ number, stage, teams: pair, wins, ties, winner }, [x, y], teams, names, where) {
   const name = (team) => (team >= 0 ? teams[team] : "to be known");
   const about = `${stage}: ${name(pair[0])} ${wins[0]}, ${name(pair[1])} ${wins[1]}${ties ? `, ${ties} tied` : ""}`;
   const group = draw("g", { transform: `translate(${x} ${y})` });
@@ -67,7 +68,7 @@ function card({ number, stage, teams: pair, wins, ties, winner }, [x, y], teams,
   pair.forEach((team, row) => {
     const state = winner < 0 ? "" : team === winner ? "through" : "out";
     group.append(
-      draw("text", { x: 12, y: 22 + 23 * row, class: `name ${team < 0 ? "out" : state}` }, short(name(team))),
+      draw("text", { x: 12, y: 22 + 23 * row, class: `name ${team < 0 ? "out" : state}` }, team < 0 ? name(team) : short(names[team])),
       draw("text", { x: WIDTH - 12, y: 22 + 23 * row, class: `wins ${state}`, "text-anchor": "end" }, String(wins[row])));
   });
   return pair.every((team) => team >= 0) && wins[0] + wins[1] + ties

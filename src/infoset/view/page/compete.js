@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { complaint, go, say } from "./app.js";
 import { bracket } from "./bracket.js";
-import { make } from "./dom.js";
+import { agentTitle, agentTitles, gameTitle, make } from "./dom.js";
 import { counted, nothing, pager, seats, way, when } from "./listing.js";
 
 const WATCHED = 2000; // milliseconds between two looks at a tournament
@@ -28,10 +28,10 @@ async function list(main) {
   const rows = found.items.map((item) => make("tr", {},
     make("th", { scope: "row" }, make("a", { href: way("compete", { item: item.name }) }, item.title)),
     make("td", { className: "muted right" }, when(item.changed, found.now)),
-    item.problem ? make("td", { className: "muted wide", colSpan: 3 }, item.problem) : make("td", { className: "wide" }, item.game),
+    item.problem ? make("td", { className: "muted wide", colSpan: 3 }, item.problem) : make("td", { className: "wide", title: item.game }, gameTitle(item.game)),
     ...(item.problem ? [] : [make("td", {}, counted(item.about.teams, "team")), make("td", { className: "muted" }, item.about.format || "round robin")])));
   main.append(make("div", { className: "panel scroll" }, make("table", { className: "list stacked" },
-    make("thead", {}, make("tr", {}, ...["Tournament", "Played", "Game", "Teams", "Format"].map((word) => make("th", { scope: "col" }, word)))),
+    make("thead", {}, make("tr", {}, ...["Tournament", "Played", "Game", "Teams", "Format"].map((word) => make("th", { scope: "col", className: word === "Played" ? "right" : "" }, word)))),
     make("tbody", {}, ...rows))));
 }
 
@@ -87,7 +87,7 @@ const titled = (text, ...children) => make("section", { className: "part" }, mak
 
 function head(found) {
   const form = found.format || "round robin";
-  const bits = [found.game, form, `seed ${found.seed}`];
+  const bits = [gameTitle(found.game), form, `seed ${found.seed}`];
   const count = make("span", { className: `state ${found.running ? "running" : ""}` },
     found.left && found.format ? `${found.games.toLocaleString("en")} of at most ${counted(found.planned, "game")}`
       : `${counted(found.games, "game")}${found.running ? " so far" : ""}`);
@@ -99,12 +99,13 @@ const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(Math.round(value
 const share = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
 
 function table({ rows }) {
+  const names = agentTitles(rows.map(({ team }) => team));
   const scale = scaled(rows.flatMap(({ low, high }) => [low, high]), 0);
   const won = rows.some((row) => row.won !== null);
   const heads = ["", "Team", ...(won ? ["Games won"] : []), "Score", "Rating", "95 % interval, in Elo points about the mean"];
   const body = rows.map((row, place) => make("tr", {},
     make("td", { className: "rank number" }, String(place + 1)),
-    make("th", { scope: "row" }, make("span", { className: "team", title: row.team }, row.team)),
+    make("th", { scope: "row" }, make("span", { className: "team", title: row.team }, names[place])),
     ...(won ? [make("td", { className: "number right" }, (row.won ?? 0).toLocaleString("en"))] : []),
     make("td", { className: "number right score" }, share(row.score)),
     make("td", { className: "number right rating" }, points(row.rating)),
@@ -134,9 +135,10 @@ function interval(low, middle, high, scale, text) {
 function cross({ rows, cells, games: played }, item) {
   if (!played) return make("p", { className: "muted" }, "No game is over yet.");
   if (rows.length > MOST_CELLS) return make("p", { className: "muted" }, `${rows.length} teams; a cross table holds ${MOST_CELLS}.`);
+  const names = agentTitles(rows.map(({ team }) => team));
   const heads = rows.map((row, k) => make("th", { scope: "col", title: row.team, aria: { label: row.team } }, String(k + 1)));
   const body = rows.map((row, r) => make("tr", {},
-    make("th", { scope: "row" }, make("span", { className: "rank number" }, String(r + 1)), make("span", { className: "team", title: row.team }, row.team)),
+    make("th", { scope: "row" }, make("span", { className: "rank number" }, String(r + 1)), make("span", { className: "team", title: row.team }, names[r])),
     ...cells[r].map((cell, c) => square(cell, rows, r, c, item))));
   const element = make("table", { className: "cross", onkeydown: (event) => walk(event, element) },
     make("caption", { className: "muted" }, "The row against the column: its score, and games won / lost / tied. A cell leads to its games."),
@@ -185,7 +187,7 @@ function skills(found) {
   return make("div", { className: "panel scroll" }, make("table", { className: "list standings" },
     make("thead", {}, make("tr", {}, ...["Agent", "Games", "Skill", "95 % interval"].map((word, k) => make("th", { scope: "col", className: k === 1 || k === 2 ? "right" : "" }, word)))),
     make("tbody", {}, ...found.map(({ agent, games: count, skill, low, high }) => make("tr", {},
-      make("th", { scope: "row" }, make("span", { className: "team", title: agent }, agent)),
+      make("th", { scope: "row" }, make("span", { className: "team", title: agent }, agentTitle(agent))),
       make("td", { className: "number right" }, count.toLocaleString("en")),
       make("td", { className: "number right rating" }, text(skill)),
       make("td", { className: "interval" }, interval(low, skill, high, scale, text)))))));
@@ -193,7 +195,7 @@ function skills(found) {
 
 function faults(found, item) {
   const rows = found.map(({ team, kind, count, games: numbers, more, detail }) => make("tr", {},
-    make("th", { scope: "row" }, make("span", { className: "team", title: team }, team)),
+    make("th", { scope: "row" }, make("span", { className: "team", title: team }, agentTitle(team))),
     make("td", { className: "number" }, `${count.toLocaleString("en")} ${kind}`),
     make("td", { className: "number wide" }, ...numbers.flatMap((number, k) => [k ? ", " : "", make("a", { href: way("watch", { item, match: number }) }, String(number))]), more ? `, and ${more.toLocaleString("en")} more` : ""),
     make("td", { className: "muted detail wide" }, detail)));
@@ -228,11 +230,11 @@ function gameRow(game, teams, asked) {
   const { number, replay, agents, returns, result, winners, forfeited } = game;
   const name = replay ? make("a", { href: way("watch", { item: asked.item, match: number }) }, `Game ${number}`) : `Game ${number}`;
   const whole = Number(asked.a ?? -1) < 0;
-  const text = forfeited.length ? `forfeited by ${forfeited.map((team) => teams[team]).join(", ")}`
-    : result === "tied" ? "tied" : whole ? `${teams[winners[0]]} won` : result;
+  const text = forfeited.length ? `forfeited by ${forfeited.map((team) => agentTitle(teams[team])).join(", ")}`
+    : result === "tied" ? "tied" : whole ? `${agentTitle(teams[winners[0]])} won` : result;
   const paid = returns?.map((value) => String(Number(value.toFixed(3))).replace("-", "−")).join(" / ") ?? "–";
   return make("tr", {}, make("th", { scope: "row" }, name),
     make("td", { className: `result ${whole || forfeited.length ? "" : result}` }, text),
     make("td", { className: "wide" }, seats(agents, returns)), make("td", { className: "number" }, paid),
-    make("td", { className: "muted" }, game.faults.map(({ team, kind, count }) => `${count} ${kind} of ${team}`).join(", ")));
+    make("td", { className: "muted" }, game.faults.map(({ team, kind, count }) => `${count} ${kind} of ${agentTitle(team)}`).join(", ")));
 }

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { go, place, say } from "./app.js";
 import { alone, chart } from "./chart.js";
-import { draw, hue, lasting, make, typing } from "./dom.js";
+import { agentTitle, draw, gameTitle, hue, lasting, make, typing } from "./dom.js";
 import { counted, figure, MEASURES, measure, nothing, way, when } from "./listing.js";
 
 const FRESH = 30; // seconds for which a run is taken to be at work
@@ -154,10 +154,10 @@ class Curves {
   entry(item) {
     const run = this.runs.find(({ name }) => name === item.name);
     const box = make("input", { type: "checkbox", checked: Boolean(run), disabled: Boolean(item.problem) && !run, dataset: { run: item.name }, onchange: (event) => this.toggle(item.name, event.target.checked) });
-    const about = [item.about.method, item.problem].filter(Boolean).join(" · ");
+    const about = [item.about.method, item.game && agentTitle(item.title), item.problem].filter(Boolean).join(" · ");
     const entry = make("li", { className: run ? "chosen" : "", style: run ? { "--own": hue(run.colour) } : {} },
       make("label", {}, box, make("span", { className: "swatch", aria: { hidden: "true" } }),
-        make("span", { className: "names" }, make("strong", { title: item.title }, item.game || item.title), make("span", { className: "muted" }, about))));
+        make("span", { className: "names" }, make("strong", { title: [item.game, item.title].filter(Boolean).join(" · ") }, item.game ? gameTitle(item.game) : item.title), make("span", { className: "muted" }, about))));
     if (run) {
       run.line = make("div", { className: "state-line muted" });
       run.value = make("span", { className: "number value" });
@@ -260,7 +260,7 @@ class Curves {
     this.tip.replaceChildren(
       make("p", { className: "muted number" }, `${point[0].toLocaleString("en", { maximumSignificantDigits: 5 })} ${X[this.x].toLowerCase()}`),
       ...rows.map(({ run, near, colour, own }) => make("p", { className: own ? "own" : "" },
-        make("span", { className: "swatch", style: { background: colour } }), make("span", { className: "who" }, run.about?.method ?? run.title),
+        make("span", { className: "swatch", style: { background: colour } }), make("span", { className: "who" }, [run.about?.method, agentTitle(run.title ?? "")].filter(Boolean).join(" · ")),
         make("span", { className: "number" }, near[1].toPrecision(5).replace("-", "−")))));
     const width = this.tip.offsetWidth, right = across + 16 + width < this.frame.clientWidth;
     this.tip.style.left = `${Math.max(0, right ? across + 16 : across - 16 - width)}px`;

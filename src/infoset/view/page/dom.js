@@ -46,6 +46,32 @@ export function lasting(seconds) {
   return seconds < 60 ? `${seconds.toPrecision(3)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+/** A game as people call it: ``leduc_poker`` is Leduc poker, ``pommerman:OneVsOne-v0`` Pommerman: One Vs One v0. */
+export function gameTitle(name) {
+  const [, family, rest] = /^(?:([a-z]+):)?(.*)$/s.exec(name);
+  if (rest.includes("/")) return lastPart(rest);
+  const [, called, numbers] = /^([^(]*)(.*)$/s.exec(rest);
+  if (family === "pommerman") {
+    const spaced = called.replace(/^Pomme/, "").replace(/([a-z])([A-Z])|([A-Z])([A-Z][a-z])/g, "$1$3 $2$4");
+    return `Pommerman: ${spaced.replace("-", " ")}${numbers}`;
+  }
+  return `${called.replaceAll("_", " ").replace(/^./, (sign) => sign.toUpperCase())}${numbers && ` ${numbers}`}`;
+}
+
+const lastPart = (path) => path.replace(/\/+$/, "").split("/").at(-1) || path;
+
+/** An agent with the last part of its path alone: ``policy(path=/home/x/runs/leduc)`` is leduc; who shows it tells the whole on hovering. */
+export function agentTitle(name) {
+  const kept = /^policy\(path=([^,()]*)\)$/.exec(name)?.[1] ?? name;
+  return kept.includes("://") ? kept : kept.replace(/[^\s(),='"]*\/(?=[^\s(),='"/])/g, "");
+}
+
+/** Agents as ``agentTitle`` has them, but whole where two would be called the same. */
+export function agentTitles(names) {
+  const short = names.map(agentTitle);
+  return short.map((name, k) => (short.some((other, j) => other === name && names[j] !== names[k]) ? names[k] : name));
+}
+
 /** The colour of a player or of the k-th move of a menu. */
 export const hue = (k) => `var(--hue${k % 8})`;
 

@@ -2,7 +2,7 @@
 
 import { get, mayWrite, post } from "./api.js";
 import { complaint, go, say } from "./app.js";
-import { make, percent, signed, typing } from "./dom.js";
+import { gameTitle, make, percent, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
 import { LockPanel, waitFor } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
@@ -64,7 +64,7 @@ class Explorer {
     if (!mayWrite()) throw new Error(`${name} is not solved here; open the link with the token that the server printed`);
     const line = make("p", { className: "ex-progress", role: "status" });
     const stop = make("button", { type: "button" }, "Cancel");
-    const panel = make("section", { className: "panel ex-card" }, make("h1", {}, `Solving ${name}`), line, stop);
+    const panel = make("section", { className: "panel ex-card" }, make("h1", {}, `Solving ${gameTitle(name)}`), line, stop);
     this.main.append(panel);
     let task = null;
     stop.onclick = () => task && post("explore/cancel", { task: task.task });
@@ -75,10 +75,10 @@ class Explorer {
 
   build() {
     const { about } = this;
-    const by = about.made_by.method ? `${about.made_by.method}${about.made_by.iterations ? `, ${about.made_by.iterations.toLocaleString("en")} iterations` : ""}` : "";
+    const by = about.made_by.method ? `${about.made_by.method}${about.made_by.iterations ? `, ${about.made_by.iterations.toLocaleString("en")} iteration${about.made_by.iterations === 1 ? "" : "s"}` : ""}` : "";
     const where = this.source.startsWith("item:") ? this.source.slice(5).replace(/^\d+\//, "") : "solved here";
     const rows = about.rows ? `${about.rows.reduce((a, b) => a + b, 0).toLocaleString("en")} information sets` : "";
-    this.title = about.game || where;
+    this.title = about.game ? gameTitle(about.game) : where;
     this.wayBar = make("div", { className: "ex-way", aria: { role: "group", label: "What happened" } });
     this.body = make("div", {}, make("p", { className: "ex-empty", role: "status" }, "One moment …"));
     this.trouble = make("div", {});
@@ -100,19 +100,21 @@ class Explorer {
     this.compareBox = make("div", { hidden: true, className: "panel ex-card" });
     this.main.append(make("div", { className: "explore" },
       make("header", { className: "ex-head" },
-        make("h1", {}, this.title), make("span", { className: "muted" }, [where, by, rows].filter(Boolean).join(" · ")),
+        make("h1", { title: about.game || where }, this.title), make("span", { className: "muted" }, [where, by, rows].filter(Boolean).join(" · ")),
         make("div", { className: "ex-tools" }, compare,
           make("a", { className: "ex-small", href: `/api/explore/csv?${new URLSearchParams({ source: this.source })}`, download: "strategy.csv" }, "CSV"),
           make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
       make("div", { className: "ex-body" },
-        make("section", { className: "panel", aria: { label: "Strategy" } },
-          make("div", { className: "ex-bar" }, this.measures, this.search, this.ways), this.body),
+        make("div", { className: "ex-main" },
+          make("section", { className: "panel", aria: { label: "Strategy" } },
+            make("div", { className: "ex-bar" }, this.measures, this.search, this.ways), this.body),
+          make("div", { className: "ex-below" },
+            make("section", { className: "panel ex-card" }, make("h2", {}, "Tree"), this.treeBox),
+            make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine))),
         make("aside", {},
           make("section", { className: "panel ex-card", aria: { label: "Information set" } }, this.detail),
-          this.lockPanel.element,
-          make("section", { className: "panel ex-card" }, make("h2", {}, "Tree"), this.treeBox),
-          make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine)))));
+          this.lockPanel.element))));
     this.drawMeasures();
   }
 

@@ -2,7 +2,8 @@
 
 import { get, mayWrite } from "./api.js";
 import { go } from "./app.js";
-import { make } from "./dom.js";
+import { gameTitle, make } from "./dom.js";
+import { when } from "./listing.js";
 
 const GAMES = [
   ["kuhn_poker", "three cards, one bet"], ["leduc_poker", "two rounds, one public card"],
@@ -11,21 +12,21 @@ const GAMES = [
 ];
 
 const card = (parameters, name, about) => make("li", {},
-  make("a", { className: "panel", href: `#/explore?${new URLSearchParams(parameters)}` }, make("b", {}, name), make("span", { className: "muted" }, about)));
+  make("a", { className: "panel", href: `#/explore?${new URLSearchParams(parameters)}` }, make("b", {}, name), make("span", { className: "muted" }, ...about)));
 
 export async function landing(main) {
   get("explore/ready").catch(() => {});
   const shelf = (await get("shelf")).filter((item) => item.kind === "run" || item.kind === "policy");
-  const when = (seconds) => new Date(1000 * seconds).toLocaleString();
+  const now = Date.now() / 1000;
   const input = make("input", { placeholder: "leduc_poker(players=3)", aria: { label: "A game by name" }, required: true });
   main.append(make("div", { className: "explore" },
     make("h1", {}, "Explore"),
     make("h2", {}, "Strategies in the folders"),
-    shelf.length ? make("ul", { className: "ex-choices" }, ...shelf.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), `${item.kind}, ${when(item.changed)}`)))
+    shelf.length ? make("ul", { className: "ex-choices" }, ...shelf.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), [`${item.kind}, `, when(item.changed, now)])))
       : make("p", { className: "muted" }, "None yet: infoset solve leaves them there."),
     make("h2", {}, "Solve a game here"),
     mayWrite() ? null : make("p", { className: "muted" }, "Needs the link with the token that the server printed."),
-    make("ul", { className: "ex-choices" }, ...GAMES.map(([name, about]) => card({ game: name }, name, about))),
+    make("ul", { className: "ex-choices" }, ...GAMES.map(([name, about]) => card({ game: name }, gameTitle(name), [about]))),
     make("form", { className: "ex-buttons", onsubmit: (event) => { event.preventDefault(); go("explore", { game: input.value.trim() }); } },
       input, make("button", { className: "main" }, "Solve it"))));
 }

@@ -1,7 +1,7 @@
 /* The first view: ways in, and what lies in the folders. */
 
 import { get } from "./api.js";
-import { glyph, make } from "./dom.js";
+import { agentTitle, gameTitle, glyph, make } from "./dom.js";
 import { counted, figure, measure, nothing, seats, spark, way, when } from "./listing.js";
 
 const WAYS = [
@@ -71,14 +71,14 @@ function card(item, now, seen) {
 }
 
 const head = (item, view, parameters = { item: item.name }) =>
-  make("h3", { title: item.title }, make("a", { href: way(view, parameters) }, item.game));
+  make("h3", { title: `${item.game} · ${item.title}` }, make("a", { href: way(view, parameters) }, gameTitle(item.game)));
 const line = (...parts) => make("p", { className: "muted line" }, ...parts);
 
 const CARDS = {
   run(box, item, foot, seen) {
     const value = make("span", { className: "figure number" });
     const curve = make("div", { className: "curve" });
-    box.append(head(item, "curves"), line(item.about.method), make("div", { className: "row" }, value, curve));
+    box.append(head(item, "curves"), line([item.about.method, agentTitle(item.title)].filter(Boolean).join(" · ")), make("div", { className: "row" }, value, curve));
     if (item.policy) foot.append(make("a", { href: way("explore", { item: item.name }) }, "Explore"));
     box.look = async () => {
       const { columns } = await get("curve", { item: item.name, most: 60 });
@@ -92,11 +92,11 @@ const CARDS = {
   },
   tournament(box, item, foot, seen) {
     const leader = make("p", { className: "leader" }, " ");
-    box.append(head(item, "compete"), line(`${counted(item.about.teams, "team")}, ${item.about.format || "round robin"}`), leader);
+    box.append(head(item, "compete"), line(`${item.title} · ${counted(item.about.teams, "team")}, ${item.about.format || "round robin"}`), leader);
     box.look = async () => {
       const found = await get("standings", { item: item.name });
       const name = found.rows[0].team;
-      leader.append(make("span", { className: "cup", aria: { hidden: "true" } }, "1"), make("strong", { title: name }, name));
+      leader.append(make("span", { className: "cup", aria: { hidden: "true" } }, "1"), make("strong", { title: name }, agentTitle(name)));
       foot.append(make("span", {}, `${counted(found.games, "game")}${found.running ? " so far" : ""}`));
     };
     seen.observe(box);

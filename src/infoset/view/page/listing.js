@@ -1,6 +1,6 @@
 /* Lists of what lies in the folders: dates, counts, pages, commands, what every kind of thing leads to. */
 
-import { draw, make } from "./dom.js";
+import { agentTitles, draw, make } from "./dom.js";
 
 /** Where a view is, as the address of a link. */
 export const way = (view, parameters = {}) => {
@@ -96,11 +96,11 @@ export const measure = (columns) => Object.keys(MEASURES).find((name) => columns
 /** Agents in a row; who got most stands out. */
 export function seats(agents, returns = null) {
   const most = returns && Math.max(...returns), least = returns && Math.min(...returns);
-  const list = make("span", { className: "seats" });
+  const list = make("span", { className: "seats" }), names = agentTitles(agents);
   agents.forEach((agent, seat) => {
     const first = returns && most > least && returns[seat] === most;
     if (seat) list.append(make("span", { className: "muted" }, " – "));
-    list.append(make(first ? "strong" : "span", { title: agent }, agent));
+    list.append(make(first ? "strong" : "span", { title: agent }, names[seat]));
     if (first) list.append(make("span", { className: "unseen" }, " (first)"));
   });
   return list;

@@ -2,7 +2,7 @@
 
 import { get, line, mayWrite, post } from "./api.js";
 import { complaint, go, say } from "./app.js";
-import { hue, make, percent, signed, typing } from "./dom.js";
+import { agentTitle, gameTitle as title, hue, make, percent, signed, typing } from "./dom.js";
 import { drawPicture, updatePicture } from "./pictures.js";
 import { SeatBoard } from "./play/board.js";
 
@@ -20,8 +20,7 @@ const KEYS = {
 const KEYBOARD = matchMedia("(hover: hover) and (min-width: 621px)");
 const PAD = [["↑", "Up", 1], ["←", "Left", 3], ["●", "Bomb", 5], ["→", "Right", 4], ["↓", "Down", 2]];
 
-const title = (name) => name.replace(/^[a-z]+:/, "").replaceAll("_", " ").replace(/^./, (sign) => sign.toUpperCase());
-const short = (name) => (name === YOU ? "person" : name.replace(/^\d+\//, ""));
+const short = (name) => (name === YOU ? "person" : agentTitle(name));
 
 /** The view. */
 export async function show(main, parameters) {
@@ -70,7 +69,7 @@ function unfinished(tables) {
     const can = live || mine || table.free.length;
     const word = live ? "Watch" : mine ? "Go on" : table.free.length ? "Take a seat" : "Going on";
     const where = `#/${live ? "watch" : "play"}?table=${table.table}`;
-    return make("li", {}, make("span", {}, make("strong", {}, title(table.game)), " ",
+    return make("li", {}, make("span", {}, make("strong", { title: table.game }, title(table.game)), " ",
       make("span", { className: "muted" }, table.agents.map(short).join(" – "))),
     can ? make("a", { href: where }, word) : make("span", { className: "muted" }, word));
   });
@@ -109,8 +108,8 @@ async function setupView(main, parameters) {
   const form = make("form", { className: "setup panel" },
     make("div", { className: "seats" }, ...seats.map(({ row }) => row)),
     make("div", { className: "options" },
-      make("label", { htmlFor: "practice", className: "check" }, practice, make("span", {}, "Practice ",
-        make("span", { className: "muted" }, "– hints, and moves can be taken back"))),
+      ...(game.paced ? [] : [make("label", { htmlFor: "practice", className: "check" }, practice, make("span", {}, "Practice ",
+        make("span", { className: "muted" }, "– hints, and moves can be taken back")))]),
       ...(game.paced ? [make("label", { htmlFor: "pace" }, "Pace ", pace, paceWords)] : []),
       make("label", { htmlFor: "seed" }, "Seed ", seed)),
     make("div", { className: "begin" }, start, copy), problem);
@@ -124,8 +123,8 @@ async function setupView(main, parameters) {
       start.disabled = false;
     }
   };
-  main.append(make("div", { className: "headline" }, make("a", { href: "#/play", className: "back" }, "← All games")),
-    make("h1", {}, title(name)), make("p", { className: "muted lead" }, about), form);
+  main.append(make("div", { className: "choosing" }, make("a", { href: "#/play", className: "back" }, "← All games"),
+    make("h1", { title: name }, title(name)), make("p", { className: "muted lead" }, about), form));
   if (!mayWrite()) form.before(complaint("To play, open the link that the server printed: it carries the token."));
   look();
   start.focus({ preventScroll: true });
@@ -304,7 +303,7 @@ class Table {
     this.seats.replaceChildren(...open.players.map((player, k) => {
       const who = k === seat ? "you" : short(open.agents[k]);
       const row = make("li", { className: k === seat ? "you" : "" }, make("strong", {}, player),
-        make("span", { className: "muted" }, who), end ? make("span", { className: "pay number" }, signed(end.returns[k])) : null);
+        make("span", { className: "muted", title: open.agents[k] }, who), end ? make("span", { className: "pay number" }, signed(end.returns[k])) : null);
       row.style.setProperty("--hue", hue(k));
       return row;
     }));
@@ -324,7 +323,8 @@ class Table {
     this.pad.hidden = !paced || end !== null;
     if (paced) {
       this.moves.replaceChildren();
-      this.note.textContent = end ? "" : this.running && KEYBOARD.matches ? "Arrow keys or WASD to go, space for a bomb." : "";
+      this.note.textContent = end || !KEYBOARD.matches ? "" : this.running ? "Arrow keys or WASD to go, space for a bomb."
+        : "It goes on with P, or with your first move.";
       return;
     }
     this.moves.classList.toggle("many", legal.length > 6);

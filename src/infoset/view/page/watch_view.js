@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { complaint, go } from "./app.js";
-import { make } from "./dom.js";
+import { agentTitle, gameTitle, make } from "./dom.js";
 import { counted, nothing, pager, seats, way, when } from "./listing.js";
 
 const LIMIT = 40;
@@ -16,8 +16,8 @@ async function play(main, parameters) {
   const item = parameters.get("item"), match = parameters.get("match");
   const title = match ? `Game ${match}` : item.split("/").at(-1);
   const back = match ? way("compete", { item }) : way("watch");
-  main.append(make("div", { className: "view-head" }, make("h1", {}, title),
-    make("a", { href: back }, match ? "The tournament" : "All replays")));
+  main.append(make("div", { className: "watch-head" },
+    make("a", { href: back, className: "back" }, match ? "← The tournament" : "← All replays"), make("span", { className: "muted", title: item }, title)));
   const place = make("div", { className: "player-place", aria: { busy: "true" } }, make("p", { className: "muted" }, "Playing it again…"));
   main.append(place);
   try {
@@ -42,7 +42,7 @@ async function list(main, parameters) {
   const body = make("tbody");
   const head = make("span", { className: "muted number", aria: { role: "status" } });
   const pages = make("div");
-  const game = choice("Game", "Any game", "game"), agent = choice("Agent", "Anybody", "agent");
+  const game = choice("Game", "Any game", "game", gameTitle), agent = choice("Agent", "Anybody", "agent", agentTitle);
   const text = make("input", { type: "search", placeholder: "Find…", value: asked.text ?? "", aria: { label: "Find" } });
   let waiting = 0;
   text.oninput = () => {
@@ -52,13 +52,13 @@ async function list(main, parameters) {
   const table = make("div", { className: "panel scroll" }, make("table", { className: "list stacked" },
     make("thead", {}, make("tr", {}, ...["Game", "Agents by seat", "Payoffs", "When"].map((word) => make("th", { scope: "col", className: word === "When" ? "right" : "" }, word)))), body));
 
-  function choice(label, any, name) {
+  function choice(label, any, name, called) {
     const select = make("select", { onchange: () => change({ [name]: select.value }), aria: { label } });
     select.fill = (found) => {
       const chosen = asked[name] ?? "";
       const options = found.some(([value]) => value === chosen) || !chosen ? found : [[chosen, 0], ...found];
       select.replaceChildren(make("option", { value: "" }, any),
-        ...options.map(([value, count]) => make("option", { value }, `${value} (${count})`)));
+        ...options.map(([value, count]) => make("option", { value, title: value }, `${called(value)} (${count})`)));
       select.value = chosen;
     };
     return select;
@@ -98,13 +98,13 @@ async function list(main, parameters) {
 }
 
 function row(item, now) {
-  const name = make("a", { href: way("watch", { item: item.name }), title: item.title }, item.game || item.title);
+  const name = make("a", { href: way("watch", { item: item.name }), title: `${item.game} · ${item.title}` }, item.game ? gameTitle(item.game) : item.title);
   const time = make("td", { className: "muted right" }, when(item.changed, now));
   if (item.problem) {
     return make("tr", {}, make("th", { scope: "row" }, item.title), time, make("td", { className: "muted wide", colSpan: 2 }, item.problem));
   }
   const { agents, returns, over } = item.about;
   const paid = (returns ?? []).map((value) => String(Number(value.toFixed(3))).replace("-", "−")).join(" / ");
-  return make("tr", {}, make("th", { scope: "row" }, name), make("td", { className: "wide" }, seats(agents, returns)),
+  return make("tr", {}, make("th", { scope: "row", className: "wide" }, name), make("td", { className: "wide" }, seats(agents, returns)),
     make("td", { className: "number" }, over === false ? "not finished" : paid), time);
 }

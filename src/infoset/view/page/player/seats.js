@@ -1,6 +1,6 @@
 /* Who plays: whose eyes it is seen with, and a card a player. */
 
-import { make } from "../dom.js";
+import { agentTitle, make } from "../dom.js";
 
 /** A button for everything and for what each player sees. */
 export class Views {
@@ -38,7 +38,7 @@ export class Cards {
     const { player } = this, { stage, recording } = player, { elements, refresh } = stage.status(k);
     const move = make("span", { className: "move" });
     const name = make("span", { className: "name", title: recording.agents[k] },
-      recording.players[k], make("small", { textContent: recording.agents[k] }));
+      recording.players[k], make("small", { textContent: agentTitle(recording.agents[k]) }));
     const onclick = () => player.look(player.eyes.view === k ? null : k);
     const button = make("button", { type: "button", className: "seat-card", onclick, style: { "--tint": stage.tint(k) } },
       stage.portrait(k), name, move, ...elements);
