@@ -25,12 +25,11 @@ from infoset.web.explore_routes import EXPLORE
 from infoset.web.exploring import Exploring
 from infoset.web.nodes import short_labels
 from infoset.web.sources import find_game
-from infoset.web.wishes import Number, Of, Rows, View, Wish
+from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish, wanted
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 from infoset.remote.serving import Refusal
-from infoset.web.app import wanted
 
 EFG = Path(__file__).parents[1] / "examples" / "half_street_poker.efg"
 
@@ -235,7 +234,7 @@ def test_what_was_sampled_and_game_files_are_shown_too(room: Exploring, source: 
 
 def test_a_file_of_all_rows_reads_back(room: Exploring, folder: Path) -> None:
     valued(room, "item:0/kuhn.npz")
-    text, after = room.csv(Of("item:0/kuhn.npz"), 0)
+    text, after = room.csv(Piece("item:0/kuhn.npz"))
     rows = list(csv.DictReader(io.StringIO(text)))
     policy = TabularPolicy.load(folder / "kuhn.npz")
     assert after is None and len(rows) == 24

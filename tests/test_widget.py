@@ -1,10 +1,14 @@
-"""The replay player as a widget: its module runs in a browser as a notebook would run it."""
+"""Widgets: their modules run in a browser as a notebook would run them, with the kernel's side at the other end."""
 
 from __future__ import annotations
 
 import json
+import queue
+import re
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,77 +16,170 @@ import pytest
 
 import infoset
 from infoset.errors import MissingExtraError
-from infoset.view.widget import replay_widget, script, style
+from infoset.view.bundle import bundle
+from infoset.view.widget import replay_widget
+from infoset.web.widget import explorer_widget
 
 pytest.importorskip("anywidget", reason="anywidget is not installed (extra 'notebook')")
 
 HARNESS = """<!doctype html><meta charset="utf-8"><body {theme}><p id="before">text</p><div id="cell"></div>
 <script type="module">
 import widget from "./widget.js";
-const state = {state};
-window.leave = widget.render({{ model: {{ get: (name) => state[name] }}, el: document.getElementById("cell") }});
+const state = {state}, hearing = new Set();
+window.told = (message) => {{ for (const hear of hearing) hear(message); }};
+const model = {{
+  get: (name) => state[name],
+  send: (message) => window.ask(message),
+  on: (name, hear) => hearing.add(hear),
+  off: (name, hear) => hearing.delete(hear),
+}};
+window.leave = widget.render({{ model, el: document.getElementById("cell") }});
+window.listening = () => hearing.size;
 </script>"""
 
 
 def state_of(widget: Any) -> dict[str, Any]:
-    return {name: getattr(widget, name) for name in ("recording", "options", "style")}
+    return {name: getattr(widget, name) for name in widget.keys if name in ("recording", "options", "style", "place")}
+
+
+@contextmanager
+def notebook(widget: Any, theme: str, width: int = 1000) -> Iterator[Any]:
+    """A page that shows a widget; whatever goes wrong in it, or is asked of the network, fails the test."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("there is no chromium on the path")
+    dark = f'data-jp-theme-light="{"false" if theme == "dark" else "true"}"'
+    page_of = HARNESS.format(theme=dark, state=json.dumps(state_of(widget), allow_nan=False))
+    files = {"/": page_of, "/widget.js": str(widget._esm)}
+    wrong: list[str] = []
+
+    def serve(route: Any) -> None:
+        path = route.request.url.removeprefix("http://notebook")
+        if path not in files:
+            wrong.append(route.request.url)
+        kind = "text/javascript" if path.endswith(".js") else "text/html"
+        route.fulfill(body=files.get(path, ""), content_type=kind)
+
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.route("**/*", serve)
+        yield page
+        browser.close()
+    assert wrong == []
+
+
+def scheme_of(page: Any, selector: str) -> str:
+    shadow = "document.querySelector('#cell').shadowRoot"
+    found: str = page.evaluate(f"getComputedStyle({shadow}.querySelector('{selector}')).colorScheme")
+    return found
+
+
+FONT = "getComputedStyle(document.getElementById('before')).font"
 
 
 def test_the_module_is_the_page_s_own() -> None:
     match = infoset.play_match("leduc_poker", ["random", "random"], seed=4)
     widget = replay_widget(match, step=2)
     assert widget.options == {"start": 2, "speed": None}
-    assert "export default { render };" in script()
-    assert script().count("export ") == 1  # everything else is inside
-    assert ":root" not in style()
-    json.dumps(state_of(widget), allow_nan=False)
+    assert bundle("player.js") in str(widget._esm)
+    assert re.findall(r"^export .*", str(widget._esm), re.MULTILINE) == ["export default { render };"]
+    assert ":root" not in widget.style
 
 
-def test_without_anywidget_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from infoset.view import widget
-
-    widget._kind.cache_clear()
+@pytest.mark.parametrize("module", ["infoset.view.widget", "infoset.web.widget"])
+def test_without_anywidget_it_says_what_is_missing(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = sys.modules[module]
+    kind._kind.cache_clear()
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'infoset\[notebook\]'"):
-        replay_widget(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
+        if module == "infoset.view.widget":
+            replay_widget(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
+        else:
+            explorer_widget("kuhn_poker", infoset.solve("kuhn_poker", "lp").policy)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_plays_in_a_notebook(theme: str, tmp_path: Path) -> None:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("there is no chromium on the path")
+def test_a_match_plays(theme: str) -> None:
     match = infoset.play_match("leduc_poker", ["random", "random"], seed=4)
-    dark = f'data-jp-theme-light="{"false" if theme == "dark" else "true"}"'
-    state = json.dumps(state_of(replay_widget(match)))
-    files = {"/": HARNESS.format(theme=dark, state=state), "/widget.js": script()}
-    wrong: list[str] = []
-    with playwright.sync_playwright() as tool:
-        browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 800})
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-
-        def serve(route: Any) -> None:
-            path = route.request.url.removeprefix("http://notebook")
-            kind = "text/javascript" if path.endswith(".js") else "text/html"
-            route.fulfill(body=files[path], content_type=kind) if path in files else route.abort()
-
-        page.route("**/*", serve)
-        before = "getComputedStyle(document.getElementById('before')).font"
+    with notebook(replay_widget(match), theme) as page:
         page.goto("http://notebook/")
         player = page.locator(".player")
         player.wait_for()
-        page.screenshot(path=tmp_path / "widget.png", full_page=True)
         assert player.get_attribute("data-step") == "0"
         page.locator(".player").press("End")
         assert player.get_attribute("data-step") == str(len(match.steps))
-        scheme = page.evaluate("getComputedStyle(document.querySelector('#cell').shadowRoot.querySelector('.player')).colorScheme")  # fmt: skip
-        assert scheme == theme
-        font = page.evaluate(before)
+        assert scheme_of(page, ".player") == theme
+        font = page.evaluate(FONT)
         page.evaluate("window.leave()")
         assert page.locator(".player").count() == 0
-        assert page.evaluate(before) == font  # its styles stay inside
-        browser.close()
-    assert wrong == []
+        assert page.evaluate(FONT) == font  # its styles stay inside
+
+
+class Kernel:
+    """What a kernel does: hears a widget's messages, and passes on what its threads send."""
+
+    def __init__(self, widget: Any, page: Any) -> None:
+        self.widget, self.page, self.sent = widget, page, queue.Queue[dict[str, Any]]()
+        widget.send = self.sent.put
+        page.expose_function("ask", lambda message: widget._handle_custom_msg(message, []))
+
+    def until(self, locator: Any, count: int = 1) -> None:
+        """Work until something is seen."""
+        for _ in range(2000):
+            while not self.sent.empty():
+                self.page.evaluate("(message) => window.told(message)", self.sent.get())
+            if locator.count() == count:
+                return
+            self.page.wait_for_timeout(10)
+        raise AssertionError(f"never {count} times: {locator}")
+
+
+def cells(page: Any, key: str) -> list[str]:
+    """What stands in a row of the matrix."""
+    found: list[str] = page.locator(f'tr:has(th[title="{key}"]) td .ex-cell b').all_inner_texts()
+    return found
+
+
+def percents(policy: Any, player: int, key: str) -> list[str]:
+    return [f"{100 * p:.1f} %" for p in policy.probabilities(player, key).values()]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_strategy_is_explored_locked_and_answered(theme: str, tmp_path: Path) -> None:
+    solved = infoset.solve("kuhn_poker", "lp")
+    policy = solved.policy
+    widget = explorer_widget("kuhn_poker", policy)
+    with notebook(widget, theme) as page:
+        kernel = Kernel(widget, page)
+        page.goto("http://notebook/")
+        kernel.until(page.locator("tr[data-row]"), 3)
+        keys = [page.locator("tr[data-row] th").nth(k).get_attribute("title") for k in range(3)]
+        assert [cells(page, key) for key in keys] == [percents(policy, 0, key) for key in keys]
+        assert scheme_of(page, ".explore") == theme
+        page.locator("summary").click()
+        page.locator('tr[data-row="0"] td[data-move="1"]').click()  # a jack that bets
+        page.get_by_label("chance of bet in percent").fill("90")
+        page.get_by_role("button", name="Lock these chances").click()
+        page.get_by_label("Until exploitability").fill("0.001")
+        page.get_by_label("Method").select_option("pcfr+")
+        page.get_by_role("button", name="Solve again").click()
+        kernel.until(page.locator("th.ex-locked"))
+        lock = {"P1": {keys[0]: {"pass": 0.1, "bet": 0.9}}}
+        expected = infoset.solve("kuhn_poker", "pcfr+", target=0.001, lock=lock)
+        for key in keys:
+            assert cells(page, key) == percents(expected.policy, 0, key)
+        figure = page.locator("tr", has_text="Exploitability of the rest").locator("td").first
+        kernel.until(figure.and_(page.locator("td", has_text=re.compile(r"\d"))))
+        assert float(figure.inner_text()) == pytest.approx(expected.exploitability, rel=1e-3)
+        page.screenshot(path=tmp_path / "locked.png", full_page=True)
+        page.get_by_role("button", name="Back").click()
+        kernel.until(page.locator("th.ex-locked"), 0)
+        kernel.until(page.locator("tr[data-row]"), 3)
+        page.evaluate("window.leave()")
+        assert page.evaluate("window.listening()") == 0
+    widget.close()

@@ -1,4 +1,4 @@
-"""The replay player as a widget of a notebook (extra ``notebook``): the module of the page, in the notebook itself."""
+"""Modules of the page as widgets of a notebook (extra ``notebook``); here the replay player."""
 
 from __future__ import annotations
 
@@ -15,20 +15,27 @@ from infoset.view.speed import check_speed
 
 STYLES = ("base.css", "pictures.css", "player.css")
 HEIGHT = 720
-"""Pixels that the player takes for the window's height."""
+"""Pixels that are taken for the window's height."""
 
-RENDER = """
-function render({ model, el }) {
-  const root = el.attachShadow({ mode: "open" });
+MODULE = """
+const mount = (app, model) => {{
+{mount}
+}};
+function render({{ model, el }}) {{
+  const root = el.shadowRoot ?? el.attachShadow({{ mode: "open" }});
   const style = document.createElement("style"), app = document.createElement("div");
   style.textContent = model.get("style");
   app.className = "notebook";
-  app.dataset.theme = el.closest(NIGHTS) ? "dark" : "light";
-  root.append(style, app);
+  app.dataset.theme = el.closest({nights}) ? "dark" : "light";
+  root.replaceChildren(style, app);
+  return mount(app, model);
+}}
+export default {{ render }};
+"""
+
+MOUNT = """
   const player = page.mountPlayer(app, model.get("recording"), model.get("options"));
   return () => player.destroy();
-}
-export default { render };
 """
 
 
@@ -48,22 +55,20 @@ def replay_widget(
     check_speed(speed)
     data = recording(match, game)
     options = {"start": start_of(data, step), "speed": speed}
-    return _kind()(recording=data, options=options, style=style())
+    return _kind()(recording=data, options=options, style=style(*STYLES))
 
 
 @cache
 def _kind() -> Any:
     """The widget's class, made where anywidget is there."""
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:
-        raise MissingExtraError("a widget", "notebook") from None
+    check_library()
+    import anywidget
+    import traitlets
 
     class Replay(anywidget.AnyWidget):
         """What the browser is sent."""
 
-        _esm = script()
+        _esm = module(bundle("player.js") + MOUNT)
         recording = traitlets.Dict().tag(sync=True)
         options = traitlets.Dict().tag(sync=True)
         style = traitlets.Unicode().tag(sync=True)
@@ -71,14 +76,24 @@ def _kind() -> Any:
     return Replay
 
 
-@cache
-def script() -> str:
-    """The widget's module: the player with all that it imports, and ``render``."""
-    return f"{bundle('player.js')}\nconst NIGHTS = {NIGHTS!r};\n{RENDER}"
+def check_library() -> None:
+    """Raise ``MissingExtraError`` without anywidget."""
+    try:
+        import anywidget  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("a widget", "notebook") from None
+
+
+def module(mount: str) -> str:
+    """A widget's module: ``mount`` puts something into ``app``, with the ``model``, and returns how to take it away.
+
+    It stands inside a function, so that what its modules keep belongs to one view.
+    """
+    return MODULE.format(mount=mount, nights=repr(NIGHTS))
 
 
 @cache
-def style() -> str:
-    """The page's styles as those of a part of a page: nothing of them leaves it, nothing of the notebook comes in."""
-    css = "\n".join(map(source, STYLES)).replace(":root", ":host").replace("\nbody {", "\n.notebook {")
+def style(*names: str) -> str:
+    """Styles of the page as those of a part of a page: nothing leaves it, nothing of the notebook comes in."""
+    css = "\n".join(map(source, names)).replace(":root", ":host").replace("\nbody {", "\n.notebook {")
     return f"{css}\n.notebook {{ --tall: {HEIGHT}px; background: var(--ground); border-radius: 16px; padding: 14px; }}"

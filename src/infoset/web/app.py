@@ -157,14 +157,6 @@ def _object(body: bytes) -> dict[str, Any]:
         raise Refusal(HTTPStatus.BAD_REQUEST, f"no JSON object: {one_line(str(error), 200)}") from None
 
 
-def wanted(kind: Any, asked: dict[str, Any]) -> Any:
-    """What was asked as a struct; numbers in addresses are texts.  Raises ``Refusal`` for what does not fit."""
-    try:
-        return msgspec.convert(asked, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None
-
-
 def told(value: Any, status: int = 200) -> Response:
     """JSON; bytes are JSON already."""
     body = value if isinstance(value, bytes) else msgspec.json.encode(value)

@@ -8,16 +8,16 @@ from typing import Any
 import msgspec
 from starlette.responses import StreamingResponse
 
-from infoset.web.app import Answer, Question, Site, wanted
+from infoset.web.app import Answer, Question, Site
 from infoset.web.guard import SECURITY
-from infoset.web.wishes import Number, Of, Rows, View, Wish
+from infoset.web.wishes import ASKED, WRITES, Piece, wanted
 
 
-def _of(method: str, kind: Any) -> Answer:
-    """Asked of the worker with what ``kind`` holds."""
+def _of(method: str) -> Answer:
+    """Asked of the worker as it is."""
 
     async def answer(site: Site, asked: dict[str, Any]) -> Any:
-        return await site.studies.ask("explore", method, wanted(kind, asked))
+        return await site.studies.ask("explore", method, wanted(ASKED[method], asked))
 
     return answer
 
@@ -29,8 +29,8 @@ async def ready(site: Site, _: dict[str, Any]) -> Any:
 
 async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
     """All rows of a strategy as a file, piece by piece."""
-    wish = wanted(Of, asked)
-    text, after = msgspec.json.decode(await site.studies.ask("explore", "csv", wish, 0))
+    wish = wanted(Piece, asked)
+    text, after = msgspec.json.decode(await site.studies.ask("explore", "csv", wish))
 
     async def pieces() -> AsyncIterator[str]:
         piece, begin = text, after
@@ -38,20 +38,14 @@ async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
             yield piece
             if begin is None:
                 return
-            piece, begin = msgspec.json.decode(await site.studies.ask("explore", "csv", wish, begin))
+            piece, begin = msgspec.json.decode(await site.studies.ask("explore", "csv", Piece(wish.source, begin)))
 
     headers = {**SECURITY, "content-disposition": 'attachment; filename="strategy.csv"'}
     return StreamingResponse(pieces(), media_type="text/csv", headers=headers)
 
 
+ANSWERS = {"csv": table, **{method: _of(method) for method in ASKED if method != "csv"}}
 EXPLORE = (
     Question("/api/explore/ready", ready),
-    Question("/api/explore/open", _of("open", Of)),
-    Question("/api/explore/node", _of("node", Rows)),
-    Question("/api/explore/values", _of("values", Of)),
-    Question("/api/explore/differences", _of("differences", View)),
-    Question("/api/explore/csv", table),
-    Question("/api/explore/task", _of("task", Number)),
-    Question("/api/explore/solve", _of("solve", Wish), writes=True),
-    Question("/api/explore/cancel", _of("cancel", Number), writes=True),
+    *(Question(f"/api/explore/{method}", answer, method in WRITES) for method, answer in ANSWERS.items()),
 )

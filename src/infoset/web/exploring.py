@@ -24,7 +24,7 @@ from infoset.web import nodes
 from infoset.web.nodes import Place, Row
 from infoset.web.shelf import find
 from infoset.web.sources import MAX_HISTORIES, Source, find_game, stamp
-from infoset.web.wishes import Number, Of, Rows, View, Wish
+from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
@@ -69,8 +69,10 @@ class Task:
 class Exploring:
     """Strategies that are looked at, and solving on their behalf."""
 
-    def __init__(self, folders: tuple[Path, ...]) -> None:
+    def __init__(self, folders: tuple[Path, ...], own: tuple[Source, ...] = ()) -> None:
+        """``own`` are held from the start, and as long as this is."""
         self.folders = folders
+        self.own = {source.name: source for source in own}
         self.sources: OrderedDict[str, Source] = OrderedDict()
         self.tasks: dict[int, Task] = {}
         self._numbers = count(1)
@@ -90,6 +92,8 @@ class Exploring:
 
     def source(self, name: str) -> Source:
         """One that is held, or that is read now; a file that has changed is read anew.  Raises ``Refusal``."""
+        if name in self.own:
+            return self.own[name]
         with self._holding:
             reading = self._reading.setdefault(name, threading.Lock())
             if len(self._reading) > 1000:
@@ -307,9 +311,9 @@ class Exploring:
             "largest": max((apart for _, apart, _ in found), default=0.0),
         }  # fmt: skip
 
-    def csv(self, wish: Of, first: int) -> tuple[str, int | None]:
+    def csv(self, wish: Piece) -> tuple[str, int | None]:
         """A piece of all rows as text, and where the next begins."""
-        source = self.source(wish.source)
+        source, first = self.source(wish.source), wish.first
         text = StringIO()
         write = csv.writer(text, lineterminator="\n")
         if first == 0:

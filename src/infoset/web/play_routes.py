@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from infoset.web.app import Question, Site, wanted
+from infoset.web.app import Question, Site
+from infoset.web.wishes import wanted
 
 
 class OfGame(msgspec.Struct):

@@ -25,6 +25,7 @@ from infoset.search.public_walk import PublicWalk
 
 if TYPE_CHECKING:
     from infoset.compiled import Compiled
+    from infoset.policies.saved import SavedPolicy
     from infoset.policies.tabular import TabularPolicy
     from infoset.solvers.method import Lock
     from infoset.solvers.metrics import Evaluation
@@ -67,6 +68,14 @@ class Source:
             from infoset.policies.saved import load_policy
 
             source._take(load_policy(place))
+        return source
+
+    @classmethod
+    def of_policy(cls, name: str, policy: SavedPolicy, game: Game) -> Source:
+        """What is at hand."""
+        source = cls(name, ())
+        source.__dict__["game"] = game
+        source._take(policy)
         return source
 
     @classmethod

@@ -1,10 +1,14 @@
-"""What the page may ask of *Explore*, checked where it arrives; it is handed to the worker so."""
+"""What may be asked of *Explore*, checked where it arrives; it is handed on so, by the server and by a widget."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from http import HTTPStatus
+from typing import Annotated, Any
 
 import msgspec
+
+from infoset.errors import one_line
+from infoset.remote.serving import Refusal
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 Place = Annotated[str, msgspec.Meta(max_length=20_000)]
@@ -52,3 +56,27 @@ class Number(msgspec.Struct, frozen=True):
     """A task by its number."""
 
     task: Steps
+
+
+class Piece(Of, frozen=True):
+    """The rows from the ``first`` on, as many as are told at once."""
+
+    first: Steps = 0
+
+
+ASKED: dict[str, type[msgspec.Struct]] = {
+    "open": Of, "node": Rows, "values": Of, "differences": View, "task": Number, "solve": Wish, "cancel": Number,
+    "csv": Piece,
+}  # fmt: skip
+"""The questions by their name, with what each holds."""
+
+WRITES = ("solve", "cancel")
+"""Those that start or stop something."""
+
+
+def wanted(kind: Any, asked: dict[str, Any]) -> Any:
+    """What was asked as a struct; numbers in addresses are texts.  Raises ``Refusal`` for what does not fit."""
+    try:
+        return msgspec.convert(asked, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None

@@ -165,15 +165,7 @@ def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
     room = getattr(import_module(module), name)(lambda topic, value: send(NEWS, topic, value), *arguments)
 
     def answer(number: int, method: str, given: tuple[Any, ...]) -> None:
-        try:
-            send(number, True, getattr(room, method)(*given))
-        except InfosetError as error:
-            send(number, False, (HTTPStatus.UNPROCESSABLE_ENTITY, str(error)))
-        except Refusal as error:
-            send(number, False, (error.status, error.why))
-        except Exception as error:  # a fault of ours: told, and the process goes on
-            sys.excepthook(*sys.exc_info())
-            send(number, False, (HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error ({type(error).__name__})"))
+        send(number, *outcome(lambda: getattr(room, method)(*given)))
 
     with ThreadPoolExecutor(THREADS) as threads:
         while True:
@@ -186,3 +178,16 @@ def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
             threads.submit(answer, *question)
         room.close()
         threads.shutdown(wait=False, cancel_futures=True)
+
+
+def outcome(call: Callable[[], Any]) -> tuple[bool, Any]:
+    """Whether a question was answered, and the answer, or the status and the reason why not."""
+    try:
+        return True, call()
+    except InfosetError as error:
+        return False, (HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
+    except Refusal as error:
+        return False, (error.status, error.why)
+    except Exception as error:  # a fault of ours: told, and the process goes on
+        sys.excepthook(*sys.exc_info())
+        return False, (HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error ({type(error).__name__})")

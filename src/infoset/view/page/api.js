@@ -28,6 +28,9 @@ export async function post(path, body = {}) {
   return answered(await reached(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
+/** Of a link what saves the answer as a file. */
+export const saving = (path, parameters, name) => ({ href: `/api/${path}?${new URLSearchParams(parameters)}`, download: name });
+
 /** Whether something may be changed from here. */
 export const mayWrite = () => token() !== "";
 

@@ -26,6 +26,16 @@ export function glyph(path) {
   return draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("path", { d: path, fill: "none" }));
 }
 
+/** What has the focus, as who is in the same tree sees it: a widget has one of its own. */
+export const focused = (element) => element.getRootNode().activeElement;
+
+/** Give a file to save, made of pieces. */
+export function save(name, pieces, type) {
+  const url = URL.createObjectURL(new Blob(pieces, { type }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
 /** A payoff or value as people write it: ``+1``, ``−0.056``. */
 export function signed(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";

@@ -1,8 +1,9 @@
 /* Explore: a strategy, node by node; what others keep to; two strategies side by side. */
 
-import { get, mayWrite, post } from "./api.js";
+import { address, sourceIn } from "./address.js";
+import { get, mayWrite, post, saving } from "./api.js";
 import { complaint, go, say } from "./app.js";
-import { gameTitle, make, percent, signed, typing } from "./dom.js";
+import { gameTitle, make, percent, save, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
 import { LockPanel, waitFor } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
@@ -11,18 +12,11 @@ import { wayTree } from "./tree.js";
 const ROWS = 100;
 
 export async function show(main, parameters) {
-  const item = parameters.get("item"), game = parameters.get("game"), lock = parameters.get("lock");
-  if (!item && !game && !lock) return landing(main);
-  const source = item ? `item:${item}` : game ? `game:${game}` : `lock:${lock}`;
+  const source = sourceIn(parameters);
+  if (!source) return landing(main);
   const view = new Explorer(main, source, parameters);
   await view.open();
   return () => view.close();
-}
-
-/** The address of a source. */
-export function address(source, more = {}) {
-  const [kind, ...rest] = source.split(":");
-  return { [kind]: rest.join(":"), ...more };
 }
 
 class Explorer {
@@ -36,12 +30,13 @@ class Explorer {
     this.closed = false;
     this.asked = 0;
     this.keys = (event) => this.key(event);
-    addEventListener("keydown", this.keys);
+    this.root = main.getRootNode(); // in a notebook no more than this view hears its keys
+    this.root.addEventListener("keydown", this.keys);
   }
 
   close() {
     this.closed = true;
-    removeEventListener("keydown", this.keys);
+    this.root.removeEventListener("keydown", this.keys);
   }
 
   async open() {
@@ -102,7 +97,7 @@ class Explorer {
       make("header", { className: "ex-head" },
         make("h1", { title: about.game || where }, this.title), make("span", { className: "muted" }, [where, by, rows].filter(Boolean).join(" · ")),
         make("div", { className: "ex-tools" }, compare,
-          make("a", { className: "ex-small", href: `/api/explore/csv?${new URLSearchParams({ source: this.source })}`, download: "strategy.csv" }, "CSV"),
+          make("a", { className: "ex-small", ...saving("explore/csv", { source: this.source }, "strategy.csv") }, "CSV"),
           make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
       make("div", { className: "ex-body" },
@@ -430,10 +425,8 @@ class Explorer {
 
   saveSvg() {
     const picture = pictured(this.matrices.map((m) => ({ group: m.group, rows: [...m.rows.entries()].sort((a, b) => a[0] - b[0]).map((e) => e[1]).slice(0, 60) })),
-      this.node.hues, this.measure, `${this.title}: ${MEASURES[this.measure].name.toLowerCase()} ${this.wayWords()}`);
-    const url = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
-    make("a", { href: url, download: "strategy.svg" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+      this.node.hues, this.measure, `${this.title}: ${MEASURES[this.measure].name.toLowerCase()} ${this.wayWords()}`, this.main);
+    save("strategy.svg", [picture], "image/svg+xml");
   }
 
   wayWords() {

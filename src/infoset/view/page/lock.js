@@ -1,9 +1,9 @@
 /* What players keep to, and solving around it. */
 
+import { address } from "./address.js";
 import { get, mayWrite, post } from "./api.js";
 import { go } from "./app.js";
-import { make, percent } from "./dom.js";
-import { address } from "./explore.js";
+import { focused, make, percent } from "./dom.js";
 import { colour } from "./matrix.js";
 
 const METHODS = ["auto", "pcfr+", "dcfr", "cfr+", "cfr"];
@@ -59,7 +59,7 @@ export class LockPanel {
   }
 
   point(group, row) {
-    if (this.element.contains(document.activeElement) && this.at) return;
+    if (this.element.contains(focused(this.element)) && this.at) return;
     this.at = { group, row, name: this.explorer.about.players[group.player] };
     this.drawSliders();
   }
@@ -77,9 +77,10 @@ export class LockPanel {
         if (k === changed) chances[k] = value;
         else chances[k] = rest > 0 ? p * left / rest : left / (chances.length - 1);
       });
+      const active = focused(this.element);
       fields.forEach(([slide, type], k) => {
-        if (document.activeElement !== slide || k !== changed) slide.value = chances[k];
-        if (document.activeElement !== type || k !== changed) type.value = Number((100 * chances[k]).toFixed(3));
+        if (active !== slide || k !== changed) slide.value = chances[k];
+        if (active !== type || k !== changed) type.value = Number((100 * chances[k]).toFixed(3));
       });
     };
     const lines = group.moves.map((move, k) => {

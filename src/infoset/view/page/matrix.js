@@ -1,6 +1,6 @@
 /* Rows of information sets by moves: a table that makes only the rows that are seen. */
 
-import { hue, make, percent, signed } from "./dom.js";
+import { focused, hue, make, percent, signed } from "./dom.js";
 
 const ROW = 36, PAGE = 100, AROUND = 12, MOST = 400000;
 
@@ -136,13 +136,13 @@ export class Matrix {
     this.drawn = [begin, end];
     const most = this.most();
     const space = (count) => make("tr", { aria: { hidden: "true" }, style: { height: `${count * ROW}px` } });
-    const focused = this.table.contains(document.activeElement);
+    const kept = this.table.contains(focused(this.table));
     this.body.replaceChildren(
       ...(begin ? [space(begin)] : []),
       ...Array.from({ length: end - begin }, (_, k) => this.line(begin + k, most)),
       ...(end < this.total ? [space(this.total - end)] : []),
     );
-    if (focused) this.cell(...this.at)?.focus({ preventScroll: true });
+    if (kept) this.cell(...this.at)?.focus({ preventScroll: true });
   }
 
   most() {
@@ -233,12 +233,12 @@ export class Matrix {
   }
 }
 
-/** The rows of a group as a picture of its own. */
-export function pictured(groups, hues, show, title) {
-  const measure = MEASURES[show], css = getComputedStyle(document.documentElement);
+/** The rows of a group as a picture of its own, in the colours and letters of ``place``. */
+export function pictured(groups, hues, show, title, place) {
+  const measure = MEASURES[show], css = getComputedStyle(place);
   const paint = (name) => {
     const probe = make("span", { style: { color: `var(${name})` } });
-    document.body.append(probe);
+    place.append(probe);
     const found = getComputedStyle(probe).color;
     probe.remove();
     return found;

@@ -1,0 +1,49 @@
+/* What app.js is to the page: in a notebook one thing shown after another stands in the same place, with a way back. */
+
+import { make } from "../dom.js";
+
+const been = [];
+let frame = null, back = null, news = null, show = null, shown = 0, leave = () => {};
+
+/** Show ``what(main, parameters)`` in ``app``, and where it goes from there.  Returns how to leave. */
+export function begin(app, what, parameters) {
+  show = what;
+  back = make("button", { type: "button", hidden: true, onclick: () => { been.pop(); open(); } }, "← Back");
+  frame = make("div", {});
+  news = make("p", { className: "unseen", aria: { live: "polite" } });
+  app.append(back, frame, news);
+  go("explore", parameters);
+  return () => { shown++; leave(); };
+}
+
+/** Show something else; with ``replace`` only remember that this is where we are. */
+export function go(view, parameters = {}, replace = false) {
+  if (replace) been.pop();
+  been.push(parameters);
+  if (!replace) open();
+}
+
+/** Say something to who cannot see it. */
+export function say(text) {
+  news.textContent = text;
+}
+
+/** A mistake or a missing thing, in a line, where the view stands. */
+export function complaint(text, ...more) {
+  return make("p", { className: "complaint", aria: { role: "alert" } }, text, ...more);
+}
+
+async function open() {
+  const number = ++shown, main = make("div", { className: "view-explore" });
+  leave();
+  leave = () => {};
+  back.hidden = been.length < 2;
+  frame.replaceChildren(main);
+  try {
+    const left = await show(main, new URLSearchParams(been.at(-1)));
+    if (number === shown) leave = left;
+    else left();
+  } catch (error) {
+    if (number === shown) main.replaceChildren(complaint(error.message));
+  }
+}

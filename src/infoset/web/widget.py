@@ -1,0 +1,114 @@
+"""*Explore* as a widget of a notebook (extra ``notebook``): the view of the page, answered by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from infoset.base import Game
+from infoset.catalog import load
+from infoset.errors import one_line
+from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.remote.serving import Refusal
+from infoset.view.bundle import bundle
+from infoset.view.widget import check_library, module, style
+from infoset.web.exploring import Exploring
+from infoset.web.sources import Source
+from infoset.web.wishes import ASKED, Text, wanted
+from infoset.web.workers import outcome
+
+STYLES = ("base.css", "explore.css")
+REPLACED = {"api.js": "notebook/api.js", "app.js": "notebook/app.js"}
+MOUNT = 'return page.mountExplorer(app, model, model.get("place"));'
+NAME = "policy"  # of what is shown, among what can be compared
+THREADS = 4
+
+
+def explorer_widget(game: Game | str, policy: SavedPolicy | str | Path) -> Any:
+    """A widget that shows ``policy``, a policy or its file, in ``game``, node by node; locks are solved around in it.
+
+    It asks the kernel, which answers from threads; ``close()`` ends what is being solved.  Raises ``MissingExtraError``
+    without anywidget, and what ``load`` and ``load_policy`` raise.
+
+    >>> from infoset.web.widget import explorer_widget
+    >>> widget = explorer_widget("kuhn_poker", infoset.solve("kuhn_poker", "lp").policy)
+    >>> widget.place
+    {'item': 'policy'}
+    >>> widget.close()
+    """
+    kind = _kind()
+    rules = load(game) if isinstance(game, str) else game
+    found = load_policy(policy) if isinstance(policy, (str, Path)) else policy
+    return kind(Source.of_policy(f"item:{NAME}", found, rules))
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A question of a view: its number comes back with the answer."""
+
+    number: Text
+    path: Text
+    asked: dict[str, Any] = {}
+
+
+class Answers:
+    """What the server's ``/api/…`` would say of one strategy."""
+
+    def __init__(self, source: Source) -> None:
+        self.room = Exploring((), (source,))
+        self.threads = ThreadPoolExecutor(THREADS)
+
+    def hear(self, content: Any, send: Callable[[dict[str, Any]], object]) -> None:
+        """Answer from a thread.  Raises ``Refusal`` for what is no message."""
+        message: Message = wanted(Message, content)
+
+        def work() -> None:
+            good, found = outcome(lambda: msgspec.json.encode(self.answer(message)).decode())
+            send({"number": message.number, **({"answer": found} if good else {"refused": found[1]})})
+
+        self.threads.submit(work)
+
+    def answer(self, message: Message) -> Any:
+        """What is asked for.  Raises ``Refusal``, and what the room raises."""
+        if message.path == "shelf":
+            return [{"name": NAME, "kind": "policy"}]
+        place, _, method = message.path.partition("/")
+        if place != "explore" or method not in ASKED:
+            raise Refusal(HTTPStatus.NOT_FOUND, f"{one_line(message.path, 100)} is unknown here")
+        return getattr(self.room, method)(wanted(ASKED[method], message.asked))
+
+    def close(self) -> None:
+        """Give up what is being worked on."""
+        self.room.close()
+        self.threads.shutdown(wait=False, cancel_futures=True)
+
+
+@cache
+def _kind() -> Any:
+    """The widget's class, made where anywidget is there."""
+    check_library()
+    import anywidget
+    import traitlets
+
+    class Explorer(anywidget.AnyWidget):
+        """What the browser is sent, and who answers it."""
+
+        _esm = module(f"{bundle('notebook/explore.js', replaced=REPLACED)}\n{MOUNT}")
+        place = traitlets.Dict().tag(sync=True)
+        style = traitlets.Unicode().tag(sync=True)
+
+        def __init__(self, source: Source) -> None:
+            super().__init__(place={"item": NAME}, style=style(*STYLES))
+            self.answers = Answers(source)
+            self.on_msg(lambda _, content, buffers: self.answers.hear(content, self.send))
+
+        def close(self) -> None:
+            self.answers.close()
+            super().close()
+
+    return Explorer
