@@ -44,7 +44,7 @@ class Guard:
         """Raise ``Refusal`` for a foreign Host or Origin, and for an address that asks too often."""
         hosts = connection.headers.getlist("host")
         self._check_host(hosts[0] if len(hosts) == 1 else "")
-        if any(urlsplit(origin).netloc != hosts[0] for origin in connection.headers.getlist("origin")):
+        if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
             raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
         self._check_rate(connection.client.host if connection.client else "")
 
@@ -54,8 +54,8 @@ class Guard:
             raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
 
     def _check_host(self, host: str) -> None:
-        parts = urlsplit(f"//{host}")
         try:
+            parts = urlsplit(f"//{host}")
             name, port = parts.hostname or "", parts.port
         except ValueError:
             name, port = "", None
@@ -71,6 +71,14 @@ class Guard:
             self._left.popitem(last=False)
         if left < 1:
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests; try again in a second")
+
+
+def _place(origin: str) -> str:
+    """The host and port of a page; nothing for what is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 def names_of(host: str) -> tuple[str, ...]:

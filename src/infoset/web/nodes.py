@@ -25,6 +25,7 @@ MAX_BRANCHES = 400  # told of one step
 MAX_ROWS = 300  # told at once
 MAX_DEPTH = 400
 LAST = "\U0010ffff"
+_BRANCHES = re.compile(r"([0-9]{1,9}(\.[0-9]{1,9})*)?")
 _WORD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+')
 
 
@@ -65,6 +66,8 @@ def words_of(key: str) -> list[str]:
 
 def public_place(source: Source, at: str) -> Place:
     """After the branches ``0.2.1``.  Raises ``Refusal`` for a way that does not lead anywhere, and what walks raise."""
+    if not _BRANCHES.fullmatch(at):
+        raise Refusal(HTTPStatus.NOT_FOUND, f"there is no way {shorten(at)} in this game")
     wanted = [int(part) for part in at.split(".") if part]
     with source.working:
         node, taken, steps, ends = source.walk.start, list[int](), list[dict[str, Any]](), False

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from functools import cached_property
 from http import HTTPStatus
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 from infoset.base import Action, Agent, Game, InformationState
@@ -35,7 +37,7 @@ EQUILIBRIUM = "equilibrium"
 ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "playground", "policy", "scripted", "trained"})
 """Agents that open files, addresses or processes: a table has those of the shelf instead."""
 MAX_NAME = 200
-SOLVING = 5.0  # seconds
+BUILDING, SOLVING = 15.0, 5.0  # seconds
 MAX_POSITIONS = 300_000
 MAX_SOLUTIONS = 8
 FAMILIES = {"gdl": "Described in GDL-II", "pommerman": "Pommerman"}
@@ -56,6 +58,11 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
         raise UnknownNameError("game", parsed.word, known_games())
     _check_plain(parsed)
     return load(name)
+
+
+def replay_name(folders: tuple[Path, ...], name: str) -> str:
+    """The name of a game by which ``load`` finds it again: a file's path.  Raises ``Refusal`` where that is gone."""
+    return str(_file(folders, name)) if Path(name).suffix.lower() in READERS else name
 
 
 def _file(folders: tuple[Path, ...], name: str) -> Path:
@@ -95,8 +102,8 @@ class Agents:
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders = folders
-        self.solved: dict[str, Solved] = {}
-        self.refused: dict[str, str] = {}
+        self.solved: dict[Game | str, Solved] = {}  # by ``key_of``
+        self.refused: dict[Game | str, str] = {}
         self.lock = threading.RLock()
 
     def check(self, name: str) -> None:
@@ -131,18 +138,20 @@ class Agents:
 
     def equilibrium(self, game: Game, step: Any = lambda word: None) -> Solved:
         """``game`` solved, within seconds.  Raises ``BudgetError`` where it is too large for that."""
+        key = key_of(game)
         with self.lock:
-            if game.name in self.refused:
-                raise BudgetError(self.refused[game.name])
-            if game.name not in self.solved:
-                while len(self.solved) >= MAX_SOLUTIONS:
-                    self.solved.pop(next(iter(self.solved)))
+            if key in self.refused:
+                raise BudgetError(self.refused[key])
+            if key not in self.solved:
+                for kept in (self.solved, self.refused):
+                    while len(kept) >= MAX_SOLUTIONS:
+                        kept.pop(next(iter(kept)))
                 try:
-                    self.solved[game.name] = solve_soon(game, step)
+                    self.solved[key] = solve_soon(game, step)
                 except (BudgetError, UnsupportedGameError) as error:
-                    self.refused[game.name] = str(error)
+                    self.refused[key] = str(error)
                     raise
-            return self.solved[game.name]
+            return self.solved[key]
 
     def hint(
         self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...]
@@ -228,7 +237,7 @@ def solve_soon(game: Game, step: Any) -> Solved:
     from infoset.solvers.method import Options
     from infoset.solving import solve
 
-    compiled = Compiled(game, progress=small(step))
+    compiled = Compiled(game, progress=small(step, BUILDING))
     step("building the game")
     method = choose(compiled, Options()).method.name
     step(f"solving it by {method}")
@@ -236,13 +245,24 @@ def solve_soon(game: Game, step: Any) -> Solved:
     return Solved(solution.policy, compiled, solution.gap)
 
 
-def small(step: Any = lambda word: None) -> Any:
-    """For ``Compiled``: raises ``BudgetError`` for a game of too many positions."""
+def key_of(game: Game) -> Game | str:
+    """By what its solution is found again: shipped games by name, those of files, which may change, as they are."""
+    from infoset.formats.efg import EfgGame  # which goes by the stem of its file
+
+    shipped = not isinstance(game, EfgGame) and game.name.partition("(")[0] in known_games()
+    return game.name if shipped else game
+
+
+def small(step: Any = lambda word: None, seconds: float = inf) -> Any:
+    """For ``Compiled``: raises ``BudgetError`` for a game of too many positions, or that takes longer to build."""
+    until = monotonic() + seconds
 
     def count(found: int) -> None:
         step(f"building the game: {found:,} positions")
         if found > MAX_POSITIONS:
             raise BudgetError(f"more than {MAX_POSITIONS:,} positions: too large to be solved while you wait")
+        if monotonic() > until:
+            raise BudgetError(f"not built after {seconds:g} s: too large to be solved while you wait")
 
     return count
 

@@ -168,9 +168,16 @@ def _line(site: Site, talk: Callable[[Site, WebSocket, dict[str, Any]], Awaitabl
 
 async def _first(socket: WebSocket) -> dict[str, Any]:
     try:
-        return _read(await asyncio.wait_for(socket.receive_text(), PATIENCE))
+        return _read(await asyncio.wait_for(_text(socket), PATIENCE))
     except TimeoutError:
         raise Closed(POLICY_VIOLATION, "nothing was said") from None
+
+
+async def _text(socket: WebSocket) -> str:
+    try:
+        return await socket.receive_text()
+    except KeyError:
+        raise Closed(POLICY_VIOLATION, "bytes, and no text") from None
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -198,16 +205,19 @@ async def _seat(site: Site, socket: WebSocket, first: dict[str, Any]) -> None:
     site.hub.join(topic, viewer)
     try:
         await site.tables.ask("join", table, chair)
-        await _both(_listen(site, socket, table, chair), _write(socket, viewer))
+        try:
+            await _both(_listen(site, socket, table, chair), _write(socket, viewer))
+        finally:
+            if not viewer.gone:  # another process never heard of its coming
+                _later(site.tables.tell("leave", table, chair))
     finally:
         site.hub.leave(topic, viewer)
-        _later(site.tables.tell("leave", table, chair))
 
 
 async def _listen(site: Site, socket: WebSocket, table: str, chair: int) -> None:
     left, then = BURST, monotonic()
     while True:
-        message = _read(await socket.receive_text())
+        message = _read(await _text(socket))
         now = monotonic()
         left, then = min(BURST, left + (now - then) * RATE) - 1, now
         if left < 0:
@@ -235,11 +245,14 @@ async def _live(site: Site, socket: WebSocket, _: dict[str, Any]) -> None:
     site.hub.join(topic, viewer)
     try:
         last, whole = await site.tables.ask("watch", table)
-        await socket.send_text(whole.decode())
-        await _both(_deaf(socket), _stream(site, socket, viewer, table, last))
+        try:
+            await socket.send_text(whole.decode())
+            await _both(_deaf(socket), _stream(site, socket, viewer, table, last))
+        finally:
+            if not viewer.gone:
+                _later(site.tables.tell("unwatch", table))
     finally:
         site.hub.leave(topic, viewer)
-        _later(site.tables.tell("unwatch", table))
 
 
 async def _stream(site: Site, socket: WebSocket, viewer: Viewer, table: str, last: int) -> None:
@@ -260,7 +273,7 @@ async def _deaf(socket: WebSocket) -> None:
     """Until the other side goes; it has nothing to say."""
     heard = 0
     while True:
-        await socket.receive_text()
+        await _text(socket)
         heard += 1
         if heard > BURST:
             raise Closed(POLICY_VIOLATION, "too many messages")

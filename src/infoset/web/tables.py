@@ -36,7 +36,7 @@ from infoset.remote.serving import Refusal
 from infoset.view.pictures import whole
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, listed, small
+from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small
 from infoset.web.workers import News
 
 MAX_TABLES = 300
@@ -125,17 +125,10 @@ class Tables:
         """Whether a quarter of a second, or so, shows all of its positions."""
         from infoset.compiled import Compiled
 
-        if game.name in self.agents.solved:
+        if key_of(game) in self.agents.solved:
             return True
-        until, check = monotonic() + 0.4, small()
-
-        def count(found: int) -> None:
-            check(found)
-            if monotonic() > until:
-                raise ParameterError("too large")
-
         try:
-            return Compiled(game, progress=count).graph is not None
+            return Compiled(game, progress=small(seconds=0.4)).graph is not None
         except InfosetError:
             return False
 
@@ -158,11 +151,12 @@ class Tables:
             self.agents.check(name)
         if plan.practice and plan.agents.count(HUMAN) != 1:
             raise ParameterError("practice is for one person alone")
+        if plan.seed is not None and plan.agents.count(HUMAN) > 1:
+            raise ParameterError("seed is for one person at most: who names it could look up what the others hold")
         seed = secrets.randbelow(2**53) if plan.seed is None else plan.seed
         kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed)
         table = Table(self, kept, game)
         key = table.take(None) if HUMAN in plan.agents else {}
-        table.keep()
         self._add(table)
         return {"table": kept.id, **key}
 
@@ -170,6 +164,7 @@ class Tables:
         with self.lock:
             if len(self.tables) >= MAX_TABLES:
                 raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables go on already")
+            table.keep()
             self.tables[table.kept.id] = table
         table.start()
 
@@ -177,7 +172,7 @@ class Tables:
         """The tables that go on, and those that could: nothing that is hidden from anybody at them."""
         with self.lock:
             mine = dict(self.tables)
-        found = [table.about() for table in mine.values() if table.end is None]
+        found = [table.about() for table in mine.values() if table.end is None and not table.failed]
         with suppress(OSError):
             for file in sorted(self.unfinished.glob("*.table"), key=lambda path: -path.stat().st_mtime)[:MAX_TABLES]:
                 kept = _read(file)
@@ -216,7 +211,7 @@ class Tables:
         """A browser looks at a chair's hand."""
         table = self.find(name)
         table.looking(chair, 1)
-        table.hands[chair].show()
+        table.show(chair)
 
     def leave(self, name: str, chair: int) -> None:
         """It does no more."""
@@ -238,21 +233,24 @@ class Tables:
 
     def jump(self, name: str) -> Told:
         """Where a game that may be watched stands, for one who missed a frame."""
-        return self._watched(name).jump()
+        return self._watched(name).live.jump()
 
     def watch(self, name: str) -> Told:
         """All of it, for one who comes, with the number of its last frame."""
-        return self._watched(name).watch(1)
+        table = self._watched(name)
+        if table.failed:
+            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, table.failed)
+        return table.live.watch(1)
 
     def unwatch(self, name: str) -> None:
         with suppress(Refusal, InfosetError):
-            self._watched(name).watch(-1)
+            self._watched(name).live.watch(-1)
 
-    def _watched(self, name: str) -> Live:
+    def _watched(self, name: str) -> Table:
         table = self.find(name)
         if table.people:
             raise Refusal(HTTPStatus.FORBIDDEN, "people play there; it can be watched when it is over")
-        return table.live
+        return table
 
     def _sweep(self) -> None:
         while not self.closed.wait(SWEEP):
@@ -297,6 +295,8 @@ class Table:
         self.stopped: type[Left] | None = None
         self.thread: threading.Thread | None = None
         self.end: End | None = None
+        self.failed = ""
+        """Why its game cannot go on, as it never does."""
         self.round: Round | None = None
         self.state: State | None = None
         self.written = 0.0
@@ -338,7 +338,8 @@ class Table:
     @property
     def busy(self) -> bool:
         """Whether somebody looks, or agents play."""
-        return bool(sum(self.lookers.values()) or self.live.watchers or (not self.people and self.end is None))
+        alone = not self.people and self.end is None and not self.failed
+        return bool(sum(self.lookers.values()) or self.live.watchers or alone)
 
     @property
     def forgotten(self) -> bool:
@@ -412,7 +413,8 @@ class Table:
             agent = self.room.agents.make(name, self.game, self._prepare)
             self.labels[chair] = agent_name(agent)
             made.append(Elsewhere(ThreadLine(agent), agent_name(agent)) if self.tick else agent)
-        return Board(self.game, self.kept.plan.game, tuple(made), tuple(self.labels), self.tick, None, MAX_STEPS)
+        name = replay_name(self.room.folders, self.kept.plan.game)
+        return Board(self.game, name, tuple(made), tuple(self.labels), self.tick, None, MAX_STEPS)
 
     @property
     def tick(self) -> float | None:
@@ -424,9 +426,19 @@ class Table:
 
     def _fail(self, error: BaseException) -> None:
         why = str(error) if isinstance(error, InfosetError) else f"internal error ({type(error).__name__})"
-        self._tell_all({"kind": "failed", "why": one_line(why, 300)})
+        self.failed = one_line(why, 300)
+        self._tell_all({"kind": "failed", "why": self.failed})
+        if not self._replay.is_file():  # it could not even begin, and never will
+            (self.room.unfinished / f"{self.kept.id}.table").unlink(missing_ok=True)
         if not isinstance(error, InfosetError):
             sys.excepthook(type(error), error, error.__traceback__)
+
+    def show(self, chair: int) -> None:
+        """Say how it stands, to one who comes to a chair now."""
+        self.hands[chair].show()
+        if self.failed:
+            message = {"kind": "failed", "why": self.failed}
+            self.room.news(("seat", self.kept.id, chair), msgspec.json.encode(message))
 
     def _tell_all(self, what: dict[str, Any]) -> None:
         message = msgspec.json.encode(what)
@@ -438,7 +450,7 @@ class Table:
     def _play(self, board: Board, steps: Sequence[MatchStep]) -> bool:
         """Play until it is over, or left; whether a move is to be taken back first."""
         n, kept = len(board.agents), self.kept
-        self.stopped, self.end = None, None
+        self.end = None
         for hand in self.hands.values():
             hand.begin(self.public())
         self.round = Round(board, [(seat - kept.shift) % n for seat in range(n)], kept.seed)
@@ -451,6 +463,7 @@ class Table:
         except Broken:
             raise
         except Undo:
+            self.stopped = None
             kept.undone += 1
             self.keep()
             return True
@@ -575,7 +588,7 @@ class Table:
         with self.lock:
             if self.end is None:
                 return "the game is not over"
-            self.end = None
+            self.end, self.stopped, self.round = None, None, None
             self.kept.shift = (self.kept.shift + swapped) % len(self.labels)
             self.kept.number, self.kept.undone, self.kept.seed = self.kept.number + 1, 0, secrets.randbelow(2**53)
             self.keep()

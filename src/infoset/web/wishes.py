@@ -12,7 +12,7 @@ from infoset.remote.serving import Refusal
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 Place = Annotated[str, msgspec.Meta(max_length=20_000)]
-Way = Annotated[str, msgspec.Meta(pattern=r"^(public|\d{1,3})$")]
+Way = Annotated[str, msgspec.Meta(pattern=r"^(public|[0-9]{1,3})\Z")]
 Steps = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 
 
