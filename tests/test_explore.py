@@ -331,6 +331,8 @@ def test_a_link_does_not_lead_out_of_the_folders(tmp_path: Path) -> None:
         (lambda room: room.open(Of("item:../../../etc/passwd")), "no thing"),
         (lambda room: room.open(Of("lock:7")), "solve it again"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", at="7.1")), "there is no way"),
+        (lambda room: room.node(Rows("item:0/kuhn.npz", at="abc")), "there is no way"),
+        (lambda room: room.node(Rows("item:0/kuhn.npz", at="-1")), "there is no way"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="5")), "no player 5"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="0", at="A B")), "begins with"),
         (lambda room: room.node(Rows("item:0/sampled.npz", way="0")), "no table of keys"),

@@ -92,6 +92,9 @@ def test_places_can_be_written_in_several_ways() -> None:
         ({"K bet": 3}, r"gives no chances"),
         ({7: "random"}, r"no player 7; allowed: 0 to 1"),
         ({("P1", "J", 3): {"bet": 1}}, r"is no place"),
+        ({None: "random"}, r"None is no place"),
+        ("P1=random", r"'P1=random' is none"),
+        ({"K bet": {"bet": 10**400}}, r"no chances"),
         ({"P1": {"Z": {"bet": 1}}}, r"unknown information set of P1 'Z'"),
     ],
 )
@@ -157,3 +160,6 @@ def test_a_study_by_hand() -> None:
     assert study.reach[study.number("P1", "K [pass] bet")] == pytest.approx(1 / 3 / 4)
     with pytest.raises(UnknownNameError, match="did you mean 'K'"):
         study.number("P1", "Kk")
+    for nobody in ("P3", 2, -1):
+        with pytest.raises(UnknownNameError, match="unknown player"):
+            study.number(nobody, "K")

@@ -20,11 +20,16 @@ import pytest
 
 import infoset
 from infoset.match.replay import Match
+from infoset.remote.serving import Refusal
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 client = pytest.importorskip("websockets.sync.client", reason="the extra 'web' is not installed")
 exceptions = pytest.importorskip("websockets.exceptions")
 psutil = pytest.importorskip("psutil")
+
+from infoset.web.seating import key_of  # noqa: E402
+from infoset.web.tables import Tables  # noqa: E402
+from infoset.web.watching import Watching  # noqa: E402
 
 PATIENCE = 20.0
 HOSTILE = "</script><img src=x onerror=alert(1)>\x00\x1b[31m"
@@ -148,6 +153,8 @@ def test_only_its_own_page_may_ask_it_by_its_own_name(server: Server) -> None:
     assert server.ask("GET", "/api/games", Origin="null")[0] == 403
     assert server.ask("GET", "/api/games", Host="evil.example")[0] == 421
     assert server.ask("GET", "/", Host=f"evil.example:{server.port}")[0] == 421
+    assert server.ask("GET", "/", Host="[")[0] == 421
+    assert server.ask("GET", "/api/games", Origin="http://[")[0] == 403
 
 
 @pytest.mark.parametrize("place", ["tables/0123456789abcdef", "live/0123456789abcdef"])
@@ -206,6 +213,7 @@ def test_what_is_too_large_or_too_slow_is_refused(server: Server) -> None:
         {"game": "kuhn_poker", "agents": ["human", "0/secret.py"]},
         {"game": "kuhn_poker", "agents": ["human"]},
         {"game": "kuhn_poker", "agents": ["human", "random"], "seed": -1},
+        {"game": "kuhn_poker", "agents": ["human", "human"], "seed": 5},
         {"game": "kuhn_poker", "agents": ["human", "random"], "pace": 1e9},
         {"game": "kuhn_poker", "agents": ["human", "human"], "practice": True},
         {"game": "kuhn_poker", "agents": ["human", "random"], "more": 1},
@@ -474,3 +482,58 @@ def test_who_never_reads_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
         server.should_exit = True
         thread.join(PATIENCE)
     assert len(sent) < 12  # of 100 kB each
+
+
+# The room of tables by itself
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Tables]:
+    found = Tables(lambda topic, value: None, (tmp_path,))
+    yield found
+    found.close()
+
+
+def until(true: Any) -> None:
+    last = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < last
+        time.sleep(0.01)
+
+
+def test_a_table_that_cannot_begin_is_told_and_leaves_nothing(room: Tables) -> None:
+    table = room.tables[room.open({"game": "pommerman:OneVsOne-v0", "agents": ["equilibrium", "simple"]})["table"]]
+    until(lambda: table.failed)
+    until(lambda: not list(room.unfinished.iterdir()))
+    assert not room.busy() and not room.list()
+    with pytest.raises(Refusal):
+        room.watch(table.kept.id)
+
+
+def test_who_leaves_while_the_agents_are_made_has_left(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, go = room.agents.make, threading.Event()
+    monkeypatch.setattr(room.agents, "make", lambda *asked: (go.wait(PATIENCE), made(*asked))[1])
+    table = room.tables[room.open({"game": "kuhn_poker", "agents": ["human", "random"]})["table"]]
+    assert room.say(table.kept.id, 0, {"leave": True}) == {}
+    go.set()
+    until(lambda: table.end)
+    assert table.end is not None and not table.end.over
+
+
+def test_a_refused_table_leaves_no_file(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.web.tables.MAX_TABLES", 0)
+    with pytest.raises(Refusal):
+        room.open({"game": "kuhn_poker", "agents": ["human", "random"]})
+    assert not room.unfinished.exists()
+
+
+def test_a_game_of_a_file_can_be_watched_afterwards_and_is_solved_anew_once_it_changed(
+    room: Tables, tmp_path: Path
+) -> None:
+    text = (Path(__file__).parents[1] / "examples" / "half_street_poker.efg").read_text()
+    (tmp_path / "kuhn_poker.efg").write_text(text)
+    table = room.tables[room.open({"game": "0/kuhn_poker.efg", "agents": ["random"] * 2, "pace": 60})["table"]]
+    until(lambda: table.end)
+    assert table.end is not None
+    assert json.loads(Watching((tmp_path,)).recording(table.end.item, 0))["frames"]
+    assert key_of(table.game) != key_of(infoset.load("kuhn_poker")) == "kuhn_poker"

@@ -31,6 +31,8 @@ def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
     >>> read_lock(Compiled.of("kuhn_poker"), {("P1", "J"): {"bet": 1.0}})
     {'P1': {'J': {'bet': 1.0}}}
     """
+    if not isinstance(lock, Mapping):
+        raise ParameterError(f"lock: {shorten(repr(lock))} is none; allowed: {{a player or information set: what}}")
     found: dict[str, dict[str, Any]] = {}
     for where, what in lock.items():
         player, key = _place(compiled, where)
@@ -46,8 +48,8 @@ def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
 
 def _place(compiled: Compiled, where: Where) -> tuple[str, str | None]:
     """A player, and an information set where one is named."""
-    if isinstance(where, tuple):
-        if len(where) != 2:
+    if not isinstance(where, (str, int)):
+        if not isinstance(where, tuple) or len(where) != 2 or not isinstance(where[0], (str, int)):
             raise ParameterError(f"lock: {where!r} is no place; allowed: a player, a key, (player, key)")
         return _player(compiled, where[0]), str(where[1])
     if isinstance(where, int) or where in compiled.players:

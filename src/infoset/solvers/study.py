@@ -109,7 +109,10 @@ class Study:
 
     def number(self, player: int | str, key: str) -> int:
         """The number of an information set.  Raises ``UnknownNameError``."""
-        owner = self.form.players.index(player) if isinstance(player, str) else player
+        players = self.form.players
+        if player not in (players if isinstance(player, str) else range(len(players))):
+            raise UnknownNameError("player", str(player), players)
+        owner = players.index(player) if isinstance(player, str) else player
         found = self._numbers.get((owner, key))
         if found is None:
             known = [key for p, key in self._numbers if p == owner]

@@ -39,7 +39,7 @@ def _row(where: str, row: object, moves: tuple[str, ...]) -> FloatArray:
         raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(moves)}")
     try:
         chances = np.array([float(row.get(move, 0.0)) for move in moves])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         chances = np.array([np.nan])
     if not (chances >= 0).all() or abs(chances.sum() - 1) > SUM_TOLERANCE:
         raise ParameterError(f"{where}: {row} are no chances from 0 to 1 that sum to 1")
