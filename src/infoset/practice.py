@@ -1,12 +1,19 @@
-"""Whom a person plays when nobody is named: a small game's equilibrium, solved at once, or its customary opponent."""
+"""For people who play: whom where nobody is named, and afterwards what each of their moves cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
+from typing import NamedTuple
 
 from infoset import signs
+from infoset.base import InformationState, Step
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
+from infoset.match.replay import Match
+from infoset.names import move_words
+from infoset.search.beliefs import own_token
+from infoset.solvers.study import Move
 from infoset.solving import Solution, solve
 
 EQUILIBRIUM = "equilibrium"
@@ -66,3 +73,43 @@ def try_to_solve(compiled: Compiled) -> Solution | None:
 def customary(name: str) -> str:
     """The opponent of a game that is not solved at once: the stock agent of Pommerman, a rule of thumb, or chance."""
     return "simple" if name.startswith("pommerman:") else CUSTOMARY.get(name, "random")
+
+
+class Cost(NamedTuple):
+    """One choice among several, by the words that policies have for moves; worths are in units of payoffs."""
+
+    step: int
+    """Of the match, counted from 1."""
+    known: InformationState
+    """What the player knew."""
+    move: str
+    best: str
+    worth: float | None
+    """``None`` where nobody comes there against players who play like that."""
+    best_worth: float | None
+
+    @property
+    def lost(self) -> float | None:
+        """What the move gave away, on average; ``None`` where that is not known."""
+        return None if self.worth is None or self.best_worth is None else self.best_worth - self.worth
+
+
+def costs(
+    moves: Callable[[int, InformationState], Sequence[Move]], match: Match, steps: Sequence[Step], seat: int
+) -> Iterator[Cost]:
+    """What each choice of ``seat`` cost: the worth of the best move at its information set less that of the own.
+
+    ``moves`` says what is known of the moves there (``Study.moves``), ``steps`` is what ``replay_steps`` gives.
+    """
+    known: InformationState = ()
+    for number, step in enumerate(steps):
+        move = match.steps[number - 1].moves[seat] if number else None
+        legal = steps[number - 1].state.legal(seat) if number else ()
+        if move is not None and len(legal) > 1:
+            worths = {found.move: found.value for found in moves(seat, known) if found.value is not None}
+            word = move_words(legal)[legal.index(move)]
+            best = max(worths, key=worths.__getitem__, default=word)
+            yield Cost(number, known, word, best, worths.get(word), worths.get(best))
+        token = own_token(move, step.observation(seat))
+        if token is not None:
+            known = (*known, token)

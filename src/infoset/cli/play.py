@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import randbits
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from infoset.arena.schedule import FOREIGN
 from infoset.base import Agent, Game, InformationState, State, Step
@@ -26,7 +26,7 @@ from infoset.match.person import HUMAN, Left, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
 from infoset.names import check_range, move_words
-from infoset.practice import CUSTOMARY, EQUILIBRIUM, customary, try_to_solve
+from infoset.practice import CUSTOMARY, EQUILIBRIUM, costs, customary, try_to_solve
 
 if TYPE_CHECKING:
     from infoset.base import Policy
@@ -412,10 +412,10 @@ class Sitting:
         self.lines.say("\n".join(lines[:MOST_LINES]))
         if len(lines) > MOST_LINES:
             self.lines.say(f"… and {len(lines) - MOST_LINES:,} more; the replay has them")
-        costs = list(cost_lines(match, steps, self.seat, self.tutor))
-        if costs:
+        lines = list(cost_lines(match, steps, self.seat, self.tutor))
+        if lines:
             self.lines.say(f"\nWhat your moves cost, if all play on by {self.tutor.source}", BOLD)
-            self.lines.say("\n".join(costs[:MOST_LINES]))
+            self.lines.say("\n".join(lines[:MOST_LINES]))
 
 
 def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
@@ -442,42 +442,17 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
             yield f"{number:>{lead}}  {', '.join(done) or 'the start'}{aside}"
 
 
-class Choice(NamedTuple):
-    """One move that was chosen among several."""
-
-    step: int
-    known: InformationState
-    word: str
-    """The move as the keys of policies have it."""
-
-
-def choices_of(match: Match, steps: Sequence[Step], seat: int) -> Iterator[Choice]:
-    """All of ``seat``, in order."""
-    known: InformationState = ()
-    for number, step in enumerate(steps):
-        move = match.steps[number - 1].moves[seat] if number else None
-        if move is not None:
-            legal = steps[number - 1].state.legal(seat)
-            if len(legal) > 1:
-                yield Choice(number, known, move_words(legal)[legal.index(move)])
-        seen = step.observation(seat)
-        if move is not None or seen is not None:
-            known = (*known, (move, () if seen is None else seen))
-
-
 def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> Iterator[str]:
-    """What each choice of ``seat`` cost: the worth of the best move at its information set less that of the own."""
+    """What each choice of ``seat`` cost, a line a choice."""
     lead = len(str(len(match.steps)))
-    for step, known, word in choices_of(match, steps, seat):
-        worth = {move.move: move.value for move in tutor.moves(seat, known) if move.value is not None}
-        start = f"{step:>{lead}}  {one_line(word)}"
-        if word in worth:
-            best = max(worth, key=worth.__getitem__)
-            cost = round(worth[best] - worth[word], SHOWN)
-            better = f"; {one_line(best)}{_worth_text(worth[best])}" if cost > 0 else ""
-            yield f"{start}  cost {cost:g}  ({_worth_text(worth[word]).strip()}{better})"
-        elif tutor.study is not None:
+    for found in costs(tutor.moves, match, steps, seat) if tutor.study is not None else ():
+        start = f"{found.step:>{lead}}  {one_line(found.move)}"
+        if found.lost is None:
             yield f"{start}  nobody comes here against players who play like that"
+        else:
+            lost = round(found.lost, SHOWN)
+            better = f"; {one_line(found.best)}{_worth_text(found.best_worth)}" if lost > 0 else ""
+            yield f"{start}  cost {lost:g}  ({_worth_text(found.worth).strip()}{better})"
 
 
 class _Printed(io.StringIO):

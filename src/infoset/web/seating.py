@@ -8,7 +8,7 @@ from http import HTTPStatus
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from infoset.base import Action, Agent, Game, InformationState
 from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load
@@ -23,17 +23,16 @@ from infoset.errors import (
 )
 from infoset.match.agents import AGENTS, PolicyAgent, load_agent
 from infoset.match.person import HUMAN
-from infoset.match.replay import Match
+from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
+from infoset.practice import EQUILIBRIUM, costs
 from infoset.remote.serving import Refusal
-from infoset.search.beliefs import own_token
-from infoset.view.pictures import action_words, token_words
+from infoset.view.pictures import token_words
 from infoset.web.shelf import find
 
 if TYPE_CHECKING:
-    from infoset.solvers.study import Study
+    from infoset.solvers.study import Move, Study
 
-EQUILIBRIUM = "equilibrium"
 ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "playground", "policy", "scripted", "trained"})
 """Agents that open files, addresses or processes: a table has those of the shelf instead."""
 MAX_NAME = 200
@@ -180,36 +179,22 @@ class Agents:
         study, policy = solved.study, solved.policy
         if study is None:
             return []
-        found: list[dict[str, Any]] = []
-        known: InformationState = ()
-        step = game.start()
-        nobody = (None,) * len(game.players)
-        for played in (None, *match.steps):
-            moves = nobody if played is None else played.moves
-            if played is not None:
-                legal = step.state.legal(player)
-                if len(legal) > 1:
-                    cost = _cost(study, player, policy.key(known), legal, moves[player])
-                    found += [{"words": _last_words(game, player, known), **cost}] if cost else []
-                step = step.state.play(moves, played.nature)
-            token = own_token(moves[player], step.observation(player))
-            if token is not None:
-                known = (*known, token)
-        return found
+
+        def moves(player: int, known: InformationState) -> list[Move]:
+            return study.moves(player, policy.key(known))
+
+        return [
+            {
+                "words": _last_words(game, player, found.known), "move": found.move, "best": found.best,
+                "cost": found.lost,
+            }
+            for found in costs(moves, match, replay_steps(match, game), player)
+            if found.lost is not None
+        ]  # fmt: skip
 
 
 def _last_words(game: Game, player: int, known: InformationState) -> str:
     return token_words(game, player, known[-1], known[:-1]) if known else "at the start"
-
-
-def _cost(study: Study, player: int, key: str, legal: tuple[Action, ...], move: Action | None) -> dict[str, Any] | None:
-    values = [worth.value for worth in study.moves(player, key)]
-    if move is None or None in values or len(values) != len(legal):
-        return None
-    worths = cast("list[float]", values)
-    best = max(range(len(legal)), key=worths.__getitem__)
-    cost = worths[best] - worths[legal.index(move)]
-    return {"move": action_words(move), "best": action_words(legal[best]), "cost": cost}
 
 
 class Solved:

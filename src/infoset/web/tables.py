@@ -32,11 +32,12 @@ from infoset.match.match import Table as Board
 from infoset.match.person import HUMAN, Left, Person
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.pommerman.game import Pommerman
+from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.pictures import whole
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import EQUILIBRIUM, Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small
+from infoset.web.seating import Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small
 from infoset.web.workers import News
 
 MAX_TABLES = 300
