@@ -240,3 +240,12 @@ def test_a_page_is_small(page: Any, server: Server) -> None:
     page.locator("main h1").first.wait_for()
     assert sum(sizes) < 300_000
     assert time.monotonic() - began < 10
+
+
+def test_names_are_short_and_never_the_same_for_two(page: Any) -> None:
+    names = ["policy(path=/x/runs/leduc)", "python:mine/agent.py:A", "http://a/b", "</script><b>", "/a/same", "/b/same"]
+    asked = "async (names) => (await import('/page/dom.js')).agentTitles(names)"
+    assert page.evaluate(asked, names) == ["leduc", "python:agent.py:A", *names[2:]]
+    titled = "async (name) => (await import('/page/dom.js')).gameTitle(name)"
+    assert page.evaluate(titled, "leduc_poker(players=3)") == "Leduc poker (players=3)"
+    assert page.evaluate(titled, "pommerman:OneVsOne-v0") == "Pommerman: One Vs One v0"

@@ -73,7 +73,7 @@ const lastPart = (path) => path.replace(/\/+$/, "").split("/").at(-1) || path;
 /** An agent with the last part of its path alone: ``policy(path=/home/x/runs/leduc)`` is leduc; who shows it tells the whole on hovering. */
 export function agentTitle(name) {
   const kept = /^policy\(path=([^,()]*)\)$/.exec(name)?.[1] ?? name;
-  return kept.includes("://") ? kept : kept.replace(/[^\s(),='"]*\/(?=[^\s(),='"/])/g, "");
+  return kept.includes("://") ? kept : kept.replace(/(^|[=,(:\s'"])(?:[\w.~+-]*\/)+(?=[\w.~+-])/g, "$1");
 }
 
 /** Agents as ``agentTitle`` has them, but whole where two would be called the same. */
