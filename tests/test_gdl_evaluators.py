@@ -4,6 +4,7 @@ a word, the lazy evaluator, and the reference interpreter.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+import infoset
 from gdl_interpreter import Interpreter
 from infoset.gdl import parallel, scalar
 from infoset.gdl.game import EvaluatorWarning, GdlGame
@@ -266,3 +268,15 @@ def test_plays_without_end_are_given_up() -> None:
         assert result.longest == 1
         assert result.returns["x"].value == 100  # the first of two goal values in the order of the rules
         assert result.several_goals["x"] == result.finished
+
+
+def test_threads_that_ask_the_same_rules_do_not_disturb_each_other() -> None:
+    """Several games of one description at once, each in a thread: they come out as one after the other."""
+    game = infoset.load("gdl:blind_tic_tac_toe")
+
+    def play(seed: int) -> tuple[float, ...]:
+        return infoset.play_match(game, ["random", "random"], seed=seed).returns
+
+    alone = [play(seed) for seed in range(60)]
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(play, range(60))) == alone

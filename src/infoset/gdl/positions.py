@@ -278,8 +278,8 @@ class Explorer:
     def run(self, check: Callable[[int, int], None]) -> Positions:
         """``check`` is told positions and edges now and then, and may raise.  Raises ``GameRuleError``."""
         while True:
-            ended = _explore(self.shape, self.evaluator.net, self.evaluator.run, self.interned, self.found)
-            self.evaluator.looked = None
+            ended = _explore(self.shape, self.evaluator.net, self.evaluator.place.run, self.interned, self.found)
+            self.evaluator.place.looked = None
             positions, edges, expanded, _, detail = self.found.filled.tolist()
             if ended == DONE:
                 check(positions, edges)

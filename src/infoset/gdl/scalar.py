@@ -7,6 +7,7 @@ never touched.  A loop is worked out anew, from all false, whenever something th
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -322,18 +323,28 @@ def _wake(net, run):
     _settle(net.first_fanout, net.fanout, net.loop_begin, net.loop_end, run.value, run.slack, run.pending)
 
 
+class _Place(threading.local):
+    """Where one thread stands in the network: several may ask the same rules at once."""
+
+    def __init__(self, net: PropNet, small: Net) -> None:
+        self.run = fresh_run(net, small)
+        self.holding = np.zeros(len(net.goals), dtype=np.uint8)
+        self.looked: bytes | None = None
+        self.is_terminal = False
+
+
 class ScalarEvaluator:
     """A game's rules answered from its network; moves are numbered, states are bytes.
 
-    States are hashable values.  The evaluator remembers where it stands, so questions about one state, or about
-    states near each other, cost little.
+    States are hashable values.  The evaluator remembers where each thread stands, so questions about one state, or
+    about states near each other, cost little.
     """
 
     def __init__(self, net: PropNet) -> None:
         self.propnet = net
         self.roles = net.roles
         self.net = compile_net(net)
-        self.run = fresh_run(net, self.net)
+        self.place = _Place(net, self.net)
         self.actions = tuple(map(to_action, net.moves))
         self.percepts = tuple(map(to_action, net.percepts))
         first = net.first_move
@@ -341,8 +352,6 @@ class ScalarEvaluator:
             {self.actions[k]: k for k in range(first[r], first[r + 1])} for r in range(len(self.roles))
         ]  # fmt: skip
         self._menu = lru_cache(MENUS)(self._actions_of)
-        self.holding = np.zeros(len(net.goals), dtype=np.uint8)
-        self.looked: bytes | None = None
 
     def start(self) -> bytes:
         return self.net.initial.tobytes()
@@ -354,40 +363,40 @@ class ScalarEvaluator:
     def state(self, facts: frozenset[Term]) -> bytes:
         return pack(np.array([term in facts for term in self.propnet.base], dtype=np.bool_)).tobytes()
 
-    def _look(self, state: bytes) -> None:
-        if self.looked != state:
-            self.is_terminal = bool(look(self.net, self.run, _words(state), self.holding))
-            self.looked = state
+    def _look(self, state: bytes) -> _Place:
+        place = self.place
+        if place.looked != state:
+            place.is_terminal = bool(look(self.net, place.run, _words(state), place.holding))
+            place.looked = state
+        return place
 
     def terminal(self, state: bytes) -> bool:
-        self._look(state)
-        return self.is_terminal
+        return self._look(state).is_terminal
 
     def legal(self, state: bytes, role: int) -> tuple[Action, ...]:
-        self._look(state)
-        begin = self.net.first_move[role]
-        return self._menu(self.run.menu[begin : begin + self.run.menu_size[role]].tobytes())
+        run, begin = self._look(state).run, self.net.first_move[role]
+        return self._menu(run.menu[begin : begin + run.menu_size[role]].tobytes())
 
     def _actions_of(self, numbers: bytes) -> tuple[Action, ...]:
         return tuple([self.actions[k] for k in np.frombuffer(numbers, dtype=np.int32)])
 
     def goals(self, state: bytes, role: int) -> tuple[int, ...]:
-        self._look(state)
-        first = self.net.first_goal
-        return tuple([int(self.propnet.goal_values[k]) for k in range(first[role], first[role + 1]) if self.holding[k]])
+        holding, first = self._look(state).holding, self.net.first_goal
+        return tuple([int(self.propnet.goal_values[k]) for k in range(first[role], first[role + 1]) if holding[k]])
 
     def step(self, state: bytes, moves: Sequence[Action]) -> tuple[bytes, tuple[tuple[Action, ...], ...]]:
-        self.looked = None
+        place = self.place
+        place.looked = None
         numbers = np.array([self.number[r].get(m, NO_NODE) for r, m in enumerate(moves)], dtype=np.int32)
-        step(self.net, self.run, _words(state), numbers)
-        seen, first = np.flatnonzero(self.run.seen), self.propnet.first_percept
+        step(self.net, place.run, _words(state), numbers)
+        seen, first = np.flatnonzero(place.run.seen), self.propnet.first_percept
         percepts: list[list[Action]] = [[] for _ in self.roles]
         role = 0
         for k in seen:
             while k >= first[role + 1]:
                 role += 1
             percepts[role].append(self.percepts[k])
-        return self.run.next.tobytes(), tuple(map(tuple, percepts))
+        return place.run.next.tobytes(), tuple(map(tuple, percepts))
 
 
 def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
