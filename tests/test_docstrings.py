@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs" / "reference").glob("*.md"))
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 IMPORT = re.compile(r"^(?:>>> |\.\.\. )?\s*from (infoset[\w.]*) import ([\w, ]+)", re.MULTILINE)
-EXTRAS = {"envs": "pettingzoo", "openspiel": "pyspiel", "learn": "torch"}
+EXTRAS = {"envs": "pettingzoo", "openspiel": "pyspiel", "learn": "torch", "widget": "anywidget"}
 
 
 def find(name: str) -> Any:

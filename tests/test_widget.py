@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import queue
 import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,10 @@ import pytest
 
 import infoset
 from infoset.errors import MissingExtraError
+from infoset.remote.serving import Refusal
 from infoset.view.bundle import bundle
 from infoset.view.widget import replay_widget
-from infoset.web.widget import explorer_widget
+from infoset.web.widget import Message, explorer_widget
 
 pytest.importorskip("anywidget", reason="anywidget is not installed (extra 'notebook')")
 
@@ -128,12 +131,12 @@ class Kernel:
         widget.send = self.sent.put
         page.expose_function("ask", lambda message: widget._handle_custom_msg(message, []))
 
-    def until(self, locator: Any, count: int = 1) -> None:
-        """Work until something is seen."""
+    def until(self, locator: Any, count: int = 1, more: Callable[[], bool] = lambda: True) -> None:
+        """Work until something is seen, and ``more`` holds."""
         for _ in range(2000):
             while not self.sent.empty():
                 self.page.evaluate("(message) => window.told(message)", self.sent.get())
-            if locator.count() == count:
+            if locator.count() == count and more():
                 return
             self.page.wait_for_timeout(10)
         raise AssertionError(f"never {count} times: {locator}")
@@ -177,9 +180,38 @@ def test_a_strategy_is_explored_locked_and_answered(theme: str, tmp_path: Path) 
         kernel.until(figure.and_(page.locator("td", has_text=re.compile(r"\d"))))
         assert float(figure.inner_text()) == pytest.approx(expected.exploitability, rel=1e-3)
         page.screenshot(path=tmp_path / "locked.png", full_page=True)
+        saved: queue.Queue[Any] = queue.Queue()
+        page.on("download", saved.put)
+        page.get_by_role("link", name="CSV").click()
+        kernel.until(page.locator("th.ex-locked"), more=lambda: not saved.empty())
+        rows = list(csv.DictReader(Path(saved.get().path()).read_text().splitlines()))
+        assert len(rows) == 24
+        kept = {row["move"]: float(row["probability"]) for row in rows if row["key"] == keys[0]}
+        assert kept == pytest.approx(lock["P1"][keys[0]])
         page.get_by_role("button", name="Back").click()
         kernel.until(page.locator("th.ex-locked"), 0)
         kernel.until(page.locator("tr[data-row]"), 3)
         page.evaluate("window.leave()")
         assert page.evaluate("window.listening()") == 0
     widget.close()
+
+
+def test_a_game_is_explored_that_has_no_name_on_any_shelf() -> None:
+    game = infoset.load(str(Path(__file__).parents[1] / "examples" / "half_street_poker.efg"))
+    widget = explorer_widget(game, infoset.solve(game, "lp").policy)
+    heard: queue.Queue[dict[str, Any]] = queue.Queue()
+    content = {"number": "a.1", "path": "explore/node", "asked": {"source": "item:policy"}}
+    widget.answers.hear(content, heard.put)
+    answer = heard.get(timeout=20)
+    assert answer["number"] == "a.1"
+    assert [row["label"] for row in json.loads(answer["answer"])["groups"][0]["rows"]] == ["J", "Q", "K"]
+    widget.answers.hear({**content, "asked": {"source": "item:0/other"}}, heard.put)
+    assert "no thing '0/other'" in heard.get(timeout=20)["refused"]
+    with pytest.raises(Refusal, match="unknown here"):
+        widget.answers.answer(Message("a.2", "explore/close"))
+    widget.close()
+
+
+def test_it_needs_no_server() -> None:
+    code = "import sys; sys.modules['starlette'] = None; import infoset.web.widget"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,7 +8,9 @@ let frame = null, back = null, news = null, show = null, shown = 0, leave = () =
 /** Show ``what(main, parameters)`` in ``app``, and where it goes from there.  Returns how to leave. */
 export function begin(app, what, parameters) {
   show = what;
-  back = make("button", { type: "button", hidden: true, onclick: () => { been.pop(); open(); } }, "← Back");
+  back = make("button", {
+    type: "button", hidden: true, style: { "margin-bottom": "12px" }, onclick: () => { been.pop(); open(); },
+  }, "← Back");
   frame = make("div", {});
   news = make("p", { className: "unseen", aria: { live: "polite" } });
   app.append(back, frame, news);
