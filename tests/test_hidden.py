@@ -165,5 +165,5 @@ def test_what_others_do_in_the_fog_is_not_sent() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED + POMMERMAN)
 def test_two_hundred_games_of_every_kind(name: str) -> None:
-    differ = compared(name, range(100, 300) if name in SHIPPED else range(100, 120))
+    differ = compared(name, range(100, 300))
     assert differ > 20 or name not in HIDING
