@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,3 +48,16 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder with real game files is not beside this checkout")
     return SHARED
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A browser without its window: Debian's Chromium, driven by playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("there is no chromium on the path")
+    with playwright.sync_playwright() as tool:
+        opened = tool.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,20 +18,10 @@ from infoset.policies.tabular import TabularPolicy
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
 
 HOSTILE = '<img src=x onerror="window.harmed=1"></script>'
 AFTER_A_BET = "0.1"  # P1 calls, P2 raises
 PATIENCE = 20_000  # milliseconds
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as tool:
-        opened = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,23 +21,10 @@ from infoset.view.pommerman.seen import picture
 from infoset.view.recording import recording
 from infoset.view.watch_page import embedded, watch_page
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on the path")
-
 HOSTILE = '</script><img src=x onerror="window.harmed = 1"><b>bold</b>'
 EFG = str(Path(__file__).parents[1] / "examples" / "half_street_poker.efg")
 PATIENCE = 20  # seconds
 VIEWPORT = {"width": 1100, "height": 820}
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as tool:
-        opened = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from infoset.policies.tabular import TabularPolicy
 
 SCHEMA = 1
-TOLERANCE = 1e-6
+SUM_TOLERANCE = 1e-6
 FEW = 100  # keys that are looked for one by one
 PIECE = 50_000  # of an index
 
@@ -142,8 +142,8 @@ class TableFile:
         if not len(ends):
             return
         sums = np.add.reduceat(self.chances, self.first[:-1])
-        inside = (self.chances >= 0) & (self.chances <= 1 + TOLERANCE)
-        if not inside.all() or not (np.abs(sums - 1) <= TOLERANCE).all():
+        inside = (self.chances >= 0) & (self.chances <= 1 + SUM_TOLERANCE)
+        if not inside.all() or not (np.abs(sums - 1) <= SUM_TOLERANCE).all():
             raise ValueError("some of its rows are no distributions")
 
     @cached_property

@@ -22,11 +22,10 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, read_arrays, replace_file
 from infoset.names import move_words, policy_key
+from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
-SCHEMA = 1
-SUM_TOLERANCE = 1e-6
 OTHER_BYTES = 1 << 20  # of a file: players, how it came about
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
 SOON = 1_000_000  # histories of a tree that is built to see whether a policy fits

@@ -6,10 +6,9 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, UnknownNameError, shorten
+from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.solvers.method import Lock
 from infoset.tree.sequence_form import SequenceForm
-
-SUM_TOLERANCE = 1e-6
 
 
 def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
