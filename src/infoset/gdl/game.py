@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, read_gdl
 from infoset.gdl.tally import no_move
+
+if TYPE_CHECKING:
+    from infoset.tree.growing import Source
 
 RANDOM = "random"
 
@@ -280,6 +283,18 @@ class GdlGame(NotebookGame):
         if not isinstance(rules.evaluator, ScalarEvaluator) or any(rules.offers) or not rules.seats:
             return None
         return Explorer(rules.evaluator, rules.seats, rules.random, rules.open, rules.description.file).run(check)
+
+    def source(self) -> Source | None:
+        """What positions grow from: compiled code; ``None`` where the game does not ground or has no players."""
+        from infoset.gdl.growth import GroundSource  # which knows this game
+
+        grounds = isinstance(self.rules.evaluator, ScalarEvaluator) and self.rules.seats
+        return GroundSource(self.rules) if grounds else None
+
+    @property
+    def everybody_sees(self) -> bool:
+        """Whether everybody sees the joint moves: it is a description in GDL-I."""
+        return self.rules.open
 
     def sizes(self) -> dict[str, str]:
         net = self.rules.propnet

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import IntArray
+from infoset.base import FloatArray, IntArray, LongArray
 from infoset.gdl.propnet import AND, GOALS, NEXT, NO_NODE, PLAY, SEES, PropNet
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck
 from infoset.jit import count_ones, inner_kernel, kernel, linked_kernel, lowest_one
@@ -41,6 +41,8 @@ class Net(NamedTuple):
     terminal: int
     first_goal: IntArray
     goals: IntArray
+    goal_values: IntArray
+    sees: IntArray
 
     @classmethod
     def of(cls, net: PropNet) -> Net:
@@ -71,7 +73,7 @@ def _gate(kind, first_input, inputs, rows, node):
 
 
 @kernel
-def _evaluate(kind, first_input, inputs, loops, rows, begin, end):
+def evaluate_gates(kind, first_input, inputs, loops, rows, begin, end):
     """Work out the rows of the gates from ``begin`` to ``end``; loops rise from all false to their least fixpoint."""
     node, loop = begin, 0
     while node < end:
@@ -323,13 +325,13 @@ def _playouts(net, rows, count, max_steps, generator, tally):
             rows[1 + k, w] = FULL if net.initial[k] else np.uint64(0)
     step, oldest = 0, 0
     while not _empty(running):
-        _evaluate(kind, first_input, inputs, loops, rows, stage[PLAY], stage[GOALS])
+        evaluate_gates(kind, first_input, inputs, loops, rows, stage[PLAY], stage[GOALS])
         mask, terminal = _mask(net.terminal), rows[net.terminal >> 1]
         for w in range(words):
             done[w] = (terminal[w] ^ mask) & running[w]
             active[w] = running[w] & ~done[w]
         if not _empty(done):
-            _evaluate(kind, first_input, inputs, loops, rows, stage[GOALS], stage[NEXT])
+            evaluate_gates(kind, first_input, inputs, loops, rows, stage[GOALS], stage[NEXT])
             _score(net.first_goal, net.goals, rows, done, lines, tally)
             _measure(done, began, step, tally)
         if step - oldest >= max_steps:
@@ -343,9 +345,128 @@ def _playouts(net, rows, count, max_steps, generator, tally):
                 left = _restart(lines[0], running, left, began, step)
                 for w in range(words):
                     done[w] |= lines[0, w]
-        _evaluate(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
+        evaluate_gates(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
         _latch(net.following, net.initial, rows, active, done, after)
         step += 1
+
+
+@linked_kernel
+def set_bits(rows, first, w, lane, words):
+    """Set in one lane the rows, from ``first`` on, of the bits that words hold."""
+    bit = ONE << np.uint64(lane)
+    for k in range(len(words)):
+        bits, begin = words[k], first + (k << 6)
+        while bits:
+            rows[begin + np.int64(lowest_one(bits)), w] |= bit
+            bits &= bits - ONE
+
+
+@linked_kernel
+def _begin(rows, states, starts, job, each, lane, of, began, step):
+    """Put play number ``job`` into a lane."""
+    of[lane] = job // each
+    began[lane] = step
+    set_bits(rows, 1, lane >> 6, lane & 63, states[starts[job // each]])
+
+
+@inner_kernel
+def _credit(net, seat, rows, done, taken, of, sums):
+    """Add the goal values of the plays that are done to what their starts are worth; of several goals the first."""
+    for role in range(len(seat)):
+        if seat[role] < 0:
+            continue
+        taken[:] = 0
+        for k in range(net.first_goal[role], net.first_goal[role + 1]):
+            mask, source, value = _mask(net.goals[k]), rows[net.goals[k] >> 1], net.goal_values[k]
+            for w in range(len(done)):
+                hit = (source[w] ^ mask) & done[w] & ~taken[w]
+                taken[w] |= hit
+                while hit and value:
+                    sums[of[(w << 6) + np.int64(lowest_one(hit))], seat[role]] += value
+                    hit &= hit - ONE
+
+
+@inner_kernel
+def _choose_all(net, rows, active, stuck, planes, lines, generator):
+    """A uniform legal move of every role in every active play; those in which one has none are no longer active."""
+    stuck[:] = 0
+    for role in range(len(net.first_move) - 1):
+        begin, end = net.first_move[role], net.first_move[role + 1]
+        own = planes[:, : _num_planes(end - begin)]
+        if _choose(net.legal[begin:end], net.does[begin:end], rows, active, own, lines, generator):
+            for w in range(len(stuck)):
+                stuck[w] |= lines[0, w]
+
+
+@linked_kernel
+def _overdue(active, began, latest):
+    """Takes plays that began at ``latest`` or before out of the active ones; returns whether there are such."""
+    found = False
+    for lane in range(len(began)):
+        bit = ONE << np.uint64(lane & 63)
+        if active[lane >> 6] & bit and began[lane] <= latest:
+            active[lane >> 6] ^= bit
+            found = True
+    return found
+
+
+@kernel
+def _playouts_from(net, seat, rows, states, starts, each, max_steps, generator, sums):
+    """Random plays from ``states[starts[k]]``, ``each`` times; sums of goal values (K, n), as they stand where a play
+    has lasted too long or somebody has no move.  Returns how many such plays there were.
+    """
+    kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
+    words, size, total = rows.shape[1], len(net.following), len(starts) * each
+    lines, after = np.zeros((5, words), np.uint64), np.zeros((size, words), np.uint64)
+    running, active, done, stuck = (
+        np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+    )
+    most = 0
+    for role in range(len(net.first_move) - 1):
+        most = max(most, net.first_move[role + 1] - net.first_move[role])
+    planes = np.zeros((5, _num_planes(most), words), np.uint64)
+    of, began = np.zeros(words * 64, dtype=np.int64), np.zeros(words * 64, dtype=np.int64)
+    job, step, broken = 0, 0, 0
+    for lane in range(min(total, words * 64)):
+        running[lane >> 6] |= ONE << np.uint64(lane & 63)
+        _begin(rows, states, starts, job, each, lane, of, began, step)
+        job += 1
+    while not _empty(running):
+        evaluate_gates(kind, first_input, inputs, loops, rows, stage[PLAY], stage[GOALS])
+        mask, terminal = _mask(net.terminal), rows[net.terminal >> 1]
+        for w in range(words):
+            done[w] = (terminal[w] ^ mask) & running[w]
+            active[w] = running[w] & ~done[w]
+        if step % 64 == 63 and _overdue(active, began, step - max_steps):
+            for w in range(words):
+                done[w] = running[w] & ~active[w]
+        _choose_all(net, rows, active, stuck, planes, lines, generator)
+        for w in range(words):
+            done[w] |= stuck[w]
+            broken += np.int64(count_ones(stuck[w]))
+        if not _empty(done):
+            evaluate_gates(kind, first_input, inputs, loops, rows, stage[GOALS], stage[NEXT])
+            _credit(net, seat, rows, done, lines[0], of, sums)
+        evaluate_gates(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
+        for k in range(size):
+            mask, source, target = _mask(net.following[k]), rows[net.following[k] >> 1], after[k]
+            for w in range(words):
+                target[w] = (source[w] ^ mask) & active[w]
+        for k in range(size):
+            for w in range(words):
+                rows[1 + k, w] = after[k, w]
+        step += 1
+        for w in range(words):
+            bits = done[w]
+            while bits:
+                lane = np.int64(lowest_one(bits))
+                if job < total:
+                    _begin(rows, states, starts, job, each, (w << 6) + lane, of, began, step)
+                    job += 1
+                else:
+                    running[w] ^= ONE << np.uint64(lane)
+                bits &= bits - ONE
+    return broken
 
 
 @linked_kernel
@@ -378,6 +499,24 @@ def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS
     return Playouts.of_net(net, tally, seed)
 
 
+def playouts_from(
+    net: PropNet, seats: tuple[int, ...], states: Words, starts: LongArray, each: int, seed: int, max_steps: int
+) -> tuple[FloatArray, int]:
+    """Mean goal values (K, n) of the players ``seats`` over ``each`` random plays from ``states[starts]`` (K, B / 64).
+
+    Also how many plays came to a state in which somebody has no legal move; they count as they stood there, and so
+    do plays longer than about ``max_steps``.  The same arguments give the same figures.
+    """
+    total = len(starts) * each
+    words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-total // WORD)))
+    rows, sums = all_false(net, words), np.zeros((len(starts), len(seats)))
+    seat = np.full(len(net.roles), -1, dtype=np.int64)
+    seat[list(seats)] = np.arange(len(seats))
+    arrays = Net.of(net)
+    broken = _playouts_from(arrays, seat, rows, states, starts, each, max_steps, generators(seed, words), sums)
+    return sums / each, int(broken)
+
+
 def all_false(net: PropNet, words: int) -> Words:
     """(N, words) rows in which only node 0 holds."""
     rows = np.zeros((len(net), words), dtype=np.uint64)
@@ -403,7 +542,7 @@ def evaluate_batch(net: PropNet, states: npt.NDArray[np.bool_], moves: npt.NDArr
     read = net.does != NO_NODE
     rows[net.does[read]] = _to_rows(moves[:, read])
     arrays = Net.of(net)
-    _evaluate(arrays.kind, arrays.first_input, arrays.inputs, arrays.loops, rows, int(net.stage_begin[0]), len(net))
+    evaluate_gates(arrays.kind, arrays.first_input, arrays.inputs, arrays.loops, rows, int(net.stage_begin[0]), len(net))
     bits = np.unpackbits(rows.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)
 
     def read_off(literals: IntArray) -> npt.NDArray[np.bool_]:

@@ -91,10 +91,11 @@ class WorldGames(Games):
     def _move(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
         """All games one step further; what their states are worth is noted."""
         encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
+        graph = encoding.graph
         held = {}
         for g, game in enumerate(running):
             for p in range(n):
-                if ranges.decides[game.position, p]:
+                if graph.deciders[game.position, p]:
                     found = ranges.asked(p, game.known[p])
                     held[g, p] = drawn(found, self.training.worlds, self.rng)
         true = np.array([game.position for game in running], dtype=np.int64)
@@ -140,7 +141,7 @@ class WorldGames(Games):
         graph, found = self.encoding.graph, []
         for begun in running:
             game = begun
-            while graph.player[game.position] != TERMINAL and not self.ranges.decides[game.position].any():
+            while graph.player[game.position] != TERMINAL and not self.graph.deciders[game.position].any():
                 first, last = graph.first_edge[game.position], graph.first_edge[game.position + 1]
                 edge = int(first) + _chosen(graph.probability[first:last], self.rng)
                 game = _Game(int(graph.child[edge]), self._told(game.known, edge))

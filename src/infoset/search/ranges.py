@@ -14,16 +14,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
-from infoset.jit import kernel
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
+from infoset.tree.growing import GrowingGraph
 
 MAX_RANGE = 100_000  # histories; of more, so many are drawn
 MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
@@ -84,25 +84,28 @@ def whole(graph: GameGraph) -> Range:
     return Range(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
 
 
-def deciders(graph: GameGraph) -> BoolArray:
-    """(P, n) whether a player has a move in the step that begins, or goes on, at a position."""
-    decides = np.zeros((len(graph.player), len(graph.players)), dtype=np.bool_)
-    _mark(graph.order, graph.player, graph.first_edge, graph.child, graph.completes, decides)
-    return decides
+class Graph(Protocol):
+    """Positions, all of them (``GameGraph``) or as far as they were asked for (``GrowingGraph``)."""
 
+    players: tuple[str, ...]
 
-@kernel
-def _mark(
-    order: IntArray, player: Movers, first_edge: IntArray, child: IntArray, completes: BoolArray, decides: BoolArray
-) -> None:
-    for k in range(len(order) - 1, -1, -1):
-        p = order[k]
-        if player[p] >= 0:
-            decides[p, player[p]] = True
-        for e in range(first_edge[p], first_edge[p + 1]):
-            if not completes[e]:
-                for i in range(decides.shape[1]):
-                    decides[p, i] |= decides[child[e], i]
+    @property
+    def player(self) -> Movers: ...
+    @property
+    def content(self) -> IntArray: ...
+    @property
+    def first(self) -> IntArray: ...
+    @property
+    def num_edges(self) -> IntArray: ...
+    @property
+    def child(self) -> IntArray: ...
+    @property
+    def probability(self) -> FloatArray: ...
+    @property
+    def token(self) -> IntArray: ...
+    def ask(self, edges: LongArray) -> None: ...
+    def moves(self, position: int) -> tuple[Action, ...]: ...
+    def decides(self, positions: LongArray, player: int) -> BoolArray: ...
 
 
 class Ranges:
@@ -116,20 +119,22 @@ class Ranges:
     array([0.5, 0.5])
     """
 
-    def __init__(self, graph: GameGraph, moves: Moves | None = None, seed: int = 0) -> None:
-        self.graph, self.moves, self.seed = graph, moves, seed
-        self.states = InformationStates(graph)
+    def __init__(self, graph: Any, moves: Moves | None = None, seed: int = 0, most: int = MAX_RANGE) -> None:
+        """Of a range of more than ``most`` histories, so many are drawn."""
+        self.graph, self.moves, self.seed, self.most = graph, moves, seed, most
+        self.states = graph.states if isinstance(graph, GrowingGraph) else InformationStates(graph)
         self.kept: OrderedDict[int, Range] = OrderedDict()
-        self.decides = deciders(graph)
         self.entries = 0
 
     def behind(self, state: int, token: int) -> int:
         """The information state one token further."""
-        return self.states.extend([state * len(self.graph.tokens) + token])[0]
+        return self.states.after(state, token)
 
     def generator(self, state: int) -> np.random.Generator:
         """Of random numbers for an information state: always the same ones, whatever was asked before."""
         player, path = self.states.path(state)
+        if isinstance(self.graph, GrowingGraph):  # whose tokens are numbered in the order in which they are met
+            return np.random.default_rng([self.seed, player, *self.graph.key(state).encode()])
         return np.random.default_rng([self.seed, player, *path])
 
     def of(self, player: int, state: int) -> Range:
@@ -159,19 +164,20 @@ class Ranges:
     def asked(self, player: int, state: int) -> Range:
         """The histories of the state in which the player has a move in the step to come."""
         found = self.until(self.of(player, state), player, player)
-        found = found.take(np.flatnonzero(self.decides[found.position, player]))
+        found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
     def until(self, found: Range, player: int, watcher: int) -> Range:
         """With what happens before ``player`` has a move, as far as ``watcher`` sees nothing of it."""
         graph, parts = self.graph, []
         while found.size:
-            waits = ~self.decides[found.position, player] & (graph.player[found.position] != TERMINAL)
+            waits = ~graph.decides(found.position, player) & (graph.player[found.position] != TERMINAL)
             if watcher != player:  # who moves notices that
-                waits &= ~self.decides[found.position, watcher]
+                waits &= ~graph.decides(found.position, watcher)
             parts.append(found.take(np.flatnonzero(~waits)))
             now = found.take(np.flatnonzero(waits))
             edges, source = spread(graph, now.position)
+            graph.ask(edges)
             silent = graph.token[edges, watcher] == NO_TOKEN
             stays = np.bincount(source[silent], minlength=now.size) == 0
             parts.append(now.take(np.flatnonzero(stays)))
@@ -207,20 +213,26 @@ class Ranges:
             return found
         all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
         together = merged(all_ended)
-        return drawn(together, MAX_RANGE, self.generator(state)) if together.size > MAX_RANGE else together
+        return drawn(together, self.most, self.generator(state)) if together.size > self.most else together
 
     def _edge(self, now: Range, player: int, token: int) -> tuple[Range, BoolArray]:
         """One edge further as far as that agrees with a token, and where the token was seen."""
-        graph, own = self.graph, self.graph.tokens[token][0]
+        graph = self.graph
         edges, source = spread(graph, now.position)
-        mover, tokens = graph.player[now.position[source]], graph.token[edges]
+        mover = graph.player[now.position[source]]
         weight = now.weight[source] * self._chances(edges, mover, now, source, player)
+        fits = (weight > 0) & ((mover != player) | self._moved(edges, now.position[source], self._own_move(token)))
+        edges, source, weight = edges[fits], source[fits], weight[fits]
+        graph.ask(edges)
+        tokens = graph.token[edges]
         seen = tokens[:, player]
-        fits = (weight > 0) & ((seen == token) | (seen == NO_TOKEN))
-        fits &= (mover != player) | self._moved(edges, now.position[source], own)
+        fits = (seen == token) | (seen == NO_TOKEN)
         child = graph.child[edges[fits]].astype(np.int64)
         known = self.states.behind(now.known[source[fits]], tokens[fits])
         return Range(child, known, weight[fits]), np.asarray(seen[fits] == token)
+
+    def _own_move(self, token: int) -> object:
+        return (self.graph.source.token(token) if isinstance(self.graph, GrowingGraph) else self.graph.tokens[token])[0]
 
     def _chances(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
         """How likely the edges are: nature's by the rules, the player's own surely, the others' by the model."""
@@ -235,12 +247,17 @@ class Ranges:
 
     def _moved(self, edges: LongArray, positions: LongArray, own: object) -> BoolArray:
         """Whether edges are the own move, by their places in the menus."""
-        content = self.graph.content[positions]
-        place = np.full(len(self.graph.menus), -1)
-        for menu in np.unique(content[self.graph.player[positions] >= 0]).tolist():
-            moves = self.graph.menus[menu]
-            place[menu] = moves.index(own) if own in moves else -1
-        return np.asarray(edges - self.graph.first_edge[positions] == place[content])
+        graph = self.graph
+        content = graph.content[positions]
+        decided = np.flatnonzero(graph.player[positions] >= 0)
+        menus, first, inverse = np.unique(content[decided], return_index=True, return_inverse=True)
+        place = np.full(len(menus), -1)
+        for k, at in enumerate(positions[decided[first]].tolist()):
+            moves = graph.moves(at)
+            place[k] = moves.index(own) if own in moves else -1
+        found = np.zeros(len(edges), dtype=np.bool_)
+        found[decided] = (edges - graph.first[positions])[decided] == place[inverse]
+        return found
 
 
 def order_two(

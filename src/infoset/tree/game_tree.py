@@ -164,6 +164,9 @@ class _LookAhead:
             self.progress(positions)
 
 
+TOKEN_BITS, LAST_TOKEN = 32, (1 << 32) - 1
+
+
 class InformationStates:
     """The tree of all players' information states: each is its parent and one more token.
 
@@ -200,16 +203,20 @@ class InformationStates:
         return sum(lengths)
 
     def extend(self, keys: list[int]) -> list[int]:
-        """The state behind each key ``parent * number of tokens + token``, created where it is new."""
-        number, base, size = self._number, len(self.tokens), len(self.parent)
+        """The state behind each key ``parent << 32 | token``, created where it is new."""
+        number, size = self._number, len(self.parent)
         found = [number.get(key, -1) for key in keys]
         for k, key in enumerate(keys):
             if found[k] < 0:
                 number[key] = found[k] = size
                 size += 1
-                self.parent.append(key // base)
-                self.token.append(key % base)
+                self.parent.append(key >> TOKEN_BITS)
+                self.token.append(key & LAST_TOKEN)
         return found
+
+    def after(self, state: int, token: int) -> int:
+        """The state one token further."""
+        return self.extend([state << TOKEN_BITS | token])[0]
 
     def path(self, state: int) -> tuple[int, list[int]]:
         """Whose state it is, and the tokens by which that player came to it, what it sees of the start left out."""
@@ -221,14 +228,14 @@ class InformationStates:
 
     def find(self, state: int, token: int) -> int:
         """The state behind one token, -1 where none was met."""
-        return self._number.get(state * len(self.tokens) + token, -1)
+        return self._number.get(state << TOKEN_BITS | token, -1)
 
     def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
         """What everybody knows (K, n) after seeing tokens (K, n), NO_TOKEN for nothing."""
         known = known.copy()
         for p in range(known.shape[1]):
             grows = np.flatnonzero(tokens[:, p] != NO_TOKEN)
-            keys = known[grows, p] * len(self.tokens) + tokens[grows, p]
+            keys = known[grows, p] << TOKEN_BITS | tokens[grows, p]
             unique, inverse = np.unique(keys, return_inverse=True)
             known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
         return known
@@ -236,7 +243,7 @@ class InformationStates:
     def behind_few(self, known: list[list[int]], tokens: list[list[int]]) -> None:
         """What ``behind`` says of a few, written to ``known``."""
         for p in range(len(known[0]) if known else 0):
-            keys = {k: known[k][p] * len(self.tokens) + row[p] for k, row in enumerate(tokens) if row[p] != NO_TOKEN}
+            keys = {k: known[k][p] << TOKEN_BITS | row[p] for k, row in enumerate(tokens) if row[p] != NO_TOKEN}
             unique = sorted(set(keys.values()))
             number = dict(zip(unique, self.extend(unique), strict=True))
             for k, key in keys.items():

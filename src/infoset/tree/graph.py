@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +112,39 @@ class GameGraph:
         """(P,) edges of each position."""
         return np.diff(self.first_edge)
 
+    @property
+    def first(self) -> IntArray:
+        """(P,) the first edge of each position."""
+        return self.first_edge[:-1]
+
+    @property
+    def low(self) -> float:
+        """The least payoff."""
+        return float(self.payoffs.min())
+
+    @property
+    def high(self) -> float:
+        """The greatest payoff."""
+        return float(self.payoffs.max())
+
+    def ask(self, edges: LongArray) -> None:
+        """Nothing: here all that lies behind edges is known."""
+
+    def moves(self, position: int) -> tuple[Action, ...]:
+        """The moves of whoever moves at a position, or nature's answers."""
+        return self.menus[int(self.content[position])]
+
+    def decides(self, positions: LongArray, player: int) -> BoolArray:
+        """(K,) whether a player has a move in the step that begins, or goes on, at positions (K,)."""
+        return np.asarray(self.deciders[positions, player])
+
+    @cached_property
+    def deciders(self) -> BoolArray:
+        """(P, n) whether a player has a move in the step that begins, or goes on, at a position."""
+        decides = np.zeros((len(self.player), len(self.players)), dtype=np.bool_)
+        _mark(self.order, self.player, self.first_edge, self.child, self.completes, decides)
+        return decides
+
     @cached_property
     def source(self) -> LongArray:
         """(E,) the position that each edge leaves."""
@@ -151,12 +184,27 @@ class GameGraph:
         return float(self._sorted[1].sum())
 
 
-def spread(graph: GameGraph, positions: LongArray) -> tuple[LongArray, LongArray]:
+def spread(graph: Any, positions: LongArray) -> tuple[LongArray, LongArray]:
     """All edges out of the positions, and which of the positions each leaves."""
     sizes = graph.num_edges[positions].astype(np.int64)
     source = np.repeat(np.arange(len(positions)), sizes)
     offset = np.cumsum(sizes) - sizes
-    return np.arange(len(source)) - np.repeat(offset - graph.first_edge[positions], sizes), source
+    return np.arange(len(source)) - np.repeat(offset - graph.first[positions], sizes), source
+
+
+@kernel
+def _mark(
+    order: IntArray, player: npt.NDArray[np.int8], first_edge: IntArray, child: IntArray, completes: BoolArray,
+    decides: BoolArray,
+) -> None:  # fmt: skip
+    for k in range(len(order) - 1, -1, -1):
+        p = order[k]
+        if player[p] >= 0:
+            decides[p, player[p]] = True
+        for e in range(first_edge[p], first_edge[p + 1]):
+            if not completes[e]:
+                for i in range(decides.shape[1]):
+                    decides[p, i] |= decides[child[e], i]
 
 
 @kernel

@@ -1,0 +1,490 @@
+"""Positions of a ground game while they grow: states as rows of bits, 64 of them a word, as random plays have them.
+
+Edges are asked for in batches.  Each joint move, with each answer of nature to it, is one bit of every row of the
+network; the states that follow are numbered, and those that are new are looked at in the same way: whether they are
+the end, what is legal, what they are worth.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from infoset.base import Action, FloatArray, IntArray, LongArray, Token
+from infoset.gdl.game import GdlRules
+from infoset.gdl.parallel import CACHE_WORDS, MAX_WORDS, Net, all_false, evaluate_gates, playouts_from, set_bits
+from infoset.gdl.propnet import NEXT, NO_NODE, PLAY
+from infoset.gdl.scalar import ScalarEvaluator
+from infoset.gdl.tally import WORD, num_words
+from infoset.interning import Rows, intern, longer
+from infoset.jit import inner_kernel, kernel, linked_kernel, lowest_one
+from infoset.randomness import Words
+from infoset.tree.graph import CHANCE, NO_TOKEN
+from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
+
+NO_ROLE = -1
+MANY = 64  # answers of nature beyond which they are asked for one by one, and those that come to the same stay apart
+MAX_PLAYOUT = 1000  # steps
+ONE = np.uint64(1)
+
+
+class Shape(NamedTuple):
+    """Who is who, and what the players see."""
+
+    seats: LongArray  # (n,) the roles that are players
+    random: int  # the role of nature, or NO_ROLE
+    open: bool  # everyone sees the joint move
+    offers: LongArray  # (n,) 1 for players who are told the moves on offer
+    goal_values: LongArray  # (G,)
+    first_percept: LongArray  # (roles + 1,)
+
+
+class Interned(NamedTuple):
+    """What is numbered on the way."""
+
+    states: Rows  # words of the state
+    menus: Rows  # moves
+    payoffs: Rows  # one a player
+    percepts: Rows  # percepts of a step, or its joint move where the game is open; -1 and a menu where it is offered
+    tokens: Rows  # (own move, percepts)
+
+
+class Batch(NamedTuple):
+    """Joint moves to be made, side by side."""
+
+    edge: LongArray  # (J,) the edge behind which each stands
+    state: LongArray  # (J,) the state in which it is made
+    moves: IntArray  # (J, roles)
+    after: Words  # (J, B / 64)
+    seen: IntArray  # (J, P) percepts
+    num_seen: IntArray  # (J,)
+    child: LongArray  # (J,) the state that follows
+    token: LongArray  # (J, n)
+
+
+@kernel
+def _count_answers(g, nature, interned, edges):
+    """How many joint moves stand behind edges: nature's answers, each one."""
+    count = 0
+    for edge in edges:
+        p = g.source[edge]
+        menu = nature[g.state[p]]
+        answers = 1
+        if g.player[p] != CHANCE and menu != NO_MENU:
+            answers = interned.menus.begin[menu + 1] - interned.menus.begin[menu]
+        count += answers if answers <= MANY else 1
+    return count
+
+
+@kernel
+def _deal(g, shape, nature, menus, edges, edge_of, state_of, moves):
+    """The joint moves behind edges.  Where nature has too many answers, a position of its own asks for each, and no
+    joint move is made.  Returns how many there are."""
+    count = 0
+    joint = np.zeros(moves.shape[1], dtype=np.int32)
+    for edge in edges:
+        p, e = np.int64(g.source[edge]), np.int64(edge)
+        s, last = g.state[p], p
+        menu = nature[s]
+        while True:
+            move = menus.data[menus.begin[g.content[p]] + e - g.first[p]]
+            joint[shape.random if g.player[p] == CHANCE else shape.seats[g.player[p]]] = move
+            e = np.int64(g.via[p])
+            if e == OUTSIDE:
+                break
+            p = np.int64(g.source[e])
+        first, answers = 0, 1
+        if menu != NO_MENU and g.player[last] != CHANCE:
+            first, answers = menus.begin[menu], menus.begin[menu + 1] - menus.begin[menu]
+        if answers > MANY:
+            p = add_position(g, CHANCE, menu, answers, s, edge)
+            for k in range(g.first[p], g.first[p] + answers):
+                g.probability[k] = 1.0 / answers
+            g.child[edge] = p
+            continue
+        for a in range(answers):
+            edge_of[count], state_of[count] = edge, s
+            for role in range(len(joint)):
+                moves[count, role] = joint[role]
+            if menu != NO_MENU and g.player[last] != CHANCE:
+                moves[count, shape.random] = menus.data[first + a]
+            count += 1
+    return count
+
+
+@inner_kernel
+def _load_states(states, numbers, rows, size):
+    """States into the lanes of rows, which are cleared."""
+    for k in range(1, 1 + size):
+        for w in range(rows.shape[1]):
+            rows[k, w] = 0
+    width = states.begin[1] - states.begin[0]
+    for lane in range(len(numbers)):
+        first = numbers[lane] * width
+        set_bits(rows, 1, lane >> 6, lane & 63, states.data[first : first + width].view(np.uint64))
+
+
+@linked_kernel
+def _literal(rows, literal, w, lanes):
+    """The bits of a literal in a word, of so many lanes."""
+    bits = rows[literal >> 1, w] ^ (np.uint64(0) - np.uint64(literal & 1))
+    return bits & ((ONE << np.uint64(lanes)) - ONE) if lanes < 64 else bits
+
+
+@kernel
+def _make_moves(net, states, rows, numbers, moves, after, seen, num_seen):
+    """What follows from joint moves in states, and who sees what: as many as there are lanes, at most."""
+    lanes = len(numbers)
+    _load_states(states, numbers, rows, len(net.following))
+    for k in range(len(net.does)):
+        if net.does[k] != NO_NODE:
+            for w in range(rows.shape[1]):
+                rows[net.does[k], w] = 0
+    for lane in range(lanes):
+        for role in range(moves.shape[1]):
+            node = net.does[moves[lane, role]]
+            if node != NO_NODE:
+                rows[node, lane >> 6] |= ONE << np.uint64(lane & 63)
+    evaluate_gates(net.kind, net.first_input, net.inputs, net.loops, rows, net.stage_begin[PLAY], len(net.kind))
+    after[:] = 0
+    for w in range((lanes + 63) >> 6):
+        inside = min(64, lanes - (w << 6))
+        for k in range(len(net.following)):
+            bits = _literal(rows, net.following[k], w, inside)
+            while bits:
+                after[(w << 6) + np.int64(lowest_one(bits)), k >> 6] |= ONE << np.uint64(k & 63)
+                bits &= bits - ONE
+        for k in range(len(net.sees)):
+            bits = _literal(rows, net.sees[k], w, inside)
+            while bits:
+                lane = (w << 6) + np.int64(lowest_one(bits))
+                seen[lane, num_seen[lane]] = k
+                num_seen[lane] += 1
+                bits &= bits - ONE
+
+
+@kernel
+def _number_states(states, after, child, fresh):
+    """The numbers of the states that follow; those that are new go to ``fresh``.  Returns how many."""
+    count = 0
+    for j in range(len(after)):
+        known = states.size[0]
+        child[j] = intern(states, after[j].view(np.int64))
+        if child[j] == known:
+            fresh[count] = known
+            count += 1
+    return count
+
+
+@kernel
+def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
+    """What new states are: ends with their payoffs, or what everybody's menu is.  As many as there are lanes at most.
+
+    A state that is no end but in which somebody has no move is taken for one, and counted.
+    """
+    lanes, roles, n = len(numbers), len(net.first_move) - 1, len(shape.seats)
+    _load_states(interned.states, numbers, rows, len(net.following))
+    evaluate_gates(net.kind, net.first_input, net.inputs, net.loops, rows, net.stage_begin[PLAY], net.stage_begin[NEXT])
+    most = 0
+    for role in range(roles):
+        most = max(most, net.first_move[role + 1] - net.first_move[role])
+    menu = np.empty((64, most), dtype=np.int64)
+    size, content, payoff = np.empty(64, np.int64), np.empty((64, roles), np.int64), np.empty((64, n), np.int64)
+    for w in range((lanes + 63) >> 6):
+        inside = min(64, lanes - (w << 6))
+        over = _literal(rows, net.terminal, w, inside)
+        for role in range(roles):
+            size[:] = 0
+            begin = net.first_move[role]
+            for k in range(begin, net.first_move[role + 1]):
+                bits = _literal(rows, net.legal[k], w, inside)
+                while bits:
+                    lane = np.int64(lowest_one(bits))
+                    menu[lane, size[lane]] = k
+                    size[lane] += 1
+                    bits &= bits - ONE
+            for lane in range(inside):
+                if over >> np.uint64(lane) & ONE:
+                    continue
+                if size[lane]:
+                    content[lane, role] = intern(interned.menus, menu[lane, : size[lane]])
+                    g.choices[content[lane, role]] = size[lane]
+                else:
+                    stuck[role] += 1
+                    over |= ONE << np.uint64(lane)
+        payoff[:] = 0
+        for p in range(n):
+            for k in range(np.int64(net.first_goal[shape.seats[p] + 1]) - 1, np.int64(net.first_goal[shape.seats[p]]) - 1, -1):
+                bits = _literal(rows, net.goals[k], w, inside) & over
+                while bits:
+                    payoff[np.int64(lowest_one(bits)), p] = shape.goal_values[k]
+                    bits &= bits - ONE
+        for lane in range(inside):
+            s = numbers[(w << 6) + lane]
+            ends, found = (over >> np.uint64(lane)) & ONE, np.int64(0)
+            nature[s] = NO_MENU
+            if ends:
+                g.menus[s] = NO_MENU
+                found = intern(interned.payoffs, payoff[lane])
+                if found == g.filled[PAYOFFS]:
+                    for p in range(n):
+                        g.payoffs[found, p] = payoff[lane, p]
+                    g.filled[PAYOFFS] += 1
+            else:
+                for p in range(n):
+                    g.menus[s, p] = content[lane, shape.seats[p]]
+                if shape.random != NO_ROLE:
+                    nature[s] = content[lane, shape.random]
+            g.at[s] = begin_state(g, s, ends != 0, found, np.int64(0))
+            g.filled[STATES] += 1
+
+
+@kernel
+def _tell(g, shape, interned, moves, seen, num_seen, child, token):
+    """The players' tokens of joint moves."""
+    n = len(shape.seats)
+    row, pair = np.empty(seen.shape[1] + moves.shape[1] + 2, dtype=np.int64), np.empty(2, dtype=np.int64)
+    for j in range(len(moves)):
+        k = 0
+        for p in range(n):
+            role, size = shape.seats[p], 0
+            if shape.open:
+                for other in range(moves.shape[1]):
+                    row[other] = moves[j, other]
+                size = moves.shape[1]
+            else:
+                while k < num_seen[j] and seen[j, k] < shape.first_percept[role]:
+                    k += 1
+                while k < num_seen[j] and seen[j, k] < shape.first_percept[role + 1]:
+                    row[size] = seen[j, k]
+                    size += 1
+                    k += 1
+            offered = g.menus[child[j], p]
+            if shape.offers[p] and offered != NO_MENU:
+                row[size], row[size + 1] = -1, offered
+                size += 2
+            pair[0], pair[1] = moves[j, role], intern(interned.percepts, row[:size])
+            token[j, p] = intern(interned.tokens, pair)
+
+
+@kernel
+def _link(g, nature, edge, state, child, token):
+    """The edges behind joint moves: straight to the state that follows, or through a choice of nature, in which
+    answers that come to the same are one."""
+    n, j = token.shape[1], 0
+    while j < len(edge):
+        last = j
+        while last < len(edge) and edge[last] == edge[j]:
+            last += 1
+        kept = 0  # the first answers that differ, moved to the front
+        weight = np.zeros(last - j)
+        place = np.zeros(last - j, dtype=np.int64)
+        for k in range(j, last):
+            found = -1
+            for other in range(kept):
+                same = child[place[other]] == child[k]
+                for p in range(n):
+                    same = same and token[place[other], p] == token[k, p]
+                if same:
+                    found = other
+                    break
+            if found < 0:
+                place[kept] = k
+                found = kept
+                kept += 1
+            weight[found] += 1.0
+        e = edge[j]
+        if kept > 1:
+            chance = add_position(g, CHANCE, nature[state[j]], kept, state[j], e)
+            g.child[e] = chance
+            e = g.first[chance]
+        for k in range(kept):
+            g.child[e + k] = g.at[child[place[k]]]
+            if kept > 1:
+                g.probability[e + k] = weight[k] / (last - j)
+            for p in range(n):
+                g.token[e + k, p] = token[place[k], p]
+        j = last
+
+
+def _offers(percept: object) -> bool:
+    """Whether a percept tells the moves on offer."""
+    return isinstance(percept, tuple) and len(percept) > 1 and percept[0] == "offered"
+
+
+class GroundSource:
+    """The rules of a described game that grounds.  ``stuck`` counts the states, by role, that are no end but in which
+    it has no move; they are taken for ends."""
+
+    def __init__(self, rules: GdlRules) -> None:
+        assert isinstance(rules.evaluator, ScalarEvaluator)
+        self.rules, self.evaluator, self.propnet = rules, rules.evaluator, rules.evaluator.propnet
+        self.open = rules.open
+        net = self.propnet
+        self.net = Net.of(net)
+        self.shape = Shape(
+            np.array(rules.seats, dtype=np.int64),
+            NO_ROLE if rules.random is None else rules.random,
+            rules.open,
+            np.array(rules.offers, dtype=np.int64),
+            net.goal_values.astype(np.int64),
+            net.first_percept.astype(np.int64),
+        )
+        self.width = num_words(len(net.base))
+        self.most_words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net)))
+        self.rows = {words: all_false(net, words) for words in {1, self.most_words}}
+        self.interned = Interned(*[Rows.empty() for _ in Interned._fields])
+        self.nature: IntArray = np.zeros(0, dtype=np.int32)
+        self.stuck = np.zeros(len(net.roles), dtype=np.int64)
+        self.broken = 0
+
+    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+        """Nobody sees anything before the first move."""
+        self._room(graph, 1)
+        intern(self.interned.states, self.evaluator.net.initial.view(np.int64))
+        self._look(graph, np.zeros(1, dtype=np.int64))
+        return (NO_TOKEN,) * len(self.shape.seats)
+
+    def _reserve(self, words: int) -> None:
+        """Room for a token that was seen."""
+        i = self.interned
+        self.interned = i._replace(
+            menus=i.menus.with_room(1, len(self.propnet.moves)),
+            percepts=i.percepts.with_room(1, words),
+            tokens=i.tokens.with_room(1, 2),
+        )
+
+    def _room(self, graph: GrowingGraph, joint: int) -> None:
+        """For so many joint moves, and the states behind them."""
+        i, roles, n = self.interned, len(self.propnet.roles), len(self.shape.seats)
+        percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), roles) + 2
+        moves = int(np.diff(self.net.first_move).max(initial=1))
+        self.interned = Interned(
+            states=i.states.with_room(joint, joint * self.width),
+            menus=i.menus.with_room(joint * roles, joint * roles * min(moves, 4 * self._widest(graph) + 16)),
+            payoffs=i.payoffs.with_room(joint, joint * n),
+            percepts=i.percepts.with_room(joint * n, joint * n * percepts),
+            tokens=i.tokens.with_room(joint * n, joint * n * 2),
+        )
+        self.nature = longer(self.nature, int(i.states.size[0]) + joint)
+
+    def _widest(self, graph: GrowingGraph) -> int:
+        return graph.widest()
+
+    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+        lanes = WORD * self.most_words
+        begin = 0
+        while begin < len(edges):
+            share = edges[begin : begin + lanes]
+            self._ask(graph, share)
+            begin += len(share)
+
+    def _ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+        """Of a few edges."""
+        count = int(_count_answers(graph.arrays, self.nature, self.interned, edges))
+        answers = max(graph.widest(), MANY) if self.shape.random != NO_ROLE else 1
+        g = graph.room(len(edges), len(edges) * answers)
+        edge, state = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        moves = np.zeros((count, len(self.propnet.roles)), dtype=np.int32)
+        count = int(_deal(g, self.shape, self.nature, self.interned.menus, edges, edge, state, moves))
+        edge, state, moves = edge[:count], state[:count], moves[:count]
+        if not count:
+            return
+        self._room(graph, count)
+        after = np.zeros((count, self.width), dtype=np.uint64)
+        seen = np.zeros((count, len(self.net.sees)), dtype=np.int32)
+        num_seen = np.zeros(count, dtype=np.int32)
+        lanes = WORD * self.most_words
+        for begin in range(0, count, lanes):
+            part = slice(begin, begin + lanes)
+            rows = self._rows(min(lanes, count - begin))
+            _make_moves(self.net, self.interned.states, rows, state[part], moves[part], after[part], seen[part], num_seen[part])
+        child, fresh = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        self._look(graph, fresh[: _number_states(self.interned.states, after, child, fresh)])
+        token = np.zeros((count, len(self.shape.seats)), dtype=np.int64)
+        g = graph.room(len(edges), count)
+        _tell(g, self.shape, self.interned, moves, seen, num_seen, child, token)
+        _link(g, self.nature, edge, state, child, token)
+
+    def _rows(self, lanes: int) -> Words:
+        return self.rows[1 if lanes <= WORD else self.most_words]
+
+    def _look(self, graph: GrowingGraph, numbers: LongArray) -> None:
+        lanes = WORD * self.most_words
+        for begin in range(0, len(numbers), lanes):
+            part = numbers[begin : begin + lanes]
+            widest = int(np.diff(self.net.first_move).max(initial=1))
+            g = graph.room(len(part), len(part) * widest, len(part), int(self.interned.menus.size[0]) + len(part) * len(self.propnet.roles))
+            _look_at(g, self.net, self.shape, self.nature, self.interned, self._rows(len(part)), part, self.stuck)
+
+    def menu(self, number: int) -> tuple[Action, ...]:
+        """The moves of a menu."""
+        menus = self.interned.menus
+        return tuple([self.evaluator.actions[k] for k in menus.data[menus.begin[number] : menus.begin[number + 1]]])
+
+    def token(self, number: int) -> Token:
+        """What a number stands for."""
+        move, row = self.interned.tokens.data[2 * number : 2 * number + 2].tolist()
+        return self.evaluator.actions[move], self._seen(row)
+
+    def token_number(self, player: int, token: Token) -> int:
+        """The number of what a player saw; ``NO_TOKEN`` where nothing like it can be seen."""
+        self._reserve(len(self.propnet.roles) + 2 + len(self.propnet.percepts))
+        role = int(self.shape.seats[player])
+        move = self.evaluator.number[role].get(token[0])  # type: ignore[arg-type]
+        row = self._row_of(role, token[1])
+        if move is None or row is None:
+            return NO_TOKEN
+        percepts = int(intern(self.interned.percepts, np.array(row, dtype=np.int64)))
+        return int(intern(self.interned.tokens, np.array([move, percepts], dtype=np.int64)))
+
+    def _row_of(self, role: int, seen: Any) -> list[int] | None:
+        """Percepts, or a joint move, as their numbers."""
+        if not isinstance(seen, tuple):
+            return None
+        if self.shape.open:
+            found = [number.get(move) for number, move in zip(self.evaluator.number, seen, strict=False)]
+            return None if None in found or len(found) != len(self.evaluator.roles) else found  # type: ignore[return-value]
+        percepts = [self.percept_number[role].get(each) for each in seen if not _offers(each)]
+        if None in percepts:
+            return None
+        for each in filter(_offers, seen):
+            menu = [self.evaluator.number[role].get(move) for move in each[1:]]
+            if None in menu:
+                return None
+            percepts += [-1, int(intern(self.interned.menus, np.array(menu, dtype=np.int64)))]
+        return percepts  # type: ignore[return-value]
+
+    @cached_property
+    def percept_number(self) -> list[dict[Action, int]]:
+        """The numbers of every role's percepts."""
+        first, words = self.shape.first_percept.tolist(), self.evaluator.percepts
+        return [{words[k]: k for k in range(begin, end)} for begin, end in pairwise(first)]
+
+    def _seen(self, row: int) -> tuple[Action, ...]:
+        rows = self.interned.percepts
+        numbers = rows.data[rows.begin[row] : rows.begin[row + 1]].tolist()
+        words = self.evaluator.actions if self.shape.open else self.evaluator.percepts
+        if len(numbers) > 1 and numbers[-2] == -1:
+            return (*[words[k] for k in numbers[:-2]], ("offered", *self.menu(numbers[-1])))
+        return tuple([words[k] for k in numbers])
+
+    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
+        states = self.interned.states
+        words = states.data[: int(states.size[0]) * self.width].view(np.uint64).reshape(-1, self.width)
+        starts = graph.arrays.state[positions].astype(np.int64)
+        found, broken = playouts_from(self.propnet, self.rules.seats, words, starts, each, seed, MAX_PLAYOUT)
+        self.broken += broken
+        return found
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest payoff that there may be."""
+        values = self.propnet.goal_values
+        return float(min(0, values.min(initial=0))), float(values.max(initial=0))
+
+

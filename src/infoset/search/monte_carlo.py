@@ -1,0 +1,304 @@
+"""Agents that search by random plays: the floors and rivals of ``search``, each on the same growing graph.
+
+``flat-mc`` plays at random after each of its moves and takes the one that pays best in the mean.  ``uct`` keeps a tree
+of the states that it walks through, for games in which everybody sees everything.  ``pimc`` grows such a tree in each of
+some worlds that it holds possible, as if everybody saw the world, and adds up.  ``is-mcts`` keeps one tree for each
+player, of what that player knows, and draws a world for every walk.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from infoset.base import Action, FloatArray, Game, Observation
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.names import check_choice, check_range
+from infoset.search.beliefs import own_token
+from infoset.search.clock import uninterrupted
+from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, TreeSearch
+from infoset.statistics import draw
+from infoset.tree.graph import NO_TOKEN
+from infoset.tree.growing import GrowingGraph, growing_graph
+
+MARGIN = 0.85  # of the clock: a garbage collection or a busy core may cost the rest
+MOST_WORLDS = 4_000  # histories that are kept of what may have happened
+ROUNDS = 1_000_000_000
+MULTI, SINGLE = OBSERVERS = ("multi", "single")
+
+_graphs: weakref.WeakKeyDictionary[Any, GrowingGraph] = weakref.WeakKeyDictionary()
+
+
+def shared_graph(game: Game, memory: int = 0) -> GrowingGraph:
+    """The graph that all agents of this process share which play that game."""
+    rules = getattr(game, "rules", game)
+    found = _graphs.get(rules)
+    if found is None:
+        found = _graphs[rules] = growing_graph(game, memory)
+    return found
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may take at a move."""
+
+    seconds_per_move: float = 1.0
+    """Where the match has no clock for moves."""
+    nodes: int = 0
+    """Leaves that are valued at a move, instead of a clock: then a game can be repeated exactly.  0: as many as the
+    clock allows."""
+    playouts: int = 4
+    """Random plays from each leaf."""
+    memory: int = 0
+    """MiB for what was looked at of the game; 0: a quarter of what is free."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.seconds_per_move <= 86_400.0:
+            raise ParameterError(f"seconds_per_move={self.seconds_per_move}; allowed: more than 0, to 86400")
+        check_range("nodes", self.nodes, 0, 2**31)
+        check_range("playouts", self.playouts, 1, 4096)
+        check_range("memory", self.memory, 0, 1 << 30)
+        check_range("seed", self.seed, 0, 2**31)
+
+
+class GraphAgent:
+    """Follows a game on its growing graph, and chooses from the histories that explain what it saw.
+
+    ``faults`` lists where none did: there it moves at random.
+    """
+
+    name = "graph"
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.faults: list[str] = []
+        self.lost = 0
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        self.graph = shared_graph(game, self.budget.memory << 20)
+        self.check(self.graph)
+        self.player, self.rng, self.moved = player, rng, 0
+        self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
+        self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS)
+        self.waits = self.graph.start_tokens[player] != NO_TOKEN
+        self.state = player
+        self.prepare()
+
+    def check(self, graph: GrowingGraph) -> None:
+        """Raise ``UnsupportedGameError`` for a game that it is not made for."""
+
+    def prepare(self) -> None:
+        """For a game that begins."""
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        token = own_token(own_move, observation)
+        if self.waits:  # what is seen of the start is always the same
+            self.waits = False
+        elif token is not None and self.state != NO_TOKEN:
+            with self.graph.lock:
+                number = self.graph.source.token_number(self.player, token)
+                self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
+
+    @uninterrupted()
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal) == 1:
+            return legal[0]
+        row = self.row(legal, deadline)
+        self.moved += 1
+        return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
+
+    def row(self, legal: tuple[Action, ...], deadline: float | None) -> Sequence[float] | None:
+        """The chances of its moves; ``None`` where nothing explains what it saw."""
+        now = time.monotonic()
+        seconds = self.budget.seconds_per_move if deadline is None else deadline - now
+        until = inf if self.budget.nodes else now + MARGIN * seconds
+        with self.graph.lock:
+            roots = self.roots()
+            if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
+                return None
+        return self.search(roots, len(legal), until).tolist()
+
+    def roots(self) -> Range | None:
+        """The histories in which it has to move now; ``None`` where there is none."""
+        found = self.ranges.asked(self.player, self.state) if self.state != NO_TOKEN else None
+        if found is None or not found.size:
+            self.lost += 1
+            self.faults.append(f"no history explains what player {self.player} saw after {self.moved} moves")
+            return None
+        return found
+
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        """The chances of so many moves."""
+        raise NotImplementedError
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+    def grown(self, by: int, exploration: float, steps: int, number: int = 0) -> TreeSearch:
+        """A search with no node yet; ``number`` tells those of one moment apart."""
+        graph, playouts = self.graph, self.budget.playouts
+        seed = seed_of(self.seed, self.moved, number)
+        search = TreeSearch(graph, lambda p: graph.source.playouts(graph, p, playouts, seed + search.walks), by,
+                            self.player, exploration, steps, seed)  # fmt: skip
+        return search
+
+    def leaves(self) -> int:
+        """How many leaves may be valued."""
+        return self.budget.nodes or ROUNDS
+
+
+def seed_of(*numbers: int) -> int:
+    """A seed below 2**31 from several numbers."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0]) >> 1
+
+
+def most_visited(search: TreeSearch, roots: Range, size: int) -> FloatArray:
+    """All on the move that was made most often, of several the one that paid best."""
+    visits, paid = search.seen(search.key(int(roots.position[0]), roots.known[0]), size)
+    row = np.zeros(size)
+    row[np.lexsort((paid, visits))[-1]] = 1.0
+    return row
+
+
+@dataclass(frozen=True)
+class FlatMc(Budget):
+    """Random plays after each of its moves, from every world that it holds possible; the best mean is played."""
+
+    def agent(self) -> GraphAgent:
+        """The agent."""
+        return FlatMcAgent(self)
+
+
+class FlatMcAgent(GraphAgent):
+    """Every move as often as any other."""
+
+    name = "flat-mc"
+
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        search = self.grown(SEARCHERS, 1e6, 1)
+        search.run(roots, self.leaves(), until)
+        visits, paid = search.seen(search.key(int(roots.position[0]), roots.known[0]), size)
+        row = np.zeros(size)
+        row[int(np.argmax(np.where(visits > 0, paid, -np.inf)))] = 1.0
+        return row
+
+
+@dataclass(frozen=True)
+class Uct(Budget):
+    """Upper confidence bounds on trees, for games in which everybody sees everything."""
+
+    exploration: float = 0.7
+    """Of payoffs between 0 and 1."""
+
+    def agent(self) -> GraphAgent:
+        """The agent."""
+        return UctAgent(self)
+
+
+class UctAgent(GraphAgent):
+    """What it learnt of states stays for the moves to come."""
+
+    name = "uct"
+
+    def __init__(self, budget: Uct) -> None:
+        super().__init__(budget)
+        self.exploration = budget.exploration
+
+    def check(self, graph: GrowingGraph) -> None:
+        if not graph.open:
+            raise UnsupportedGameError(
+                f"uct is for games in which everybody sees everything, not for {graph.game.name}; is-mcts plays it"
+            )
+
+    def prepare(self) -> None:
+        self.kept = self.grown(STATE, self.exploration, DEEPEST)
+
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        self.kept.run(roots, self.leaves(), until)
+        return most_visited(self.kept, roots, size)
+
+
+@dataclass(frozen=True)
+class IsMcts(Budget):
+    """Information-set Monte Carlo tree search (Cowling, Powley & Whitehouse 2012)."""
+
+    observers: str = MULTI
+    """``multi``: a tree for each player, of what it knows; ``single``: one tree, of what the searcher knows."""
+    exploration: float = 0.7
+    """Of payoffs between 0 and 1."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("observers", self.observers, OBSERVERS)
+
+    def agent(self) -> GraphAgent:
+        """The agent."""
+        return IsMctsAgent(self)
+
+
+class IsMctsAgent(GraphAgent):
+    """What it learnt of information states stays for the moves to come."""
+
+    name = "is-mcts"
+
+    def __init__(self, budget: IsMcts) -> None:
+        super().__init__(budget)
+        self.by, self.exploration = OWN if budget.observers == MULTI else SEARCHERS, budget.exploration
+
+    def prepare(self) -> None:
+        self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration, DEEPEST)
+
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        self.kept.run(roots, self.leaves(), until)
+        return most_visited(self.kept, roots, size)
+
+
+@dataclass(frozen=True)
+class Pimc(Budget):
+    """Perfect-information Monte Carlo: each world by itself, as if everybody saw it; the visits added up."""
+
+    worlds: int = 20
+    """Drawn at each move."""
+    exploration: float = 0.7
+    """Of payoffs between 0 and 1."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_range("worlds", self.worlds, 1, 10_000)
+
+    def agent(self) -> GraphAgent:
+        """The agent."""
+        return PimcAgent(self)
+
+
+class PimcAgent(GraphAgent):
+    """Fuses strategies: it counts on knowing later what it will not know."""
+
+    name = "pimc"
+
+    def __init__(self, budget: Pimc) -> None:
+        super().__init__(budget)
+        self.worlds, self.exploration = budget.worlds, budget.exploration
+
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        worlds = drawn(roots, self.worlds, np.random.default_rng(seed_of(self.seed, self.moved)))
+        votes, began = np.zeros(size), time.monotonic()
+        for k in range(worlds.size):
+            search = self.grown(STATE, self.exploration, DEEPEST, k)
+            share = inf if until == inf else began + (until - began) * (k + 1) / worlds.size
+            search.run(worlds.take(np.array([k])), -(-self.leaves() // worlds.size), share)
+            visits, _ = search.seen(search.key(int(worlds.position[k]), worlds.known[k]), size)
+            votes += worlds.weight[k] * visits / max(float(visits.sum()), 1.0)
+        row = np.zeros(size)
+        row[int(np.argmax(votes))] = 1.0
+        return row
+
+

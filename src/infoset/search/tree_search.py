@@ -1,0 +1,316 @@
+"""Monte Carlo tree search on a growing graph, in batches of leaves.
+
+A *walk* begins in a world, drawn from what the searcher holds possible, and goes down the graph; every decision is made
+by what its mover has seen pay so far, at a *node* for everything that this mover cannot tell apart.  It ends with the
+first step that begins at a node that is new; what lies behind is valued (by random plays, by a network), and all nodes
+on the way learn what their movers got.  Walks are made many at a time, so that the rules are asked, and leaves valued,
+in batches; each walk counts as visited at once, which keeps those of a batch apart.
+
+What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, Kocsis & Szepesvári 2006) or where everybody
+is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information state, so that
+each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows (SO-ISMCTS).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.interning import hash_row, longer
+from infoset.jit import kernel, linked_kernel
+from infoset.randomness import Words, below, next_word
+from infoset.search.ranges import Range
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
+from infoset.tree.growing import OPEN, OUTSIDE, GrowingGraph, enter, grown
+
+NO_NODE = -1
+DEEPEST = 256  # edges of a walk
+STATE, OWN, SEARCHERS = NODES_BY = range(3)
+SMALLEST_BATCH, LARGEST_BATCH = 8, 256
+ROUND = 4  # positions inside steps that a walk makes between two questions, for each player
+UNIT = 1.0 / (1 << 53)
+
+Leaves: TypeAlias = Callable[[LongArray], FloatArray]
+"""What positions (K,) at which a step begins are worth to everybody (K, n)."""
+
+
+class Tree(NamedTuple):
+    """The nodes: where the moves of each begin, and how often each move was made and what it paid its mover."""
+
+    node: LongArray  # (keys,) the first move of a node by its key, or NO_NODE
+    times: FloatArray  # (keys,) visits of a node
+    visits: FloatArray  # (moves,)
+    total: FloatArray  # (moves,)
+    size: LongArray  # (1,) moves in use
+
+    @classmethod
+    def empty(cls) -> Tree:
+        return cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(1, np.int64))
+
+    def with_room(self, keys: int, moves: int) -> Tree:
+        """As it is, or longer."""
+        node, had = longer(self.node, keys), len(self.node)
+        node[had:] = NO_NODE
+        size = int(self.size[0])
+        return Tree(
+            node, longer(self.times, keys), longer(self.visits, size + moves), longer(self.total, size + moves), self.size
+        )
+
+
+class Walks(NamedTuple):
+    """A batch: where each walk stands, and by which moves it came there."""
+
+    position: LongArray  # (B,)
+    edge: LongArray  # (B,) the edge that has to be asked for before it goes on, or OPEN
+    known: LongArray  # (B, n)
+    fresh: BoolArray  # (B,) whether it ends with this step
+    over: BoolArray  # (B,)
+    move: LongArray  # (B, DEEPEST) moves of nodes
+    mover: IntArray  # (B, DEEPEST)
+    length: LongArray  # (B,)
+    stream: Words  # (B, 1) random numbers of its own: in which order edges are asked for changes nothing
+
+    @classmethod
+    def of(cls, batch: int, players: int) -> Walks:
+        return cls(
+            np.zeros(batch, np.int64), np.full(batch, OPEN, np.int64), np.zeros((batch, players), np.int64),
+            np.zeros(batch, np.bool_), np.zeros(batch, np.bool_),
+            np.zeros((batch, DEEPEST), np.int64), np.zeros((batch, DEEPEST), np.int32), np.zeros(batch, np.int64),
+            np.zeros((batch, 1), np.uint64),
+        )  # fmt: skip
+
+
+class Rule(NamedTuple):
+    """How walks go."""
+
+    by: int  # one of NODES_BY
+    searcher: int
+    exploration: float  # of payoffs between 0 and 1
+    low: FloatArray  # (n,) least payoffs
+    span: FloatArray  # (n,) greatest payoffs less the least
+    steps: int  # decisions of a walk that are made by nodes; the others are random
+
+
+@linked_kernel
+def _uniform(stream):
+    """A number in [0, 1)."""
+    return (next_word(stream) >> np.uint64(11)) * UNIT
+
+
+@linked_kernel
+def _drawn(cumulative, stream):
+    """A place by running sums of weights."""
+    point, begin, end = _uniform(stream) * cumulative[-1], 0, len(cumulative) - 1
+    while begin < end:
+        middle = (begin + end) >> 1
+        if cumulative[middle] > point:
+            end = middle
+        else:
+            begin = middle + 1
+    return begin
+
+
+@linked_kernel
+def _answer(g, p, stream):
+    """One of nature's answers."""
+    point, last = _uniform(stream), g.first[p] + g.size[p] - 1
+    for e in range(g.first[p], last):
+        point -= g.probability[e]
+        if point < 0.0:
+            return e
+    return last
+
+
+@linked_kernel
+def _chosen(visits, total, first, size, times, rule, mover):
+    """The move with the highest upper confidence bound (UCB1); one that was never made comes first."""
+    best, found = -np.inf, first
+    reach = rule.exploration * np.sqrt(np.log(times + 1.0))
+    low, span = rule.low[mover], rule.span[mover]
+    for k in range(first, first + size):
+        if visits[k] == 0.0:
+            return k
+        bound = (total[k] / visits[k] - low) / span + reach / np.sqrt(visits[k])
+        if bound > best:
+            best, found = bound, k
+    return found
+
+
+@kernel
+def _begin(roots, known, cumulative, seed, made, walks):
+    """Walks number ``made`` and on: each in a world by its weight."""
+    row = np.empty(2, dtype=np.int64)
+    for b in range(len(walks.over)):
+        row[0], row[1] = seed, made + b
+        walks.stream[b, 0] = hash_row(row)
+        world = _drawn(cumulative, walks.stream[b])
+        walks.position[b] = roots[world]
+        for i in range(known.shape[1]):
+            walks.known[b, i] = known[world, i]
+
+
+@linked_kernel
+def _key(g, rule, p, mover, known):
+    """The node of whoever moves at a position."""
+    if rule.by == STATE:
+        return np.int64(g.state[p]) * len(known) + mover
+    return known[mover] if rule.by == OWN else known[rule.searcher] * len(known) + mover
+
+
+@linked_kernel
+def _make_node(tree, key, size):
+    """A node that nobody has visited."""
+    node = tree.size[0]
+    tree.node[key], tree.times[key], tree.size[0] = node, 0.0, node + size
+    for k in range(node, node + size):
+        tree.visits[k], tree.total[k] = 0.0, 0.0
+
+
+@linked_kernel
+def _decide(g, tree, rule, walks, b, p):
+    """The edge that whoever moves at a position takes; ``OPEN`` where the walk ends, as its node is new."""
+    mover, size = g.player[p], g.size[p]
+    if size == 1:
+        return np.int64(g.first[p])
+    if walks.length[b] >= rule.steps:
+        walks.fresh[b] = True
+        return np.int64(g.first[p]) + below(walks.stream[b], size)
+    key = _key(g, rule, p, mover, walks.known[b])
+    if tree.node[key] == NO_NODE:
+        _make_node(tree, key, size)
+        if not walks.fresh[b] and g.via[p] == OUTSIDE:
+            return np.int64(OPEN)
+        walks.fresh[b] = True
+    k = tree.node[key]
+    if walks.fresh[b]:
+        k += below(walks.stream[b], size)
+    else:
+        k = _chosen(tree.visits, tree.total, k, size, tree.times[key], rule, mover)
+    tree.visits[k] += 1.0
+    tree.times[key] += 1.0
+    walks.move[b, walks.length[b]], walks.mover[b, walks.length[b]] = k, mover
+    walks.length[b] += 1
+    return np.int64(g.first[p]) + k - tree.node[key]
+
+
+@kernel
+def _walk(g, states, tree, rule, walks, asked):
+    """Let walks go on until they end, or to edges that have to be asked for; returns how many of these there are.
+
+    All arrays have room for them.
+    """
+    count, n = 0, walks.known.shape[1]
+    for b in range(len(walks.over)):
+        while not walks.over[b]:
+            p, edge = walks.position[b], walks.edge[b]
+            if edge == OPEN:
+                if g.player[p] == CHANCE:
+                    edge = np.int64(_answer(g, p, walks.stream[b]))
+                elif g.player[p] != TERMINAL and walks.length[b] < DEEPEST - n:
+                    if not walks.fresh[b] or g.via[p] != OUTSIDE:
+                        edge = _decide(g, tree, rule, walks, b, p)
+            if edge == OPEN:
+                walks.over[b] = True
+                break
+            walks.edge[b] = edge
+            behind = enter(g, edge)
+            if behind == OPEN:
+                asked[count] = edge
+                count += 1
+                break
+            for i in range(n):
+                told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
+                if told and g.token[edge, i] != NO_TOKEN:
+                    walks.known[b, i] = grown(states, walks.known[b, i], g.token[edge, i])
+            walks.position[b], walks.edge[b] = behind, OPEN
+    return count
+
+
+@kernel
+def _learn(tree, walks, leaf, worth):
+    """What the walks came to, for all nodes on their way."""
+    for b in range(len(leaf)):
+        for k in range(walks.length[b]):
+            tree.total[walks.move[b, k]] += worth[leaf[b], walks.mover[b, k]]
+
+
+class TreeSearch:
+    """Searches from ranges of a graph; what it learnt stays until it is told to ``forget``."""
+
+    def __init__(
+        self, graph: GrowingGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
+        steps: int = DEEPEST, seed: int = 0,
+    ) -> None:  # fmt: skip
+        self.graph, self.leaves = graph, leaves
+        low, high = graph.source.bounds
+        n = len(graph.players)
+        self.rule = Rule(by, searcher, exploration, np.full(n, low), np.full(n, max(high - low, 1e-9)), steps)
+        self.tree, self.seed = Tree.empty(), seed
+        self.walks = 0
+
+    def run(self, roots: Range, nodes: int, until: float = inf) -> None:
+        """Walk until so many leaves were valued, or the clock says so: a batch that would end too late is not begun."""
+        cumulative, made, batch, began = np.cumsum(roots.weight), 0, 0, time.monotonic()
+        while made < nodes:
+            now = time.monotonic()
+            if made and now + (now - began) * batch / made > until:  # a little more than the last one took
+                break
+            batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, made // 16), nodes - made)
+            with self.graph.lock:
+                self._batch(roots, cumulative, batch)
+            made += batch
+
+    def _batch(self, roots: Range, cumulative: FloatArray, batch: int) -> None:
+        graph, n = self.graph, len(self.graph.players)
+        walks = Walks.of(batch, n)
+        _begin(roots.position, roots.known, cumulative, self.seed, self.walks, walks)
+        asked = np.zeros(batch, dtype=np.int64)
+        while not walks.over.all():
+            widest = graph.widest()
+            g = graph.room(batch * n * ROUND, batch * n * ROUND * widest)
+            states = graph.states.room(batch * n * DEEPEST)
+            keys = len(states.begin) if self.rule.by == OWN else max(len(states.begin), len(g.at)) * n + n
+            self.tree = self.tree.with_room(keys, batch * n * widest)
+            if count := _walk(g, states, self.tree, self.rule, walks, asked):
+                graph.ask(asked[:count])
+        self.walks += batch
+        _, first, inverse = np.unique(walks.position, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # leaves as walks came to them: their numbers depend on what was asked for before
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        _learn(self.tree, walks, place[inverse], self._worth(walks.position[first[order]]))
+
+    def _worth(self, leaf: LongArray) -> FloatArray:
+        g = self.graph.arrays
+        ends = g.player[leaf] == TERMINAL
+        worth = np.zeros((len(leaf), len(self.graph.players)))
+        worth[ends] = g.payoffs[g.content[leaf[ends]]]
+        if not ends.all():
+            worth[~ends] = self.leaves(leaf[~ends])
+        return worth
+
+    def key(self, position: int, known: LongArray) -> int:
+        """The node of the searcher in the step in which a position stands."""
+        player, n = self.rule.searcher, len(self.graph.players)
+        if self.rule.by == STATE:
+            return int(self.graph.arrays.state[position]) * n + player
+        return int(known[player]) if self.rule.by == OWN else int(known[player]) * n + player
+
+    def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:
+        """How often each move of a node was made, and what it paid in the mean."""
+        first = int(self.tree.node[key]) if key < len(self.tree.node) else NO_NODE
+        if first == NO_NODE:
+            return np.zeros(size), np.zeros(size)
+        visits = self.tree.visits[first : first + size].copy()
+        return visits, self.tree.total[first : first + size] / np.maximum(visits, 1.0)
+
+    def forget(self) -> None:
+        """Begin with no node."""
+        self.tree = Tree.empty()
+
+

@@ -1,0 +1,362 @@
+"""A game's positions in arrays that grow while they are asked for: for games that are too large to list.
+
+The positions are those of ``tree.graph``: a decision of one player, a choice of nature, or an end; the moves of one
+step are successive decisions, and the edge that completes the step carries a token for each player.  Here an edge is
+``OPEN`` until it is asked for.  What lies behind one follows from the rules, which a *source* knows: compiled code
+for a ground description (``gdl.growth``), Python states for everything else (``tree.rules_source``).
+
+Positions inside a step are made without a source: who moves next there, and with what menu, stands with the state in
+which the step began.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, Token
+from infoset.errors import BudgetError
+from infoset.interning import Rows, intern, longer
+from infoset.jit import kernel, linked_kernel
+from infoset.names import information_key
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, free_memory
+
+OPEN = -1
+NO_MENU = -1
+OUTSIDE = -1
+POSITIONS, EDGES, STATES, PAYOFFS = range(4)
+MAX_ENTRIES = 1 << 30
+
+
+class Growth(NamedTuple):
+    """The arrays, with room behind what is filled: ``P`` positions, ``E`` edges, ``S`` states, ``n`` players."""
+
+    player: npt.NDArray[np.int8]  # (P,) mover, CHANCE or TERMINAL
+    content: IntArray  # (P,) the number of a menu, or a row of payoffs at an end
+    first: IntArray  # (P,) first edge
+    size: IntArray  # (P,) edges
+    state: IntArray  # (P,) the state in whose step a position stands
+    via: IntArray  # (P,) the edge that leads to a position inside a step, else OUTSIDE
+    child: IntArray  # (E,) position, or OPEN
+    source: IntArray  # (E,) position
+    probability: FloatArray  # (E,) 1 on the edges of decisions
+    token: IntArray  # (E, n) or NO_TOKEN; of open edges too
+    menus: IntArray  # (S, n) every player's menu in a state, or NO_MENU
+    at: IntArray  # (S,) the position of a state
+    choices: IntArray  # (menus,) how many moves are in each
+    payoffs: FloatArray  # (ends that differ, n)
+    filled: LongArray  # (4,) how many positions, edges, states and rows of payoffs there are
+
+    @classmethod
+    def empty(cls, players: int) -> Growth:
+        none: IntArray = np.zeros(0, dtype=np.int32)
+        wide: IntArray = np.zeros((0, players), dtype=np.int32)
+        return cls(
+            none.astype(np.int8), none, none, none, none, none, none, none, np.zeros(0), wide, wide, none, none,
+            np.zeros((0, players)), np.zeros(4, dtype=np.int64),
+        )  # fmt: skip
+
+    def with_room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
+        """As it is, or longer: for so many more of each, menus being counted by their numbers."""
+        p, e, s, r = (int(size) for size in self.filled)
+        return Growth(
+            *[longer(array, p + positions) for array in self[:6]],
+            *[longer(array, e + edges) for array in self[6:10]],
+            *[longer(array, s + states) for array in self[10:12]],
+            longer(self.choices, menus),
+            longer(self.payoffs, r + states),
+            self.filled,
+        )
+
+
+@linked_kernel
+def add_position(g, player, content, size, state, via):
+    """A new position with its edges, all of them open."""
+    p, e = g.filled[POSITIONS], g.filled[EDGES]
+    g.player[p], g.content[p], g.state[p], g.via[p] = player, content, state, via
+    g.first[p], g.size[p] = e, size
+    for k in range(e, e + size):
+        g.child[k], g.source[k], g.probability[k] = OPEN, p, 1.0
+        for i in range(g.token.shape[1]):
+            g.token[k, i] = NO_TOKEN
+    g.filled[POSITIONS], g.filled[EDGES] = p + 1, e + size
+    return p
+
+
+@linked_kernel
+def enter(g, edge):
+    """The position behind an edge, made where it stands inside a step; ``OPEN`` where the source has to be asked."""
+    found = g.child[edge]
+    if found != OPEN:
+        return found
+    p = g.source[edge]
+    if g.player[p] < 0:
+        return np.int32(OPEN)
+    s = g.state[p]
+    for later in range(g.player[p] + 1, g.menus.shape[1]):
+        menu = g.menus[s, later]
+        if menu != NO_MENU:
+            found = np.int32(add_position(g, later, menu, g.choices[menu], s, edge))
+            g.child[edge] = found
+            return found
+    return np.int32(OPEN)
+
+
+@kernel
+def enter_all(g, edges, asked):
+    """Enters edges; those that are left to the source go to ``asked``, each once.  Returns how many."""
+    count = 0
+    for edge in edges:
+        if enter(g, edge) == OPEN:
+            asked[count] = edge
+            count += 1
+    return count
+
+
+@kernel
+def begin_state(g, state, terminal, content, nature):
+    """The position in which a state's step begins; ``nature`` is the menu of nature where nobody else moves."""
+    if terminal:
+        return add_position(g, TERMINAL, content, 0, state, OUTSIDE)
+    for player in range(g.menus.shape[1]):
+        menu = g.menus[state, player]
+        if menu != NO_MENU:
+            return add_position(g, player, menu, g.choices[menu], state, OUTSIDE)
+    return add_position(g, CHANCE, nature, g.choices[nature], state, OUTSIDE)
+
+
+@linked_kernel
+def grown(states, known, token):
+    """The information state behind one more token; ``states`` has room for it."""
+    row = np.empty(2, dtype=np.int64)
+    row[0], row[1] = known, token
+    return intern(states, row)
+
+
+@kernel
+def _behind(states, known, tokens):
+    """Information states (K, n) after tokens (K, n), in place."""
+    for k in range(len(known)):
+        for i in range(known.shape[1]):
+            if tokens[k, i] != NO_TOKEN:
+                known[k, i] = grown(states, known[k, i], tokens[k, i])
+
+
+class GrowingStates:
+    """The tree of all players' information states: each is its parent and one more token.
+
+    Player ``p`` starts in state ``p``.  Numbers do not depend on how many tokens are known.
+    """
+
+    def __init__(self, start_tokens: tuple[int, ...]) -> None:
+        self.rows = Rows.empty()
+        self.room(len(start_tokens))
+        for player, token in enumerate(start_tokens):
+            intern(self.rows, np.array([-1 - player, token], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return int(self.rows.size[0])
+
+    def room(self, more: int) -> Rows:
+        """The rows, with room for so many more states."""
+        self.rows = self.rows.with_room(more, 2 * more)
+        return self.rows
+
+    def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
+        """What everybody knows (K, n) after seeing tokens (K, n), ``NO_TOKEN`` for nothing."""
+        known = known.copy()
+        _behind(self.room(known.size), known, tokens)
+        return known
+
+    def after(self, state: int, token: int) -> int:
+        """The state one token further."""
+        return int(intern(self.room(1), np.array([state, token], dtype=np.int64)))
+
+    @property
+    def parent(self) -> LongArray:
+        """(states,) the state one token before; negative at the start."""
+        return self.rows.data[0 : 2 * len(self) : 2]
+
+    @property
+    def token(self) -> LongArray:
+        """(states,) the last token of each."""
+        return self.rows.data[1 : 2 * len(self) : 2]
+
+    def path(self, state: int) -> tuple[int, list[int]]:
+        """Whose state it is, and the tokens by which that player came to it, what it sees of the start left out."""
+        tokens = []
+        data = self.rows.data
+        while data[2 * state] >= 0:
+            tokens.append(int(data[2 * state + 1]))
+            state = int(data[2 * state])
+        return state, tokens[::-1]
+
+
+class Source(Protocol):
+    """What knows the rules of a game."""
+
+    open: bool
+    """Whether everybody sees everything."""
+
+    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+        """Add the first state; returns every player's token of it, ``NO_TOKEN`` for nothing."""
+
+    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+        """Find out what lies behind edges (K,), which complete a step or are nature's: ``child``, ``token``.
+
+        Where nature answers, an edge may lead to its choice.
+        """
+
+    def menu(self, number: int) -> tuple[Action, ...]:
+        """The moves of a menu."""
+
+    def token_number(self, player: int, token: Token) -> int:
+        """The number of what a player saw; ``NO_TOKEN`` where nothing like it can be seen."""
+
+    def token(self, number: int) -> Token:
+        """What a number stands for."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the greatest payoff, as far as is known."""
+
+    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
+
+
+class GrowingGraph:
+    """A game's positions as far as they were asked for.  Who asks, or reads what may grow, holds its ``lock``.
+
+    >>> from infoset.tree.growing import growing_graph
+    >>> graph = growing_graph(infoset.load("gdl:tic_tac_toe"))
+    >>> graph.moves(0)[:2]
+    (('mark', 1, 1), ('mark', 1, 2))
+    """
+
+    def __init__(self, game: Game, source: Source, memory: int) -> None:
+        self.game, self.source, self.memory = game, source, memory
+        self.players = game.players
+        self.lock = threading.RLock()  # an agent that is late goes on in its thread while the others move
+        self.arrays = Growth.empty(len(game.players))
+        self.start_tokens = source.start(self)
+        self.states = GrowingStates(self.start_tokens)
+
+    @property
+    def open(self) -> bool:
+        """Whether everybody sees everything: then what a player knows is the state."""
+        return self.source.open
+
+    def room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
+        """The arrays, with room for so many more.  Raises ``BudgetError`` where they are more than the memory."""
+        self.arrays = self.arrays.with_room(positions, edges, states, menus)
+        if self.nbytes > self.memory:
+            raise BudgetError(f"{self.game.name}: what was looked at takes more than {self.memory:,} bytes")
+        return self.arrays
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is filled, the source's share left out."""
+        p, e, s, _ = self.arrays.filled.tolist()
+        n = len(self.players)
+        return int(21 * p + (16 + 4 * n) * e + 4 * (n + 1) * s)
+
+    def moves(self, position: int) -> tuple[Action, ...]:
+        """The moves of whoever moves at a position, or nature's answers."""
+        return self.source.menu(int(self.arrays.content[position]))
+
+    def menu(self, position: int, player: int) -> tuple[Action, ...]:
+        """The moves of a player in the step in which a position stands."""
+        content = int(self.arrays.menus[self.arrays.state[position], player])
+        return () if content == NO_MENU else self.source.menu(content)
+
+    def widest(self) -> int:
+        """Moves in the largest menu met so far."""
+        return int(self.arrays.choices.max(initial=1))
+
+    def ask(self, edges: LongArray) -> None:
+        """Find out what lies behind edges (K,)."""
+        g = self.room(len(edges), len(edges) * self.widest())
+        asked = np.zeros(len(edges), dtype=np.int64)
+        asked = np.unique(asked[: enter_all(g, edges, asked)])
+        if len(asked):
+            self.source.ask(self, asked)
+
+    def spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
+        """All edges out of positions (K,), and which of the positions each leaves."""
+        g = self.arrays
+        sizes = g.size[positions].astype(np.int64)
+        source = np.repeat(np.arange(len(positions)), sizes)
+        offset = np.cumsum(sizes) - sizes
+        return np.arange(len(source)) - np.repeat(offset - g.first[positions], sizes), source
+
+    def decides(self, positions: LongArray, player: int) -> BoolArray:
+        """(K,) whether a player has a move in the step that begins, or goes on, at positions (K,)."""
+        g = self.arrays
+        mover = g.player[positions]
+        return np.asarray((g.menus[g.state[positions], player] != NO_MENU) & (mover >= 0) & (mover <= player))
+
+    def key(self, state: int) -> str:
+        """The readable key of an information state."""
+        player, path = self.states.path(state)
+        first = [] if self.start_tokens[player] == NO_TOKEN else [self.start_tokens[player]]
+        return information_key(tuple(map(self.source.token, first + path)))
+
+    @property
+    def low(self) -> float:
+        """The least payoff, as far as is known."""
+        return self.source.bounds[0]
+
+    @property
+    def high(self) -> float:
+        """The greatest payoff, as far as is known."""
+        return self.source.bounds[1]
+
+    @property
+    def player(self) -> npt.NDArray[np.int8]:
+        """(P,) who moves."""
+        return self.arrays.player
+
+    @property
+    def content(self) -> IntArray:
+        """(P,) the number of a menu, or a row of payoffs."""
+        return self.arrays.content
+
+    @property
+    def first(self) -> IntArray:
+        """(P,) the first edge of each position."""
+        return self.arrays.first
+
+    @property
+    def num_edges(self) -> IntArray:
+        """(P,) edges of each position."""
+        return self.arrays.size
+
+    @property
+    def child(self) -> IntArray:
+        """(E,) where edges lead, or ``OPEN``."""
+        return self.arrays.child
+
+    @property
+    def probability(self) -> FloatArray:
+        """(E,) of nature's answers."""
+        return self.arrays.probability
+
+    @property
+    def token(self) -> IntArray:
+        """(E, n) what is seen on edges, of those that were asked for."""
+        return self.arrays.token
+
+
+def growing_graph(game: Game, memory: int = 0) -> GrowingGraph:
+    """A graph of a game with nothing in it but the start; ``memory`` in bytes, a quarter of what is free by default.
+
+    By compiled code where the game has it: its ``source()`` says so.
+    """
+    from infoset.tree.rules_source import RulesSource
+
+    made = getattr(game, "source", None)
+    source = (made() if made else None) or RulesSource(game, bool(getattr(game, "everybody_sees", False)))
+    return GrowingGraph(game, source, memory or free_memory() // 4)

@@ -1,0 +1,195 @@
+"""Positions of any game while they grow, asked of its states: plain Python, edge by edge."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from infoset.base import Action, FloatArray, Game, LongArray, Observed, State, Step, Token
+from infoset.errors import UnsupportedGameError
+from infoset.tree.graph import CHANCE, NO_TOKEN, Interner
+from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
+
+MANY = 1024  # answers of nature beyond which some are drawn
+DRAWN = 256
+LONGEST_PLAY = 1000  # steps
+
+
+class RulesSource:
+    """The rules of a game as its states tell them.
+
+    Where nature has too many answers to list, ``DRAWN`` of them stand for all, drawn by the rules; ``approximate``
+    counts the steps in which that was so.
+    """
+
+    def __init__(self, game: Game, everybody_sees: bool = False) -> None:
+        self.game, self.open = game, everybody_sees
+        self.number: dict[tuple[type, State], int] = {}
+        self.states: list[State] = []
+        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.payoffs: Interner[tuple[float, ...]] = Interner()
+        self.seen: Interner[Token] = Interner()
+        self._menus: list[tuple[Action, ...]] = []
+        self._seen: list[Token] = []
+        self.approximate = 0
+        self.bounds = (0.0, 1.0)
+
+    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+        """The first state, and what is seen of it."""
+        step = self.game.start()
+        self.bounds = _bounds(step.state)
+        self._state(graph, step.state)
+        return tuple(self._tokens(step, [None] * len(graph.players)))
+
+    def _state(self, graph: GrowingGraph, state: State) -> int:
+        """The position of a state, new or known."""
+        key = (type(state), state)
+        found = self.number.get(key)
+        if found is None:
+            found = self.number[key] = len(self.states)
+            self.states.append(state)
+            self._look(graph, found, state)
+        return int(graph.arrays.at[found])
+
+    def _look(self, graph: GrowingGraph, number: int, state: State) -> None:
+        n = len(graph.players)
+        over = state.terminal
+        menus = [() if over else state.legal(p) for p in range(n)]
+        answers = () if over or any(menus) else self._answers(state, [None] * n)
+        contents = [self._menu(menu) if menu else NO_MENU for menu in menus]
+        nature = self._menu(tuple([answer for answer, _ in answers])) if answers else NO_MENU
+        widest = max([len(answers), *map(len, menus)])
+        g = graph.room(1, widest, 1, len(self._menus))
+        for menu, content in [*zip(menus, contents, strict=True), (answers, nature)]:
+            if content != NO_MENU:
+                g.choices[content] = len(menu)
+        g.menus[number] = contents
+        ends = self._end(graph, state) if over else 0
+        p = g.at[number] = int(begin_state(g, number, over, ends, nature))
+        for k, (_, chance) in enumerate(answers):
+            g.probability[g.first[p] + k] = chance
+        g.filled[STATES] += 1
+
+    def _end(self, graph: GrowingGraph, state: State) -> int:
+        paid = tuple(map(float, state.returns()))
+        row, g = self.payoffs(paid), graph.arrays
+        if row == g.filled[PAYOFFS]:
+            g.payoffs[row] = paid
+            g.filled[PAYOFFS] += 1
+        low, high = self.bounds
+        self.bounds = min(low, *paid), max(high, *paid)
+        return row
+
+    def _menu(self, moves: tuple[Action, ...]) -> int:
+        found = self.menus(moves)
+        if found == len(self._menus):
+            self._menus.append(moves)
+        return found
+
+    def _answers(self, state: State, moves: list[Action | None]) -> tuple[tuple[Action, float], ...]:
+        try:
+            found = state.chance(moves)
+            if len(found) <= MANY:
+                return found
+        except UnsupportedGameError:
+            pass
+        self.approximate += 1
+        rng, count = np.random.default_rng(len(self.states)), defaultdict(int)
+        for _ in range(DRAWN):
+            answer = state.draw(moves, rng)
+            assert answer is not None
+            count[answer] += 1
+        return tuple([(answer, times / DRAWN) for answer, times in count.items()])
+
+    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+        """What lies behind edges; where nature answers, a choice of its own."""
+        for edge in edges.tolist():
+            self._ask(graph, edge)
+
+    def _ask(self, graph: GrowingGraph, edge: int) -> None:
+        g = graph.arrays
+        p = int(g.source[edge])
+        number = int(g.state[p])
+        moves: list[Action | None] = [None] * len(graph.players)
+        answer, at = None, edge
+        while at != OUTSIDE:
+            mover, above = int(g.player[int(g.source[at])]), int(g.source[at])
+            move = self._menus[int(g.content[above])][at - int(g.first[above])]
+            if mover == CHANCE:
+                answer = move
+            else:
+                moves[mover] = move
+            at = int(g.via[above])
+        state = self.states[number]
+        answers = () if answer is not None else self._answers(state, moves)
+        if answers:
+            content = self._menu(tuple([each for each, _ in answers]))
+            g = graph.room(1, len(answers), 0, len(self._menus))
+            g.choices[content] = len(answers)
+            chance = add_position(g, CHANCE, content, len(answers), number, edge)
+            g.probability[g.first[chance] : g.first[chance] + len(answers)] = [each for _, each in answers]
+            g.child[edge] = chance
+            return
+        play = getattr(state, "play_unchecked", state.play)
+        step = play(moves, answer)
+        child = self._state(graph, step.state)
+        g = graph.arrays
+        g.child[edge], g.token[edge] = child, self._tokens(step, moves)
+
+    def _tokens(self, step: Step, moves: list[Action | None]) -> list[int]:
+        found = []
+        seen = step.observations if type(step) is Observed else None
+        for player, move in enumerate(moves):
+            observation = step.observation(player) if seen is None else seen[player]
+            if move is None and observation is None:
+                found.append(NO_TOKEN)
+            else:
+                found.append(self._token((move, () if observation is None else observation)))
+        return found
+
+    def _token(self, token: Token) -> int:
+        number = self.seen(token)
+        if number == len(self._seen):
+            self._seen.append(token)
+        return number
+
+    def menu(self, number: int) -> tuple[Action, ...]:
+        """The moves of a menu."""
+        return self._menus[number]
+
+    def token(self, number: int) -> Token:
+        """What a number stands for."""
+        return self._seen[number]
+
+    def token_number(self, player: int, token: Token) -> int:
+        """The number of what a player saw."""
+        return self._token(token)
+
+    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
+        rng = np.random.default_rng(seed)
+        found = np.zeros((len(positions), len(graph.players)))
+        for k, number in enumerate(graph.arrays.state[positions].tolist()):
+            for _ in range(each):
+                found[k] += play_out(self.states[number], rng)
+        return found / each
+
+
+def play_out(state: State, rng: np.random.Generator) -> tuple[float, ...]:
+    """The payoffs of one random play; of the state reached where it does not end."""
+    players = range(len(state.returns()))
+    for _ in range(LONGEST_PLAY):
+        if state.terminal:
+            break
+        menus = [state.legal(p) for p in players]
+        moves = [menu[int(rng.random() * len(menu))] if menu else None for menu in menus]
+        state = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng)).state
+    return state.returns()
+
+
+def _bounds(start: State) -> tuple[float, float]:
+    """The least and the greatest payoff of some random plays."""
+    rng = np.random.default_rng(0)
+    paid = [payoff for _ in range(8) for payoff in play_out(start, rng)]
+    return min(paid), max(paid)
