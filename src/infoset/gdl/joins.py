@@ -116,9 +116,23 @@ class Shape:
         if not self.spec.out:
             index.update(map(self.key, rows))
             return
+        if not self.spec.key:
+            index[()] += set(map(self.out, rows)) if self.spec.lossy else map(self.out, rows)
+            return
         pairs = zip(map(self.key, rows), map(self.out, rows), strict=True)
         for key, out in set(pairs) if self.spec.lossy else pairs:
             index[key].append(out)
+
+    def patched(self, index: Any, rows: Collection[Row], gone: Collection[Row], new: Collection[Row]) -> Any:
+        """An index of ``rows``, made from one of the rows with those that are gone and without the new ones."""
+        keys = set(map(self.key, gone))
+        keys.update(map(self.key, new))
+        key = self.key
+        found = index.copy()
+        for k in keys:
+            found.pop(k, None) if self.spec.out else found.discard(k)
+        self.fill(found, [row for row in rows if key(row) in keys])
+        return found
 
     def _open(self, rows: Collection[Row], position: int, functor: int, arity: int) -> list[Row]:
         keys = ((row, self.keys_of[row[position]]) for row in rows)
@@ -128,17 +142,30 @@ class Shape:
 class Facts:
     """The rows of one relation and the indexes on them that were asked for."""
 
-    __slots__ = ("indexes", "rows")
+    __slots__ = ("gone", "indexes", "new", "origin", "rows")
 
     def __init__(self, rows: set[Row]) -> None:
         self.rows = rows
         self.indexes: dict[Shape, Any] = {}
+        self.origin: Facts | None = None
+
+    def changed(self, gone: set[Row], new: set[Row]) -> Facts:
+        """Other facts that differ in some rows; their indexes are made from those of these facts."""
+        facts = Facts((self.rows - gone) | new)
+        facts.origin, facts.gone, facts.new = self, gone, new
+        self.origin = None  # no chain of all states since the beginning
+        return facts
 
     def index(self, shape: Shape) -> Any:
         found = self.indexes.get(shape)
         if found is None:
-            found = self.indexes[shape] = defaultdict(list) if shape.spec.out else set()
-            shape.fill(found, self.rows)
+            known = self.origin.indexes.get(shape) if self.origin is not None else None
+            if known is not None and shape.spec.key and not shape.spec.opened:
+                found = shape.patched(known, self.rows, self.gone, self.new)
+            else:
+                found = defaultdict(list) if shape.spec.out else set()
+                shape.fill(found, self.rows)
+            self.indexes[shape] = found
         return found
 
     def add(self, rows: set[Row]) -> set[Row]:
@@ -173,14 +200,18 @@ class Model(dict[int, Facts]):
     def __init__(self, phase: int, symbols: Symbols, parent: Model | None = None) -> None:
         self.phase, self.symbols = phase, symbols
         self.watch: Watch = symbols.watch
-        self.levels: tuple[Model, ...] = (*(parent.levels if parent else ()), self)
+        self.below: tuple[Model, ...] = (*parent.below, parent) if parent else ()  # not itself: no cycle to collect
         self.tables: dict[Any, Table] = {}
         self.size = self.counted = 0
 
     def __missing__(self, relation: int) -> Facts:
-        home = self.levels[min(self.symbols.stored[relation], self.phase)]
-        facts = self[relation] = Facts(set()) if home is self else home[relation]
+        phase = self.symbols.stored[relation]
+        facts = self[relation] = Facts(set()) if phase >= self.phase else self.below[phase][relation]
         return facts
+
+    def at(self, phase: int) -> Model:
+        """The model of an earlier phase, or this one."""
+        return self if phase == self.phase else self.below[phase]
 
     def extend(self, facts: Facts, rows: set[Row], relation: int) -> set[Row]:
         """Add rows to the facts of a relation; returns those that are new."""

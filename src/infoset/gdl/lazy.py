@@ -127,6 +127,7 @@ class LazyEvaluator:
         self._answers: _Memo[State, _Answers] = _Memo(memo // 2, _Answers)
         self._outcomes: _Memo[tuple[State, tuple[Action, ...]], _Outcome] = _Memo(memo // 2, self._outcome)
         self._models: _Memo[State, Model] = _Memo(MAX_MODEL_FACTS, self._load)
+        self._last: tuple[State, dict[int, Facts]] = frozenset(), {}
         self._lock = RLock()
         self._own = _Own()
 
@@ -150,6 +151,7 @@ class LazyEvaluator:
         for fact in (clause.head for clause in rules if not clause.body and not any(variables(clause.head))):
             self._base[self._symbols.relation(fact)].add({tuple(map(self._terms.number, fact.arguments))})
         self._program = Program(ruled, self._symbols, file, ANSWERS)
+        self._reads_all = any(p.relation == self._number[TRUE] for p in self._program.reached)
         for relation in (INIT, LEGAL, GOAL, TERMINAL):
             if self._program.root[relation].phase == MOVE:
                 raise GameRuleError(f"{relation[0]} must not depend on does")
@@ -233,16 +235,31 @@ class LazyEvaluator:
         return self._program.rows_of(question, model)
 
     def _load(self, state: State) -> Model:
+        """The model of a state; from that of the state before where they have most facts in common."""
         model = Model(STATE, self._symbols, parent=self._base)
-        rows: dict[int, set[Row]] = defaultdict(set)
-        for fact in state:
-            relation, row = self._places[fact]
-            rows[relation].add(row)
-        for relation, found in rows.items():
-            model[relation] = Facts(found)
-        model[self._number[TRUE]] = Facts({(fact,) for fact in state})
+        last, stored = self._last
+        gone, new = last - state, state - last
+        if len(gone) + len(new) < len(state):
+            lost, won = self._split(gone), self._split(new)
+            facts = stored | {r: stored[r].changed(lost.get(r, set()), set()) for r in lost.keys() - won.keys()}
+            facts |= {r: stored.get(r, Facts(set())).changed(lost.get(r, set()), won[r]) for r in won}
+        else:
+            facts = {relation: Facts(rows) for relation, rows in self._split(state).items()}
+        self._last = state, facts
+        model.update(facts)
         model.size += len(state)
         return model
+
+    def _split(self, facts: Iterable[int]) -> dict[int, set[Row]]:
+        """Facts of a state by the relations in which they stand."""
+        rows: dict[int, set[Row]] = defaultdict(set)
+        every = self._number[TRUE]
+        for fact in facts:
+            relation, row = self._places[fact]
+            rows[relation].add(row)
+            if self._reads_all:
+                rows[every].add((fact,))
+        return rows
 
     def _place(self, fact: int) -> tuple[int, Row]:
         """The relation in which a fact of the state stands, and its row there."""

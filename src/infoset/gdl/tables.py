@@ -98,7 +98,7 @@ class Access:
         phase, whole, ask = self.phase, self.predicate.accesses[()], self.ask
 
         def source(model: Model, bindings: Bindings) -> Facts:
-            home = model.levels[phase]
+            home = model if phase == model.phase else model.below[phase]
             table = home.tables.get(whole)
             if table is not None and table.asked:
                 return table.facts
@@ -185,10 +185,11 @@ class _Fixpoint:
         self.asked[access] = keys
         while self.found or self.asked:
             self.home.watch.clock()
-            if self.found:
-                self._tell(*self.found.popitem())
-            else:
+            if self.asked:
                 self._begin(*self.asked.popitem())
+            else:
+                first = next(iter(self.found))
+                self._tell(first, self.found.pop(first))
 
     def _table(self, access: Access) -> Table:
         table = self.home.tables.get(access)
@@ -375,7 +376,7 @@ class Program:
         """How to ask for what is not inner: with what is bound, or for all arguments where that is cheap."""
         predicate = self.by_atom[literal.atom]
         if predicate.phase == STATIC:
-            whole = predicate.all_rows(model.levels[0]) is not None
+            whole = predicate.all_rows(model.at(STATIC)) is not None
         else:
             whole = self._is_small(predicate, model)
         return predicate.accesses[() if whole else bound]
@@ -406,7 +407,7 @@ class Program:
         if not predicate.clauses:
             facts = model[predicate.relation]
         elif predicate.phase == STATIC and not self.is_inner(literal, asker):
-            facts = predicate.all_rows(model.levels[0])
+            facts = predicate.all_rows(model.at(STATIC))
         if facts is not None:
             keys = facts.index(self.symbols.shapes[Spec(atom.opened, (), bound, (), False)])
             return (len(facts.rows) + 0.5) / max(1, len(keys))
