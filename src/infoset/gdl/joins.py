@@ -148,6 +148,8 @@ class Facts:
         self.rows = rows
         self.indexes: dict[Shape, Any] = {}
         self.origin: Facts | None = None
+        self.gone: set[Row] = set()
+        self.new: set[Row] = set()
 
     def changed(self, gone: set[Row], new: set[Row]) -> Facts:
         """Other facts that differ in some rows; their indexes are made from those of these facts."""
@@ -181,7 +183,7 @@ class Watch:
     """What evaluation must not exceed: somebody's clock, and a number of facts."""
 
     def __init__(self) -> None:
-        self.clock: Callable[[], None] = endless
+        self.clock: Callable[[int], None] = endless
         self.most: float = inf
 
     @property
@@ -190,8 +192,8 @@ class Watch:
         return min(self.most, MAX_FACTS)
 
 
-def endless() -> None:
-    """A clock that never runs out."""
+def endless(_: int) -> None:
+    """A clock that never runs out.  Clocks are told how much work was done since, in rows looked up."""
 
 
 class Model(dict[int, Facts]):
@@ -270,7 +272,7 @@ def _in_portions(watch: Watch, bindings: Bindings, key: Getter, get: Any, name: 
     """The same for many: with looks at the clock and at how many there are."""
     found: Bindings = []
     for k in range(0, len(bindings), portion):
-        watch.clock()
+        watch.clock(PORTION)
         found += [b + more for b in bindings[k : k + portion] for more in get(key(b), ())]
         if len(found) > watch.limit:
             raise BudgetError(f"more than {watch.limit:,} ways to match one rule's body in one state, at {name}")

@@ -98,7 +98,7 @@ class _Outcome:
 class _Own(local):
     """What each thread has for itself."""
 
-    clock: Callable[[], None] = staticmethod(endless)
+    clock: Callable[[int], None] = staticmethod(endless)
 
 
 class LazyEvaluator:
@@ -132,12 +132,21 @@ class LazyEvaluator:
         self._own = _Own()
 
     @contextmanager
-    def until(self, clock: Callable[[], None]) -> Iterator[None]:
+    def until(self, clock: Callable[[int], None]) -> Iterator[None]:
         """Within it this thread's questions look at a clock, also in the middle of a long join.
 
-        ``clock`` (see ``search.clock.Clock``) is called often and raises an error when there is no more time; the
-        error, if it is a ``BudgetError``, then names the rule that was being applied.  What was worked out by then
-        is kept.
+        ``clock`` (see ``search.clock.Clock``) is called often, with the work done since in rows looked up, and raises
+        ``BudgetError`` when there is no more time; its message then names the rule that was being applied.  What was
+        worked out by then is kept.
+
+        >>> from infoset.gdl.lazy import LazyEvaluator
+        >>> from infoset.gdl.library import description
+        >>> from infoset.search.clock import Clock
+        >>> game = LazyEvaluator(description("connect_four"))
+        >>> with game.until(Clock(0.0)):
+        ...     game.legal(game.start(), 0)
+        Traceback (most recent call last):
+        infoset.errors.BudgetError: the clock ran out
         """
         before, self._own.clock = self._own.clock, clock
         try:

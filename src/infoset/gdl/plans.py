@@ -213,7 +213,7 @@ class Planner:
             access = self.library.inner(literal, plain, self.access)
         else:
             access = self.library.access(literal, plain, self.model)
-        demand = row_getter([self.layout[atom.flat[k]] for k in access.bound])  # type: ignore[index]
+        demand = row_getter([self.layout[atom.flat[k]] for k in access.bound])
         if not inner:
             self._look_up(literal, atom, spec, sources, access.answers(demand))
             return

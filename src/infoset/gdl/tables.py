@@ -43,6 +43,8 @@ REPLAN = 4
 LAST_PLAN = 5000
 MOST_KEPT = 300_000
 """So many rows are kept of what no state changes."""
+QUESTION = 100
+"""What it takes to ask a table, in rows looked up."""
 DEEP = 25
 """So many predicates may ask each other; where the chain is longer, some are worked out from below before."""
 
@@ -76,7 +78,7 @@ class Predicate:
         try:
             return self.accesses[()].ask(base, {()})
         except BudgetError:
-            watch.clock()
+            watch.clock(0)
             self.refused = True
             return None
         finally:
@@ -114,7 +116,7 @@ class Access:
 
     def ask(self, home: Model, keys: set[Row]) -> Facts:
         """Work out the rows for new keys.  What is not finished is forgotten when an error ends it."""
-        home.watch.clock()
+        home.watch.clock(QUESTION + len(keys))
         table = home.tables.get(self)
         if table is None:
             table = home.tables[self] = Table()
@@ -184,7 +186,7 @@ class _Fixpoint:
     def run(self, access: Access, keys: set[Row]) -> None:
         self.asked[access] = keys
         while self.found or self.asked:
-            self.home.watch.clock()
+            self.home.watch.clock(QUESTION)
             if self.asked:
                 self._begin(*self.asked.popitem())
             else:
