@@ -266,7 +266,14 @@ LARGE = """
 
 def test_a_clock_ends_a_long_join_and_spoils_nothing() -> None:
     """The rule is named; afterwards the same evaluator gives the answers of one that was never interrupted."""
-    game, end = LazyEvaluator(parse_gdl(LARGE.replace("(true b))\n", ")\n"), )), 0.05
+    game, end = (
+        LazyEvaluator(
+            parse_gdl(
+                LARGE.replace("(true b))\n", ")\n"),
+            )
+        ),
+        0.05,
+    )
     begin = time.monotonic()
     with pytest.raises(BudgetError, match=r"<text>:\d+:\d+: the clock ran out: "), game.until(Clock(begin + end)):
         game.legal(game.start(), 0)
