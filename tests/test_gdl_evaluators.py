@@ -270,6 +270,31 @@ def test_plays_without_end_are_given_up() -> None:
         assert result.several_goals["x"] == result.finished
 
 
+SHARED_GATE = """
+(role x) (init (n 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (legal x go) (<= odd (true (n 1))) (<= odd (true (n 3)))
+(<= (next (n ?b)) (true (n ?a)) (succ ?a ?b)) (<= (next seen) odd) (<= (next seen) (true seen)) (<= (sees x odd) odd)
+(<= terminal (true (n 4))) (<= (goal x 10) odd) (<= (goal x 100) (not odd) (true seen)) (<= (goal x 0) (not odd) (not (true seen)))
+"""
+
+
+def test_what_goals_and_the_next_state_need_is_worked_out_in_every_step() -> None:
+    """``odd`` decides a goal and what comes next, but no move: it must not be left for the end of a play.
+
+    All plays are equally long, as the end of one of several would bring what the others need up to date, too.
+    """
+    net = net_of(SHARED_GATE)
+    game, lazy = ScalarEvaluator(net), LazyEvaluator(parse_gdl(SHARED_GATE))
+    state, other, steps = game.start(), lazy.start(), 0
+    while not game.terminal(state):
+        position, state = by_evaluator(game, state, ["go"])
+        same, other = by_evaluator(lazy, other, ["go"])
+        assert position == same
+        steps += 1
+    assert (steps, game.goals(state, 0)) == (4, (100,))
+    for module in (scalar, parallel):
+        assert module.playouts(net, 200).goals == {"x": {100: 200}}
+
+
 def test_threads_that_ask_the_same_rules_do_not_disturb_each_other() -> None:
     """Several games of one description at once, each in a thread: they come out as one after the other."""
     game = infoset.load("gdl:blind_tic_tac_toe")

@@ -4,6 +4,7 @@ import random
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,12 @@ from conftest import SHARED
 from gdl_interpreter import Interpreter
 from infoset.errors import BudgetError, GameRuleError
 from infoset.gdl.checks import check, repair
+from infoset.gdl.game import EvaluatorWarning, GdlGame, _Effort
+from infoset.gdl.grounding import Budget
 from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.playouts import findings, random_playouts
 from infoset.gdl.syntax import Description, Term, parse_gdl, read_gdl, to_action, to_term
+from infoset.search.clock import Clock
 
 BROKEN = ("BattleshipsFog", "ConnectThreeDecompositionII")
 NAMES = sorted(p.stem for p in (SHARED / "games" / "gdl").glob("*.gdl") if p.stem not in BROKEN) or ["none"]
@@ -250,3 +255,65 @@ def programs(draw: Callable[..., str]) -> str:
 @given(programs())
 def test_random_programs(text: str) -> None:
     assert compare(parse_gdl(text), seconds=0.5, steps=3) > 0
+
+
+LARGE = """
+(role x) (init a) (legal x go) (legal x wait) (<= (next b) (does x go)) (<= (next a) (does x wait)) (<= terminal (true b))
+(goal x 1) (<= (p ?a ?b ?c ?d) (n ?a) (n ?b) (n ?c) (n ?d) (true a))
+(<= (legal x other) (p ?a ?b ?c ?d) (p ?b ?c ?d ?a) (distinct ?a ?b) (true b))
+""" + "".join(f"(n {k})" for k in range(31))
+
+
+def test_a_clock_ends_a_long_join_and_spoils_nothing() -> None:
+    """The rule is named; afterwards the same evaluator gives the answers of one that was never interrupted."""
+    game, end = (
+        LazyEvaluator(
+            parse_gdl(
+                LARGE.replace("(true b))\n", ")\n"),
+            )
+        ),
+        0.05,
+    )
+    begin = time.monotonic()
+    with pytest.raises(BudgetError, match=r"<text>:\d+:\d+: the clock ran out: "), game.until(Clock(begin + end)):
+        game.legal(game.start(), 0)
+    assert time.monotonic() - begin < end + 0.5
+    game = LazyEvaluator(parse_gdl(GAME))
+    for work in range(0, 3000, 100):
+        with suppress(BudgetError), game.until(_Effort(work)):
+            game.legal(game.start(), 0)
+            game.step(game.start(), ["go", "stay"])
+    fresh = LazyEvaluator(parse_gdl(GAME))
+    assert game.legal(game.start(), 0) == fresh.legal(fresh.start(), 0)
+    after, other = game.step(game.start(), ["go", "stay"]), fresh.step(fresh.start(), ["go", "stay"])
+    assert (game.facts(after[0]), after[1]) == (fresh.facts(other[0]), other[1])
+
+
+def test_what_plays_showed_before_their_clock_is_kept() -> None:
+    text = GAME.replace("(<= terminal (true (n 3)))", "(<= terminal (true (n 1)))")
+    with pytest.warns(EvaluatorWarning):
+        game = GdlGame(parse_gdl(text), budget=Budget(rules=0))
+    played = random_playouts(game, 10**9, clock=Clock(time.monotonic() + 0.2))
+    assert "the clock ran out" in played.stopped
+    assert 0 < played.plays < 10**9
+    assert findings(game, played)[0].startswith(f"random play ended after {played.plays:,} plays: ")
+
+
+QUEENS = """
+(role x) (init (at 1 1)) (init (at 4 2)) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (i 1) (i 2) (i 3) (i 4) (i 5)
+(<= (free ?x ?y) (i ?x) (i ?y) (not (true (at ?x ?y))) (not (true (wall ?x ?y))))
+(<= (line ?x ?y ?u ?y) (succ ?x ?u) (i ?y)) (<= (line ?x ?y ?u ?y) (succ ?x ?z) (free ?z ?y) (line ?z ?y ?u ?y))
+(<= (line ?x ?y ?u ?v) (succ ?x ?u) (succ ?y ?v))
+(<= (line ?x ?y ?u ?v) (succ ?x ?w) (succ ?y ?z) (free ?w ?z) (line ?w ?z ?u ?v))
+(<= (sight ?x ?y ?u ?v) (line ?x ?y ?u ?v)) (<= (sight ?x ?y ?u ?v) (line ?u ?v ?x ?y))
+(<= (legal x (move ?x ?y ?u ?v)) (true (at ?x ?y)) (sight ?x ?y ?u ?v) (free ?u ?v))
+(<= (next (at ?u ?v)) (does x (move ?x ?y ?u ?v)))
+(<= (next (at ?a ?b)) (true (at ?a ?b)) (not (left ?a ?b))) (<= (left ?x ?y) (does x (move ?x ?y ?u ?v)))
+(<= (next (wall ?x ?y)) (left ?x ?y)) (<= (next (wall ?x ?y)) (true (wall ?x ?y)))
+(<= can (legal x ?m)) (<= terminal (not can)) (<= (goal x 1) (true (at 5 5))) (<= (goal x 0) (not (true (at 5 5))))
+"""
+
+
+def test_queens_that_move_by_recursion() -> None:
+    """Lines that are asked from both of their ends, in states that differ in two facts from the one before."""
+    assert compare(parse_gdl(QUEENS), seconds=3, steps=40) > 10

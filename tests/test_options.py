@@ -256,6 +256,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "check --max-steps": (
         "check gdl:monty_hall --simulate 9 --max-steps 1 --json", lambda s: s.body["playouts"]["finished"] == 0
     ),
+    "check --seconds": (
+        "check gdl:monty_hall --simulate 9 --seconds 0 --json",
+        lambda s: (s.body["playouts"]["finished"], s.body["playouts"]["stopped"]) == (0, "the clock ran out"),
+    ),
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
     "convert --max-histories": ("convert kuhn_poker k.efg --max-histories 10", lambda s: "histories" in s.text),
 }  # fmt: skip
@@ -375,6 +379,7 @@ REFUSED = {
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
     "check gdl:monty_hall --seed 3": "they go with --simulate",
+    "check gdl:monty_hall --seconds 3": "they go with --simulate",
     "convert p.json p.npz --max-histories 9": "max_histories=9 would not be used",
     "convert game.json other.json --max-histories 9": "max_histories=9 would not be used",
     "train kuhn_poker --method self-play --steps 3": "steps",

@@ -32,6 +32,7 @@ app = typer.Typer(
 
 METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
 MAX_STEPS = 10_000
+SIMULATION = 60.0  # seconds
 GAME_HELP = "A name ('infoset games' lists them), an .efg or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
 AGENT_HELP = (
     "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
@@ -683,6 +684,10 @@ def check(
     max_steps: Annotated[
         int | None, typer.Option(min=1, max=10**12, help="Give up random games that are longer (10,000).")
     ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, help="End the random games after so long and say what they have shown by then (60)."),
+    ] = None,
     json_: AsJson = False,
 ) -> None:
     """Check a game description: every defect with its place; exit status 1 if one is an error."""
@@ -693,15 +698,16 @@ def check(
     from infoset.gdl.library import description as shipped
     from infoset.gdl.syntax import read_gdl
 
-    if not simulate and (seed, max_steps) != (None, None):
-        raise ParameterError("--seed and --max-steps are of random games; they go with --simulate")
+    if not simulate and (seed, max_steps, seconds) != (None, None, None):
+        raise ParameterError("--seed, --max-steps and --seconds are of random games; they go with --simulate")
     description = shipped(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file)
     defects = find_defects(description)
     errors = sum(defect.severity == ERROR for defect in defects)
     body = {"file": file, "errors": errors, "defects": [asdict(defect) for defect in defects]}
     lines = [*map(str, defects), f"{file}: {errors} errors, {len(defects) - errors} warnings"]
     if simulate and not errors:
-        played, found, not_ground = _simulate(description, simulate, seed or 0, max_steps or MAX_STEPS)
+        limit = SIMULATION if seconds is None else seconds
+        played, found, not_ground = _simulate(description, simulate, seed or 0, max_steps or MAX_STEPS, limit)
         body |= {"playouts": asdict(played), "findings": found, "not_ground": not_ground}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     try:
@@ -711,19 +717,27 @@ def check(
             raise typer.Exit(1)
 
 
-def _simulate(description: Description, plays: int, seed: int, max_steps: int) -> tuple[Playouts, list[str], str]:
+def _simulate(
+    description: Description, plays: int, seed: int, max_steps: int, seconds: float
+) -> tuple[Playouts, list[str], str]:
     """The plays, what they show, and why the rules were not ground, "" where they were."""
     import warnings
+    from time import monotonic
 
     from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
     from infoset.gdl.playouts import findings, random_playouts
+    from infoset.search.clock import Clock
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
         warnings.simplefilter("always", EvaluatorWarning)  # this one is not
         game = GdlGame(description)
-    played = random_playouts(game, plays, seed, max_steps)
-    return played, findings(game, played), game.not_ground
+    until = monotonic() + seconds
+    played = random_playouts(game, plays, seed, max_steps, Clock(until))
+    found = findings(game, played)
+    if played.stopped and monotonic() >= until:
+        found[0] = f"{played.plays:,} of {plays:,} random plays in {seconds:g} s (--seconds): {played.stopped}"
+    return played, found, game.not_ground
 
 
 def _playouts_text(played: Playouts) -> str:

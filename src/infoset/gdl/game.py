@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -39,6 +40,7 @@ PROBE_STEPS: dict[type, int] = {ScalarEvaluator: 2000, LazyEvaluator: 200}
 NARROW = 2  # a narrow probe plays only the first moves, so that many histories coincide
 MAX_PROBE_LENGTH = 200
 PROBE_SIZE = 500  # facts and moves in one state that make it cost as much as another step
+PROBE_WORK = 20_000_000  # rows looked up, a few seconds: no clock, so that the same is found on every machine
 
 
 class Evaluator(Protocol):
@@ -64,6 +66,18 @@ class GdlWarning(UserWarning):
 
 class EvaluatorWarning(GdlWarning):
     """A description was not ground and is evaluated state by state: slower, and random plays come out differently."""
+
+
+class _Effort:
+    """A clock of work in place of time: it runs out after so many rows were looked up."""
+
+    def __init__(self, rows: int) -> None:
+        self.left = rows
+
+    def __call__(self, rows: int) -> None:
+        self.left -= rows
+        if self.left < 0:
+            raise BudgetError("no more work is allowed")
 
 
 class Outcome(NamedTuple):
@@ -95,7 +109,8 @@ class GdlRules:
         self.open = "sees" not in heads and self.random is None
         self.transitions: Callable[..., tuple[Outcome, ...]] = lru_cache(TRANSITIONS)(self._outcomes)
         self.offers = (False,) * len(self.players)
-        self.offers = self._leaks(PROBE_STEPS[type(evaluator)])
+        with self.until(_Effort(PROBE_WORK)):
+            self.offers = self._leaks(PROBE_STEPS[type(evaluator)])
 
     def legal(self, key: Hashable, role: int) -> tuple[Action, ...]:
         """The legal moves of a role; none at the end.  Raises ``GameRuleError`` where it is stuck."""
@@ -105,6 +120,10 @@ class GdlRules:
         if not menu:
             raise no_move(self.description.file, self.evaluator.roles[role], self.evaluator.facts(key))
         return menu
+
+    def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
+        """Within it long derivations end at a clock: see ``LazyEvaluator.until``; a network has none."""
+        return self.evaluator.until(clock) if isinstance(self.evaluator, LazyEvaluator) else nullcontext()
 
     def nature(self, key: Hashable) -> tuple[Action, ...]:
         """The legal moves of ``random``; ``()`` where the game has no such role or it has no choice."""
@@ -272,6 +291,12 @@ class GdlGame(NotebookGame):
     def not_ground(self) -> str:
         """Why the rules are evaluated state by state; "" where they were ground and compiled."""
         return self.rules.not_ground
+
+    def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
+        """Within it this thread's questions about the rules end with ``BudgetError`` when ``clock`` (see
+        ``search.clock.Clock``) raises it, also in the middle of a long derivation.
+        """
+        return self.rules.until(clock)
 
     def start(self) -> Observed:
         first = GdlState(self.rules, self.rules.evaluator.start())

@@ -1,8 +1,8 @@
-"""One clause of a game description as a chain of joins over rows of numbers.
+"""Rows of numbers, indexes on them, and the steps by which one clause of a game description joins them.
 
-Ground terms are numbers, so that a row of a relation is a tuple of integers.  A plan starts with one binding, the
-constants of its clause; each of its steps takes a list of bindings to the next one.  A join looks its rows up in an
-index on the arguments that are bound by then; indexes are made when first needed and grow with their relation.
+Ground terms are numbers, so that a row of a relation is a tuple of integers.  A step takes a list of bindings to the
+next one.  A join looks its rows up in an index on the arguments that are bound by then; indexes are made when first
+needed and grow with their relation.
 
 ``true`` is split by the functor of its argument: ``(true (cell ?x ?y b))`` reads a relation ``cell`` of three columns.
 """
@@ -10,31 +10,32 @@ index on the arguments that are bound by then; indexes are made when first neede
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Sequence
+from math import inf
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from infoset.base import Action
-from infoset.errors import BudgetError, GameRuleError, shorten
+from infoset.errors import BudgetError, shorten
 from infoset.gdl.checks import variables
-from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Literal, Term, Variable, to_action, to_term
+from infoset.gdl.syntax import MAX_DEPTH, Argument, Term, Variable, to_action, to_term
 
 MAX_FACTS = 1_000_000
 """The most facts derived for one state, and the most bindings that one join may yield."""
 MAX_LENGTH = 10_000
 """The most characters in one term, which may be no deeper than what can be read from a file."""
+PORTION = 1 << 16
+"""About so many rows are looked up between two looks at the clock."""
 
 STATIC, STATE, MOVE = range(3)
 """When a relation is complete: at once, for a state, for a state and a joint move."""
 PHASES = {("true", 1): STATE, ("does", 2): MOVE}
-DELTA = -1
-"""The number under which a recursive clause finds what is new."""
-
 Row: TypeAlias = tuple[int, ...]
 Bindings: TypeAlias = list[Row]
 Getter: TypeAlias = Callable[[Row], Any]
 Step: TypeAlias = "Callable[[Model, Bindings], Bindings]"
+Source: TypeAlias = "Callable[[Model, Bindings], Facts]"
+"""Where the rows that match some bindings are found."""
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -105,7 +106,7 @@ class Shape:
 
     def __init__(self, spec: Spec, terms: Terms) -> None:
         self.spec, self.keys_of = spec, terms.keys_of
-        self.key, self.out = _getter(spec.key), _row_getter(spec.out)
+        self.key, self.out = getter(spec.key), row_getter(spec.out)
 
     def fill(self, index: Any, rows: Collection[Row]) -> None:
         for step in self.spec.opened:
@@ -115,9 +116,23 @@ class Shape:
         if not self.spec.out:
             index.update(map(self.key, rows))
             return
+        if not self.spec.key:
+            index[()] += set(map(self.out, rows)) if self.spec.lossy else map(self.out, rows)
+            return
         pairs = zip(map(self.key, rows), map(self.out, rows), strict=True)
         for key, out in set(pairs) if self.spec.lossy else pairs:
             index[key].append(out)
+
+    def patched(self, index: Any, rows: Collection[Row], gone: Collection[Row], new: Collection[Row]) -> Any:
+        """An index of ``rows``, made from one of the rows with those that are gone and without the new ones."""
+        keys = set(map(self.key, gone))
+        keys.update(map(self.key, new))
+        key = self.key
+        found = index.copy()
+        for k in keys:
+            found.pop(k, None) if self.spec.out else found.discard(k)
+        self.fill(found, [row for row in rows if key(row) in keys])
+        return found
 
     def _open(self, rows: Collection[Row], position: int, functor: int, arity: int) -> list[Row]:
         keys = ((row, self.keys_of[row[position]]) for row in rows)
@@ -127,17 +142,32 @@ class Shape:
 class Facts:
     """The rows of one relation and the indexes on them that were asked for."""
 
-    __slots__ = ("indexes", "rows")
+    __slots__ = ("gone", "indexes", "new", "origin", "rows")
 
     def __init__(self, rows: set[Row]) -> None:
         self.rows = rows
         self.indexes: dict[Shape, Any] = {}
+        self.origin: Facts | None = None
+        self.gone: set[Row] = set()
+        self.new: set[Row] = set()
+
+    def changed(self, gone: set[Row], new: set[Row]) -> Facts:
+        """Other facts that differ in some rows; their indexes are made from those of these facts."""
+        facts = Facts((self.rows - gone) | new)
+        facts.origin, facts.gone, facts.new = self, gone, new
+        self.origin = None  # no chain of all states since the beginning
+        return facts
 
     def index(self, shape: Shape) -> Any:
         found = self.indexes.get(shape)
         if found is None:
-            found = self.indexes[shape] = defaultdict(list) if shape.spec.out else set()
-            shape.fill(found, self.rows)
+            known = self.origin.indexes.get(shape) if self.origin is not None else None
+            if known is not None and shape.spec.key and not shape.spec.opened:
+                found = shape.patched(known, self.rows, self.gone, self.new)
+            else:
+                found = defaultdict(list) if shape.spec.out else set()
+                shape.fill(found, self.rows)
+            self.indexes[shape] = found
         return found
 
     def add(self, rows: set[Row]) -> set[Row]:
@@ -149,40 +179,68 @@ class Facts:
         return fresh
 
 
+class Watch:
+    """What evaluation must not exceed: somebody's clock, and a number of facts."""
+
+    def __init__(self) -> None:
+        self.clock: Callable[[int], None] = endless
+        self.most: float = inf
+
+    @property
+    def limit(self) -> float:
+        """The most facts in one state, and the most ways to match one clause's body."""
+        return min(self.most, MAX_FACTS)
+
+
+def endless(_: int) -> None:
+    """A clock that never runs out.  Clocks are told how much work was done since, in rows looked up."""
+
+
 class Model(dict[int, Facts]):
-    """What holds at one phase: relations that no clause of this phase can add to are the parent's."""
+    """What is known at one phase: the facts stored by relation, and a table for each way to ask a predicate."""
 
     def __init__(self, phase: int, symbols: Symbols, parent: Model | None = None) -> None:
-        self.phase, self.symbols, self.parent = phase, symbols, parent
-        self.done: set[int] = set()
+        self.phase, self.symbols = phase, symbols
+        self.watch: Watch = symbols.watch
+        self.below: tuple[Model, ...] = (*parent.below, parent) if parent else ()  # not itself: no cycle to collect
+        self.tables: dict[Any, Table] = {}
         self.size = self.counted = 0
 
     def __missing__(self, relation: int) -> Facts:
-        if self.parent is None:
-            facts = Facts(set())
-        elif self.symbols.last[relation] < self.phase:
-            facts = self.parent[relation]
-        else:
-            facts = Facts(set(self.parent[relation].rows))
-        self[relation] = facts
+        phase = self.symbols.stored[relation]
+        facts = self[relation] = Facts(set()) if phase >= self.phase else self.below[phase][relation]
         return facts
 
-    def extend(self, relation: int, rows: set[Row]) -> set[Row]:
-        """Add rows; returns those that are new."""
-        fresh = self[relation].add(rows)
+    def at(self, phase: int) -> Model:
+        """The model of an earlier phase, or this one."""
+        return self if phase == self.phase else self.below[phase]
+
+    def extend(self, facts: Facts, rows: set[Row], relation: int) -> set[Row]:
+        """Add rows to the facts of a relation; returns those that are new."""
+        fresh = facts.add(rows)
         self.size += len(fresh)
-        if self.size > MAX_FACTS:
+        if self.size > self.watch.limit:
             name = self.symbols.names[relation]
-            raise BudgetError(f"more than {MAX_FACTS:,} facts follow in one state, the last ones for {name}")
+            raise BudgetError(f"more than {self.watch.limit:,} facts follow in one state, the last ones for {name}")
         return fresh
 
 
-def _getter(positions: Sequence[int]) -> Getter:
+class Table:
+    """What was asked of a predicate in one way (the keys), and every row that answers it."""
+
+    __slots__ = ("asked", "facts")
+
+    def __init__(self) -> None:
+        self.asked: set[Row] = set()
+        self.facts = Facts(set())
+
+
+def getter(positions: Sequence[int]) -> Getter:
     """Reads one position as it is, several as a tuple."""
-    return itemgetter(positions[0]) if len(positions) == 1 else _row_getter(positions)
+    return itemgetter(positions[0]) if len(positions) == 1 else row_getter(positions)
 
 
-def _row_getter(positions: Sequence[int]) -> Getter:
+def row_getter(positions: Sequence[int]) -> Getter:
     """Reads positions as a tuple, also one or none."""
     if len(positions) > 1:
         return itemgetter(*positions)
@@ -190,33 +248,42 @@ def _row_getter(positions: Sequence[int]) -> Getter:
     return itemgetter(slice(start, start + len(positions)))
 
 
-def _join(relation: int, shape: Shape, key: Getter, name: str) -> Step:
+def stored(relation: int) -> Source:
+    """The facts that are stored for a relation, whatever is asked."""
+    return lambda model, _: model[relation]
+
+
+def join(source: Source, shape: Shape, key: Getter, name: str) -> Step:
     """Each binding with each of its matching rows."""
 
     def step(model: Model, bindings: Bindings) -> Bindings:
-        facts = model[relation]
+        facts = source(model, bindings)
         if not facts.rows:
             return []
         get = facts.index(shape).get
-        if len(bindings) * len(facts.rows) > MAX_FACTS:
-            return _limited((b + more for b in bindings for more in get(key(b), ())), name)
+        if len(bindings) * len(facts.rows) > PORTION:
+            return _in_portions(model.watch, bindings, key, get, name, 1 + PORTION // len(facts.rows))
         return [b + more for b in bindings for more in get(key(b), ())]
 
     return step
 
 
-def _limited(bindings: Iterator[Row], name: str) -> Bindings:
-    found = list(islice(bindings, MAX_FACTS + 1))
-    if len(found) > MAX_FACTS:
-        raise BudgetError(f"more than {MAX_FACTS:,} ways to match one rule's body in one state, at {name}")
+def _in_portions(watch: Watch, bindings: Bindings, key: Getter, get: Any, name: str, portion: int) -> Bindings:
+    """The same for many: with looks at the clock and at how many there are."""
+    found: Bindings = []
+    for k in range(0, len(bindings), portion):
+        watch.clock(PORTION)
+        found += [b + more for b in bindings[k : k + portion] for more in get(key(b), ())]
+        if len(found) > watch.limit:
+            raise BudgetError(f"more than {watch.limit:,} ways to match one rule's body in one state, at {name}")
     return found
 
 
-def _test(relation: int, shape: Shape | None, key: Getter, positive: bool) -> Step:
+def test(source: Source, shape: Shape | None, key: Getter, positive: bool) -> Step:
     """The bindings for which some row matches (or none does); without a shape the key is the row."""
 
     def step(model: Model, bindings: Bindings) -> Bindings:
-        facts = model[relation]
+        facts = source(model, bindings)
         if not facts.rows:
             return [] if positive else bindings
         known = facts.rows if shape is None else facts.index(shape)
@@ -227,39 +294,21 @@ def _test(relation: int, shape: Shape | None, key: Getter, positive: bool) -> St
     return step
 
 
-def _compare(one: int, other: int, equal: bool) -> Step:
+def compare(one: int, other: int, equal: bool) -> Step:
     """The bindings in which two positions hold the same (or not)."""
     if equal:
         return lambda _, bindings: [b for b in bindings if b[one] == b[other]]
     return lambda _, bindings: [b for b in bindings if b[one] != b[other]]
 
 
-def _construct(terms: Terms, key: Getter) -> Step:
+def construct(terms: Terms, key: Getter) -> Step:
     """Appends the number of a compound term."""
     return lambda _, bindings: [b + (terms[key(b)],) for b in bindings]  # noqa: RUF005 - twice as fast
 
 
-def _project(keep: Getter) -> Step:
+def project(keep: Getter) -> Step:
     """Forgets what is not needed any more, and what is then the same."""
     return lambda _, bindings: list(set(map(keep, bindings)))
-
-
-class Plan:
-    """A clause as a chain of steps."""
-
-    __slots__ = ("clause", "head", "relation", "start", "steps")
-
-    def __init__(self, clause: Clause, relation: int, start: Row, steps: list[Step], head: Getter) -> None:
-        self.clause, self.relation, self.start, self.steps, self.head = clause, relation, start, steps, head
-
-    def run(self, model: Model) -> set[Row]:
-        """The rows of the head for which the body holds."""
-        bindings = [self.start]
-        for step in self.steps:
-            bindings = step(model, bindings)
-            if not bindings:
-                return set()
-        return set(map(self.head, bindings))
 
 
 class Atom(NamedTuple):
@@ -272,22 +321,16 @@ class Atom(NamedTuple):
 
 
 class Symbols:
-    """Numbers for terms and relations; ``last`` is the phase in which a relation is complete."""
+    """Numbers for terms and relations; ``stored`` is the phase whose models hold the facts of a relation."""
 
     def __init__(self) -> None:
         self.terms = Terms()
+        self.watch = Watch()
         self.relations: dict[tuple[str, int] | tuple[str, int, int], int] = {}
         self.names: list[str] = []
-        self.last: list[int] = []
+        self.stored: list[int] = []
         self.shapes: Made[Spec, Shape] = Made(lambda spec: Shape(spec, self.terms))
-        self.atom: Made[Term, Atom] = Made(self._atom)
-
-    def register(self, clause: Clause, phase: int) -> None:
-        """Number the relations of a clause that is evaluated in some phase."""
-        for literal in clause.body:
-            self.relation(literal.atom)
-        head = self.relation(clause.head)
-        self.last[head] = max(self.last[head], phase)
+        self.atom: Made[Term, Atom] = Made(lambda term: self.flatten(self.relation(term), (_inner(term) or term)))
 
     def relation(self, term: Term) -> int:
         """The number of an atom's relation; ``true`` with a known functor is a relation of its own."""
@@ -301,12 +344,12 @@ class Symbols:
         if key not in self.relations:
             self.relations[key] = len(self.names)
             self.names.append(f"{shorten(name or key[0])}/{key[-1]}")
-            self.last.append(PHASES.get(key if len(key) == 2 else ("true", 1), STATIC))
+            self.stored.append(PHASES.get(key if len(key) == 2 else ("true", 1), STATIC))
         return self.relations[key]
 
-    def _atom(self, term: Term) -> Atom:
-        relation = self.relation(term)
-        todo = list((_inner(term) or term).arguments)
+    def flatten(self, relation: int, term: Term) -> Atom:
+        """The arguments of a term, and behind them those of the compounds with variables among them."""
+        todo = list(term.arguments)
         columns, opened = len(todo), []
         flat: list[Variable | int | None] = []
         for position, argument in enumerate(todo):  # grows while it is read
@@ -326,155 +369,3 @@ def _inner(term: Term) -> Term | None:
     if term.relation == ("true", 1) and isinstance(term.arguments[0], Term):
         return term.arguments[0]
     return None
-
-
-class Planner:
-    """Makes the plan of one clause: the order of its literals, then a chain of steps.
-
-    ``model`` holds what is derived so far; the sizes of its relations guide the order.  ``delta`` is the literal that
-    reads only what is new in a recursion.
-    """
-
-    def __init__(self, symbols: Symbols, model: Model, clause: Clause, delta: Literal | None = None) -> None:
-        self.symbols, self.model, self.clause, self.delta = symbols, model, clause, delta
-        self.start: list[int] = []
-        self.steps: list[Step] = []
-        self.layout: dict[Argument | int, int] = {}
-        self.width = 0
-
-    def plan(self) -> Plan:
-        order = self._order()
-        self._constants()
-        for k, literal in enumerate(order):
-            later = {v for other in order[k + 1 :] for v in variables(other.atom)} | set(variables(self.clause.head))
-            self._literal(literal, later)
-            if k + 1 < len(order) and any(_binds(other) for other in order[k + 1 :]):
-                self._forget(later)
-        head = self.clause.head
-        positions = [self._position(argument) for argument in head.arguments]
-        return Plan(self.clause, self.symbols.relation(head), tuple(self.start), self.steps, _row_getter(positions))
-
-    def _order(self) -> list[Literal]:
-        """Tests as soon as their variables are bound; atoms by how many rows they are thought to match."""
-        waiting = list(self.clause.body)
-        order: list[Literal] = []
-        bound: set[Variable] = set()
-        while waiting:
-            chosen = min(waiting, key=lambda literal: self._cost(literal, bound))
-            if not _binds(chosen) and not bound.issuperset(variables(chosen.atom)):
-                raise GameRuleError(
-                    f"unsafe: nothing binds the variables of {chosen}: {shorten(str(self.clause.rule))}"
-                )
-            waiting = [literal for literal in waiting if literal is not chosen]
-            order.append(chosen)
-            bound.update(variables(chosen.atom))
-        if not bound.issuperset(variables(self.clause.head)):
-            raise GameRuleError(f"unsafe: nothing binds the variables of the head: {shorten(str(self.clause.rule))}")
-        return order
-
-    def _cost(self, literal: Literal, bound: set[Variable]) -> float:
-        if literal is self.delta:
-            return -1.0
-        if bound.issuperset(variables(literal.atom)):
-            return 0.0
-        if not _binds(literal):
-            return float("inf")
-        return self._rows(self.symbols.atom[literal.atom], bound)
-
-    def _rows(self, atom: Atom, bound: set[Variable]) -> float:
-        """A guess at how many rows match one binding."""
-        facts = self.model[atom.relation]
-        if self.symbols.last[atom.relation] == STATIC:
-            keys = facts.index(self.symbols.shapes[self._spec(atom, bound, set())])
-            return len(facts.rows) / max(1, len(keys))
-        known = [value for value in atom.flat if value is not None]
-        free = sum(isinstance(value, Variable) and value not in bound for value in known)
-        rows = max(len(facts.rows), 1 if self.symbols.last[atom.relation] == MOVE else 3**atom.columns)
-        return float(rows ** (free / len(known)))
-
-    def _constants(self) -> None:
-        """The binding to begin with holds every constant that a key or a new term needs."""
-        found: list[int] = []
-        for literal in self.clause.body:
-            if literal.atom.functor == "distinct":
-                found += self._parts(literal.atom)
-            else:
-                found += [value for value in self.symbols.atom[literal.atom].flat if isinstance(value, int)]
-        found += self._parts(self.clause.head)
-        self.start = list(dict.fromkeys(found))
-        self.layout = {value: k for k, value in enumerate(self.start)}
-        self.width = len(self.start)
-
-    def _parts(self, term: Term) -> Iterator[int]:
-        """The constants from which the arguments of a term are built."""
-        for argument in term.arguments:
-            if isinstance(argument, Variable):
-                continue
-            if any(variables(argument)):
-                yield self.symbols.terms.constant(argument.functor)
-                yield from self._parts(argument)
-            else:
-                yield self.symbols.terms.number(argument)
-
-    def _position(self, argument: Argument) -> int:
-        """Where the value of an argument stands in the bindings; a compound is built there first."""
-        if isinstance(argument, Term) and not any(variables(argument)):
-            return self.layout[self.symbols.terms.number(argument)]
-        if isinstance(argument, Term) and argument not in self.layout:
-            inner = [self._position(part) for part in argument.arguments]
-            key = _row_getter([self.layout[self.symbols.terms.constant(argument.functor)], *inner])
-            self.steps.append(_construct(self.symbols.terms, key))
-            self._append(argument)
-        return self.layout[argument]
-
-    def _append(self, value: Argument) -> None:
-        self.layout[value] = self.width
-        self.width += 1
-
-    def _literal(self, literal: Literal, later: set[Variable]) -> None:
-        if literal.atom.functor == "distinct":
-            one, other = (self._position(argument) for argument in literal.atom.arguments)
-            self.steps.append(_compare(one, other, equal=not literal.positive))
-            return
-        atom = self.symbols.atom[literal.atom]
-        spec = self._spec(atom, set(self.layout), later)
-        relation = DELTA if literal is self.delta else atom.relation
-        sources = [self.layout[atom.flat[k]] for k in spec.key]  # type: ignore[index]
-        if spec.out:
-            name = self.symbols.names[atom.relation]
-            self.steps.append(_join(relation, self.symbols.shapes[spec], _getter(sources), name))
-            for k in spec.out:
-                self._append(atom.flat[k])  # type: ignore[arg-type]
-        elif spec.key == tuple(range(atom.columns)):
-            self.steps.append(_test(relation, None, _row_getter(sources), literal.positive))
-        else:
-            self.steps.append(_test(relation, self.symbols.shapes[spec], _getter(sources), literal.positive))
-
-    @staticmethod
-    def _spec(atom: Atom, bound: set[Any], later: set[Variable]) -> Spec:
-        """What of an atom is looked up, what is compared, and what is read out because it is needed later."""
-        first: dict[Variable, int] = {}
-        key, equal = [], []
-        for position, value in enumerate(atom.flat):
-            if isinstance(value, int) or (value is not None and value in bound):
-                key.append(position)
-            elif value is not None and first.setdefault(value, position) != position:
-                equal.append((first[value], position))
-        out = [position for value, position in first.items() if value in later]
-        return Spec(atom.opened, tuple(equal), tuple(key), tuple(out), 0 < len(out) < len(first))
-
-    def _forget(self, later: set[Variable]) -> None:
-        """Drop variables that nothing later needs, so that fewer bindings are joined."""
-        first = len(self.start)
-        kept = [v for v, k in self.layout.items() if k >= first and isinstance(v, Variable) and v in later]
-        if len(kept) + first == self.width:
-            return
-        self.steps.append(_project(_row_getter([*range(first), *(self.layout[v] for v in kept)])))
-        self.layout = {v: k for v, k in self.layout.items() if k < first}
-        self.width = first
-        for variable in kept:
-            self._append(variable)
-
-
-def _binds(literal: Literal) -> bool:
-    return literal.positive and literal.atom.functor != "distinct"

@@ -1,23 +1,24 @@
 """A game description evaluated state by state: for games whose grounding is too large to write down.
 
-For one state only what holds there is derived, from the bottom up.  Clauses are evaluated in the order of their
-dependencies, mutually recursive ones semi-naively: only what is new is joined again.  What depends on neither state
-nor move is derived once, what depends on the state once a state, the rest once a joint move.
+Only what a question needs is derived, from the top down, and remembered (see ``tables``): what depends on neither
+state nor move for good, what depends on the state with the state, the rest for one joint move.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
+from threading import RLock, local
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from infoset.base import Action
-from infoset.errors import BudgetError, GameRuleError
+from infoset.errors import GameRuleError
 from infoset.gdl.checks import Relation, goal_value, may_unify, variables
-from infoset.gdl.components import components
-from infoset.gdl.joins import DELTA, MOVE, PHASES, STATE, STATIC, Facts, Made, Model, Plan, Planner, Row, Symbols
-from infoset.gdl.syntax import Clause, Description, Literal, Term, clauses, placed, to_term
+from infoset.gdl.joins import MOVE, PHASES, STATE, STATIC, Facts, Made, Model, Row, Symbols, endless
+from infoset.gdl.syntax import Clause, Description, Term, clauses, to_term
+from infoset.gdl.tables import Program
 
 MAX_MODEL_FACTS = 50_000
 """The most facts in the fully derived states that are kept for another question or another move."""
@@ -36,101 +37,6 @@ TRUE, DOES = PHASES
 
 State: TypeAlias = frozenset[int]
 Percepts: TypeAlias = tuple[tuple[Action, ...], ...]
-
-
-class _Component:
-    """Clauses that need each other, or a single one; planned when first run, with the sizes met then."""
-
-    def __init__(self, number: int, members: list[Clause], phase: int, symbols: Symbols, file: str) -> None:
-        self.number, self.members, self.phase, self.symbols, self.file = number, members, phase, symbols, file
-        self.inner = [(clause, literal) for clause in members for literal in clause.body if self._defines(literal)]
-        for clause, literal in self.inner:
-            if not literal.positive:
-                where, rule = placed(file, clause.rule)
-                raise GameRuleError(f"{where}: not stratified: {literal} depends on itself: {rule}")
-        self.plans: list[Plan] = []
-        self.repeated: list[tuple[int, Plan]] = []
-
-    def _defines(self, literal: Literal) -> bool:
-        return any(may_unify(clause.head, literal.atom) for clause in self.members)
-
-    def run(self, model: Model) -> None:
-        """Add everything that follows by these clauses."""
-        if not self.plans:
-            self._prepare(model)
-        fresh: dict[int, set[Row]] = {}
-        for plan in self.plans:
-            rows = self._apply(plan, model)
-            if rows and self.repeated:
-                fresh[plan.relation] = fresh.get(plan.relation, set()) | rows
-        while any(fresh.values()):
-            fresh = self._round(model, fresh)
-
-    def _round(self, model: Model, fresh: dict[int, set[Row]]) -> dict[int, set[Row]]:
-        """What follows from what was new, and is new itself."""
-        deltas = {relation: Facts(rows) for relation, rows in fresh.items() if rows}
-        found: dict[int, set[Row]] = defaultdict(set)
-        for relation, plan in self.repeated:
-            if relation in deltas:
-                model[DELTA] = deltas[relation]
-                found[plan.relation] |= self._apply(plan, model)
-        return found
-
-    def _apply(self, plan: Plan, model: Model) -> set[Row]:
-        """What is new by one clause.  Raises ``BudgetError`` that names its rule and place."""
-        try:
-            rows = plan.run(model)
-            return model.extend(plan.relation, rows) if rows else rows
-        except BudgetError as error:
-            where, rule = placed(self.file, plan.clause.rule)
-            raise BudgetError(f"{where}: {error}: {rule}") from None
-
-    def _prepare(self, model: Model) -> None:
-        self.plans = [Planner(self.symbols, model, clause).plan() for clause in self.members]
-        for clause, literal in self.inner:
-            plan = Planner(self.symbols, model, clause, delta=literal).plan()
-            self.repeated.append((self.symbols.relation(literal.atom), plan))
-
-
-class _Program:
-    """The clauses of a description in components, in an order in which each needs only itself and earlier ones.
-
-    A clause needs those whose heads may match an atom of its body, so that ``(goal ?r 0)`` may negate
-    ``(goal ?r 100)``.
-    """
-
-    def __init__(self, rules: list[Clause], symbols: Symbols, file: str) -> None:
-        self.rules = rules
-        heads: dict[Relation, list[int]] = defaultdict(list)
-        for k, clause in enumerate(rules):
-            heads[clause.head.relation].append(k)
-        self.needs = {k: self._defining(clause, heads) for k, clause in enumerate(rules)}
-        self.label: dict[int, int] = {}
-        self.components: list[_Component] = []
-        for number, members in enumerate(components(self.needs)):
-            self.label |= dict.fromkeys(members, number)
-            found = [rules[k] for k in sorted(members)]
-            self.components.append(_Component(number, found, self._phase(members), symbols, file))
-
-    def _defining(self, clause: Clause, heads: dict[Relation, list[int]]) -> set[int]:
-        return {k for lit in clause.body for k in heads[lit.atom.relation] if may_unify(self.rules[k].head, lit.atom)}
-
-    def _phase(self, members: list[int]) -> int:
-        """The first phase at which everything that a component reads is known."""
-        read = [PHASES.get(lit.atom.relation, STATIC) for k in members for lit in self.rules[k].body]
-        below = {other for k in members for other in self.needs[k]} - set(members)
-        return max([*read, *(self.components[self.label[k]].phase for k in below)], default=STATIC)
-
-    def below(self, *relations: Relation) -> list[_Component]:
-        """The components that decide some relations."""
-        todo = [k for k, clause in enumerate(self.rules) if clause.head.relation in relations]
-        seen = set(todo)
-        while todo:
-            fresh = self.needs[todo.pop()] - seen
-            seen |= fresh
-            todo += fresh
-        wanted = {self.label[k] for k in seen}
-        return [component for component in self.components if component.number in wanted]
 
 
 class _Sized(Protocol):
@@ -189,13 +95,19 @@ class _Outcome:
         self.state, self.percepts = state, percepts
 
 
+class _Own(local):
+    """What each thread has for itself."""
+
+    clock: Callable[[int], None] = staticmethod(endless)
+
+
 class LazyEvaluator:
     """Answers about the states of a game, derived when asked for and remembered.
 
     A state is the set of the numbers of its facts, which mean something only to the evaluator that gave them.
     ``memo`` bounds the facts, moves and percepts in remembered answers.  Raises ``BudgetError`` where terms grow
     without end or one state has too many facts, and ``GameRuleError`` for rules that ``checks.check`` objects to;
-    an unsafe one is met only when it is first needed.
+    an unsafe one is met only when it is first needed.  Several threads may ask at once; one is answered at a time.
     """
 
     def __init__(self, description: Description, memo: int = 1_000_000) -> None:
@@ -215,33 +127,48 @@ class LazyEvaluator:
         self._answers: _Memo[State, _Answers] = _Memo(memo // 2, _Answers)
         self._outcomes: _Memo[tuple[State, tuple[Action, ...]], _Outcome] = _Memo(memo // 2, self._outcome)
         self._models: _Memo[State, Model] = _Memo(MAX_MODEL_FACTS, self._load)
+        self._last: tuple[State, dict[int, Facts]] = frozenset(), {}
+        self._lock = RLock()
+        self._own = _Own()
+
+    @contextmanager
+    def until(self, clock: Callable[[int], None]) -> Iterator[None]:
+        """Within it this thread's questions look at a clock, also in the middle of a long join.
+
+        ``clock`` (see ``search.clock.Clock``) is called often, with the work done since in rows looked up, and raises
+        ``BudgetError`` when there is no more time; its message then names the rule that was being applied.  What was
+        worked out by then is kept.
+
+        >>> from infoset.gdl.lazy import LazyEvaluator
+        >>> from infoset.gdl.library import description
+        >>> from infoset.search.clock import Clock
+        >>> game = LazyEvaluator(description("connect_four"))
+        >>> with game.until(Clock(0.0)):
+        ...     game.legal(game.start(), 0)
+        Traceback (most recent call last):
+        infoset.errors.BudgetError: the clock ran out
+        """
+        before, self._own.clock = self._own.clock, clock
+        try:
+            yield
+        finally:
+            self._own.clock = before
 
     def _prepare(self, rules: list[Clause], file: str) -> None:
-        """Derive what no state can change, and sort the rest by the question that needs it."""
-        facts = [clause.head for clause in rules if not clause.body and not any(variables(clause.head))]
-        for fact in facts:
-            self._base.extend(self._symbols.relation(fact), {tuple(map(self._terms.number, fact.arguments))})
-        program = _Program(
-            [clause for clause in rules if clause.body or any(variables(clause.head))], self._symbols, file
-        )
-        needed = program.below(*ANSWERS)
-        for component in needed:
-            for clause in component.members:
-                self._symbols.register(clause, component.phase)
-        for component in needed:
-            if component.phase == STATIC:
-                component.run(self._base)
-        below = {relation: program.below(relation) for relation in (INIT, LEGAL, GOAL, TERMINAL)}
-        for relation, parts in below.items():
-            if any(part.phase == MOVE for part in parts):
+        """Store the facts, and find out what each question needs."""
+        ruled = [clause for clause in rules if clause.body or any(variables(clause.head))]
+        for fact in (clause.head for clause in rules if not clause.body and not any(variables(clause.head))):
+            self._base[self._symbols.relation(fact)].add({tuple(map(self._terms.number, fact.arguments))})
+        self._program = Program(ruled, self._symbols, file, ANSWERS)
+        self._reads_all = any(p.relation == self._number[TRUE] for p in self._program.reached)
+        for relation in (INIT, LEGAL, GOAL, TERMINAL):
+            if self._program.root[relation].phase == MOVE:
                 raise GameRuleError(f"{relation[0]} must not depend on does")
-        step = below[NEXT] = program.below(NEXT, SEES)
-        self._on_state = {r: [part for part in parts if part.phase == STATE] for r, parts in below.items()}
-        self._on_move = [component for component in step if component.phase == MOVE]
 
     def start(self) -> State:
         """The state in which the game begins."""
-        return frozenset(chain.from_iterable(self._derived(frozenset(), INIT)[self._number[INIT]].rows))
+        with self._lock:
+            return frozenset(chain.from_iterable(self._asked(frozenset(), INIT)))
 
     def facts(self, state: State) -> frozenset[Term]:
         """A state as ground terms."""
@@ -253,72 +180,95 @@ class LazyEvaluator:
 
     def terminal(self, state: State) -> bool:
         """Whether the game is over."""
-        answers = self._answers[state]
-        if answers.terminal is None:
-            answers.terminal = bool(self._derived(state, TERMINAL)[self._number[TERMINAL]].rows)
-            self._answers.settle(answers)
-        return answers.terminal
+        with self._lock:
+            answers = self._answers[state]
+            if answers.terminal is None:
+                answers.terminal = bool(self._asked(state, TERMINAL))
+                self._answers.settle(answers)
+            return answers.terminal
 
     def legal(self, state: State, role: int) -> tuple[Action, ...]:
         """The distinct moves of a role, sorted by their text."""
-        answers = self._answers[state]
-        if answers.legal is None:
-            rows = self._derived(state, LEGAL)[self._number[LEGAL]].rows
-            answers.legal = self._by_role(rows)
-            answers.size += len(rows)
-            self._answers.settle(answers)
-        return answers.legal[role]
+        with self._lock:
+            answers = self._answers[state]
+            if answers.legal is None:
+                rows = self._asked(state, LEGAL)
+                answers.legal = self._by_role(rows)
+                answers.size += len(rows)
+                self._answers.settle(answers)
+            return answers.legal[role]
 
     def goals(self, state: State, role: int) -> tuple[int, ...]:
         """The values of a role's goals that hold, in the order of the rules that may give them."""
-        answers = self._answers[state]
-        if answers.goals is None:
-            rows = sorted(
-                filter(self._is_number, self._derived(state, GOAL)[self._number[GOAL]].rows), key=self._rank.__getitem__
-            )
-            found = [[self._rank[row][1] for row in rows if row[0] == number] for number in self._role_numbers]
-            answers.goals = tuple(tuple(dict.fromkeys(values)) for values in found)
-            self._answers.settle(answers)
-        return answers.goals[role]
+        with self._lock:
+            answers = self._answers[state]
+            if answers.goals is None:
+                rows = sorted(filter(self._is_number, self._asked(state, GOAL)), key=self._rank.__getitem__)
+                found = [[self._rank[row][1] for row in rows if row[0] == number] for number in self._role_numbers]
+                answers.goals = tuple(tuple(dict.fromkeys(values)) for values in found)
+                self._answers.settle(answers)
+            return answers.goals[role]
 
     def step(self, state: State, moves: Sequence[Action]) -> tuple[State, Percepts]:
         """The state after a joint move, and what each role then sees, sorted by its text; legality is not checked."""
-        outcome = self._outcomes[state, tuple(moves)]
-        self._outcomes.settle(outcome)
-        return outcome.state, outcome.percepts
+        with self._lock:
+            outcome = self._outcomes[state, tuple(moves)]
+            self._outcomes.settle(outcome)
+            return outcome.state, outcome.percepts
 
     def _outcome(self, position: tuple[State, tuple[Action, ...]]) -> _Outcome:
         """Everything is derived from the state before the move, percepts too."""
         state, moves = position
-        model = Model(MOVE, self._symbols, parent=self._derived(state, NEXT))
+        before = self._models[state]
+        model = Model(MOVE, self._symbols, parent=before)
         does = zip(self._role_numbers, map(self._move_numbers.__getitem__, moves), strict=True)
         model[self._number[DOES]] = Facts(set(does))
-        for component in self._on_move:
-            component.run(model)
-        after = frozenset(chain.from_iterable(model[self._number[NEXT]].rows))
-        return _Outcome(after, self._by_role(model[self._number[SEES]].rows))
+        try:
+            after = frozenset(chain.from_iterable(self._rows(model, NEXT)))
+            return _Outcome(after, self._by_role(self._rows(model, SEES)))
+        finally:
+            self._models.settle(before)
 
-    def _derived(self, state: State, part: Relation) -> Model:
-        """Everything in a state that one kind of answer needs."""
+    def _asked(self, state: State, question: Relation) -> set[Row]:
+        """What holds in a state."""
         model = self._models[state]
-        for component in self._on_state[part]:
-            if component.number not in model.done:
-                component.run(model)
-                model.done.add(component.number)
-        self._models.settle(model)
-        return model
+        try:
+            return self._rows(model, question)
+        finally:
+            self._models.settle(model)
+
+    def _rows(self, model: Model, question: Relation) -> set[Row]:
+        """Every row of what is asked."""
+        self._symbols.watch.clock = self._own.clock
+        self._program.tidy(self._base)
+        return self._program.rows_of(question, model)
 
     def _load(self, state: State) -> Model:
+        """The model of a state; from that of the state before where they have most facts in common."""
         model = Model(STATE, self._symbols, parent=self._base)
-        rows: dict[int, set[Row]] = defaultdict(set)
-        for fact in state:
-            relation, row = self._places[fact]
-            rows[relation].add(row)
-        for relation, found in rows.items():
-            model[relation] = Facts(found)
-        model[self._number[TRUE]] = Facts({(fact,) for fact in state})
+        last, stored = self._last
+        gone, new = last - state, state - last
+        if len(gone) + len(new) < len(state):
+            lost, won = self._split(gone), self._split(new)
+            facts = stored | {r: stored[r].changed(lost.get(r, set()), set()) for r in lost.keys() - won.keys()}
+            facts |= {r: stored.get(r, Facts(set())).changed(lost.get(r, set()), won[r]) for r in won}
+        else:
+            facts = {relation: Facts(rows) for relation, rows in self._split(state).items()}
+        self._last = state, facts
+        model.update(facts)
         model.size += len(state)
         return model
+
+    def _split(self, facts: Iterable[int]) -> dict[int, set[Row]]:
+        """Facts of a state by the relations in which they stand."""
+        rows: dict[int, set[Row]] = defaultdict(set)
+        every = self._number[TRUE]
+        for fact in facts:
+            relation, row = self._places[fact]
+            rows[relation].add(row)
+            if self._reads_all:
+                rows[every].add((fact,))
+        return rows
 
     def _place(self, fact: int) -> tuple[int, Row]:
         """The relation in which a fact of the state stands, and its row there."""

@@ -8,12 +8,14 @@ once, and the move at which that number has counted down to zero is the one made
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray, LongArray
+from infoset.errors import BudgetError
 from infoset.gdl.propnet import AND, GOALS, NEXT, NO_NODE, PLAY, SEES, PropNet
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck
 from infoset.jit import count_ones, inner_kernel, kernel, linked_kernel, lowest_one
@@ -21,6 +23,7 @@ from infoset.randomness import Words, generators, next_row
 
 MAX_WORDS = 32  # words in a row: 2048 plays side by side
 CACHE_WORDS = 1 << 17  # rows of all nodes together: 1 MiB, what a second-level cache holds
+BATCHES = 64
 NEVER = np.iinfo(np.int64).max
 ONE, FULL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -491,11 +494,24 @@ def _latch(following, initial, rows, active, fresh, after):
             rows[1 + k, w] = after[k, w]
 
 
-def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
-    """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures."""
+def playouts(
+    net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS, clock: Callable[[], None] | None = None
+) -> Playouts:
+    """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures.
+
+    A ``clock`` (see ``search.clock.Clock``) is looked at between batches of ``BATCHES`` plays a lane.
+    """
     words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-count // WORD)))
     rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals), len(net.base))
-    _playouts(Net.of(net), rows, count, max_steps, generators(seed, words), tally)
+    arrays, streams = Net.of(net), generators(seed, words)
+    batch = count if clock is None else BATCHES * WORD * words
+    for done in range(0, count, batch):
+        try:
+            if clock is not None:
+                clock()
+        except BudgetError as error:
+            return Playouts.of_net(net, tally, seed, str(error))
+        _playouts(arrays, rows, min(batch, count - done), max_steps, streams, tally)
     return Playouts.of_net(net, tally, seed)
 
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from infoset.errors import BudgetError
 from infoset.gdl import parallel
-from infoset.gdl.game import GdlGame, GdlRules
+from infoset.gdl.game import Evaluator, GdlGame, GdlRules
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, state_text
 from infoset.names import check_range
+from infoset.search.clock import ENDLESS, Clock, uninterrupted
 
 MAX_PLAYS = 10**12
 
 
-def random_playouts(game: GdlGame, plays: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
+def random_playouts(
+    game: GdlGame, plays: int, seed: int = 0, max_steps: int = MAX_STEPS, clock: Clock | None = None
+) -> Playouts:
     """Play ``plays`` games at random, each role uniformly among its distinct legal moves.
 
     A game that grounds is played 64 games to a machine word; another one by one.  Plays longer than ``max_steps``
     are given up and counted, and so are those that come to a state, not terminal, in which a role has no legal move.
-    The same arguments give the same figures.
+    The same arguments give the same figures.  With a ``clock`` no error of a budget is raised, its own neither: the
+    plays made by then are kept, and ``stopped`` says why there are no more.
 
     >>> from infoset.gdl.playouts import random_playouts
     >>> played = random_playouts(infoset.load("gdl:monty_hall"), 6400, seed=1)
@@ -27,33 +32,54 @@ def random_playouts(game: GdlGame, plays: int, seed: int = 0, max_steps: int = M
     check_range("plays", plays, 1, MAX_PLAYS)
     check_range("max_steps", max_steps, 1, MAX_PLAYS)
     if game.rules.propnet is not None:
-        return parallel.playouts(game.rules.propnet, plays, seed, max_steps)
-    return _one_by_one(game.rules, plays, seed, max_steps)
+        return parallel.playouts(game.rules.propnet, plays, seed, max_steps, clock)
+    with uninterrupted(), game.until(clock or ENDLESS):
+        return _one_by_one(game.rules, plays, seed, max_steps, clock is not None)
 
 
-def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int) -> Playouts:
-    evaluator, rng = rules.evaluator, np.random.default_rng(seed)
-    tally = Tally.empty(len(evaluator.roles), 0, 0)
-    goals: list[dict[int, int]] = [{} for _ in evaluator.roles]
+def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int, keep: bool) -> Playouts:
+    """``keep`` what was played where a budget ends the plays."""
+    roles, rng = rules.evaluator.roles, np.random.default_rng(seed)
+    tally = Tally.empty(len(roles), 0, 0)
+    goals: list[dict[int, int]] = [{} for _ in roles]
     stuck_at: dict[str, str] = {}
-    for _ in range(plays):
-        state, length, stuck = evaluator.start(), 0, None
-        while not evaluator.terminal(state) and length < max_steps:
-            menus = [evaluator.legal(state, role) for role in range(len(evaluator.roles))]
-            if not all(menus):
-                stuck = menus.index(())
-                break
-            state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
-            length += 1
-        if stuck is not None:
+    stopped = ""
+    try:
+        for _ in range(plays):
+            _play(rules.evaluator, rng, max_steps, tally, goals, stuck_at)
+    except BudgetError as error:
+        if not keep:
+            raise
+        stopped = str(error)
+    return Playouts.of(roles, goals, tally, stuck_at, seed, stopped)
+
+
+def _play(
+    evaluator: Evaluator,
+    rng: np.random.Generator,
+    max_steps: int,
+    tally: Tally,
+    goals: list[dict[int, int]],
+    stuck_at: dict[str, str],
+) -> None:
+    """One more play."""
+    roles = range(len(evaluator.roles))
+    state, length = evaluator.start(), 0
+    while not evaluator.terminal(state):
+        if length == max_steps:
+            tally.lengths[UNFINISHED] += 1
+            return
+        menus = [evaluator.legal(state, role) for role in roles]
+        if not all(menus):
+            stuck = menus.index(())
             tally.stuck[stuck] += 1
             stuck_at.setdefault(evaluator.roles[stuck], state_text(evaluator.facts(state)))
-        elif not evaluator.terminal(state):
-            tally.lengths[UNFINISHED] += 1
-        else:
-            add_length(tally, length)
-            _add_goals([evaluator.goals(state, role) for role in range(len(goals))], goals, tally)
-    return Playouts.of(evaluator.roles, goals, tally, stuck_at, seed)
+            return
+        state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
+        length += 1
+    found = [evaluator.goals(state, role) for role in roles]
+    add_length(tally, length)
+    _add_goals(found, goals, tally)
 
 
 def _add_goals(found: list[tuple[int, ...]], goals: list[dict[int, int]], tally: Tally) -> None:
@@ -68,6 +94,8 @@ def _add_goals(found: list[tuple[int, ...]], goals: list[dict[int, int]], tally:
 def findings(game: GdlGame, played: Playouts) -> list[str]:
     """What random play shows to be doubtful: plays without end, or stuck; goals that are missing or several; leaks."""
     found = []
+    if played.stopped:
+        found.append(f"random play ended after {played.plays:,} plays: {played.stopped}")
     if played.unfinished:
         found.append(f"{played.unfinished:,} of {played.plays:,} plays did not end")
     for role, count in played.stuck.items():

@@ -2,8 +2,9 @@
 
 A *literal* is ``2 * node + negated``.  Node 0 is always true; then come the propositions of the state (``true``),
 those of the joint move (``does``), and the gates, each after all that it reads.  Gates stand in four *stages*, so
-that an evaluator computes no more than it needs: what ``legal`` and ``terminal`` need, what goals need on top, what
-``next`` needs once the moves are known, and what only ``sees`` needs.  Gates on a positive cycle form a *loop*, whose
+that an evaluator computes no more than it needs: what ``legal`` and ``terminal`` need in every state (and what goals
+share with ``next`` or ``sees``), what goals alone need at the end of a play, what ``next`` needs once the moves are
+known, and what only ``sees`` needs.  Gates on a positive cycle form a *loop*, whose
 value is the least fixpoint: all false at first, then raised until nothing changes.
 """
 
@@ -251,17 +252,26 @@ class _Compiler:
     def order(self, roots: list[list[int]]) -> tuple[list[int], IntArray]:
         """Nodes by stage, level and loop; gates that nothing needs are left out."""
         level = self.levels()
-        stage = dict.fromkeys(range(self.sources), -1)
-        for number, literals in enumerate(roots):
-            todo = [literal >> 1 for literal in literals]
-            while todo:
-                node = todo.pop()
-                if node not in stage:
-                    stage[node] = number
-                    todo += [literal >> 1 for literal in self.inputs[node]]
+        reached = [self.below(literals) for literals in roots]
+        stage: dict[int, int] = {}
+        for number in (SEES, NEXT, GOALS, PLAY):  # a gate stands in the first stage that needs it
+            stage |= dict.fromkeys(reached[number], number)
+        # goals are worked out at the end of a play only: what any step needs as well comes with what every state needs
+        stage |= dict.fromkeys(reached[GOALS] & (reached[NEXT] | reached[SEES]), PLAY)
+        stage |= dict.fromkeys(range(self.sources), -1)
         order = sorted(stage, key=lambda node: (stage[node], level[node], self.loop[node], node))
         sizes = np.bincount([stage[node] + 1 for node in order], minlength=5)
         return order, np.cumsum(sizes).astype(np.int32)
+
+    def below(self, literals: list[int]) -> set[int]:
+        """The nodes of some literals and all that they read."""
+        todo = [literal >> 1 for literal in literals]
+        seen = set(todo)
+        while todo:
+            fresh = {literal >> 1 for literal in self.inputs[todo.pop()]} - seen
+            seen |= fresh
+            todo += fresh
+        return seen
 
     def levels(self) -> list[int]:
         """The longest path from a source to each node; the members of a loop stand on one level."""

@@ -82,6 +82,7 @@ class Playouts:
     ]  # by role: plays given up where it, the first such, had no legal move; they count nowhere else
     stuck_at: dict[str, str]  # by role that was: the first of these states
     seed: int
+    stopped: str = ""  # why fewer plays were begun than asked for; the one broken off counts nowhere
 
     @property
     def plays(self) -> int:
@@ -90,7 +91,13 @@ class Playouts:
 
     @classmethod
     def of(
-        cls, roles: tuple[str, ...], goals: list[dict[int, int]], tally: Tally, stuck_at: dict[str, str], seed: int
+        cls,
+        roles: tuple[str, ...],
+        goals: list[dict[int, int]],
+        tally: Tally,
+        stuck_at: dict[str, str],
+        seed: int,
+        stopped: str = "",
     ) -> Playouts:
         """From the counts of each role's goal values and the other sums."""
         finished, unfinished, steps, squares, shortest, longest = map(int, tally.lengths)
@@ -109,10 +116,11 @@ class Playouts:
             stuck=dict(zip(roles, map(int, tally.stuck), strict=True)),
             stuck_at=stuck_at,
             seed=seed,
+            stopped=stopped,
         )
 
     @classmethod
-    def of_net(cls, net: PropNet, tally: Tally, seed: int) -> Playouts:
+    def of_net(cls, net: PropNet, tally: Tally, seed: int, stopped: str = "") -> Playouts:
         goals: list[dict[int, int]] = [{} for _ in net.roles]
         for role, counts in enumerate(goals):
             for k in range(net.first_goal[role], net.first_goal[role + 1]):
@@ -123,7 +131,7 @@ class Playouts:
             for role, count, words in zip(net.roles, tally.stuck, tally.stuck_at, strict=True)
             if count
         }
-        return cls.of(net.roles, goals, tally, states, seed)
+        return cls.of(net.roles, goals, tally, states, seed, stopped)
 
 
 def num_words(bits: int) -> int:
