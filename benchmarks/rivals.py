@@ -109,7 +109,7 @@ PAIRS = {
     "hex": Pair("gdl:hex", "hex(board_size=5)", placed),
     "phantom_ttt": Pair("openspiel:phantom_ttt", "phantom_ttt"),
     "latent_tic_tac_toe": Pair("gdl:latent_tic_tac_toe", "phantom_ttt(obstype=reveal-numturns)", marked),
-    "dark_hex": Pair(f"openspiel:{DARK_HEX}", DARK_HEX),
+    "dark_hex": Pair("gdl:dark_hex", DARK_HEX, placed),
     "liars_dice": Pair("liars_dice", "liars_dice"),
     "goofspiel": Pair(
         f"goofspiel({GOOFSPIEL.replace('True', 'true')})", f"turn_based_simultaneous_game(game=goofspiel({GOOFSPIEL}))",
