@@ -35,7 +35,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -384,6 +384,11 @@ class Clocked:
         self.agent.end(returns)
 
 
+def named(game: str) -> str:
+    """A name for ``infoset.load``: a file of the shared folder needs no path, so that rows are alike in all checkouts."""
+    return str(FILES / game) if game.endswith(".gdl") and not Path(game).exists() else game
+
+
 class Duel:
     """A row that can be played: the game, both agents, OpenSpiel's shadow where one of its bots plays.
 
@@ -399,7 +404,7 @@ class Duel:
             if pair is None:
                 raise ParameterError(f"{row.game} is not known in OpenSpiel; these are: {', '.join(PAIRS)}")
             self.shadow = Shadow(pair)
-        game = infoset.load(pair.ours if pair else row.game)
+        game = infoset.load(pair.ours if pair else named(row.game))
         if len(game.players) != 2:
             raise ParameterError(f"{row.game} has {len(game.players)} players, not 2")
         self.table = Table.of(game, [self.seated(name, start) for name in names], None, None, MAX_STEPS)
@@ -451,9 +456,9 @@ class Duel:
         return own / 100 if self.described else (1 + (own > other) - (own < other)) / 2
 
 
-@cache
+@lru_cache(maxsize=2)
 def duel(row: Row, start: float) -> Duel:
-    """One a process, so that agents keep what they found out before the first move."""
+    """Kept from game to game, so that agents keep what they found out before the first move."""
     return Duel(row, start)
 
 
@@ -467,7 +472,7 @@ def play(row: Row, number: int, seed: int, start: float) -> Played:
 # ---------------------------------------------------------------------------------------------------------------------
 
 FLOORED = (
-    "breakthrough", "connect_four", "gdl:phantom_connect", "gdl:krieg_tic_tac_toe", str(FILES / "BlindBreakthrough.gdl")
+    "breakthrough", "connect_four", "gdl:phantom_connect", "gdl:krieg_tic_tac_toe", "BlindBreakthrough.gdl"
 )  # fmt: skip
 CURVE = (("connect_four", f"{OPENSPIEL}mcts"), ("gdl:phantom_connect", "flat-mc"), ("breakthrough", f"{OPENSPIEL}mcts"))
 CURVE_SECONDS = (0.1, 0.3, 1.0, 3.0)
@@ -481,7 +486,7 @@ def rows(table: str, agent: str, seconds: float) -> Iterator[Row]:
             bot = "mcts" if game in ("connect_four", "breakthrough", "hex") else "ismcts"
             yield Row(game, agent, f"{OPENSPIEL}{bot}", seconds)
     elif table == "random":
-        for game in [*(f"{PREFIX}{name}" for name in library()), *map(str, sorted(FILES.glob("*.gdl")))]:
+        for game in [*(f"{PREFIX}{name}" for name in library()), *sorted(file.name for file in FILES.glob("*.gdl"))]:
             yield Row(game, agent, "random", seconds)
     elif table == "floors":
         for game in FLOORED:

@@ -176,7 +176,13 @@ def test_what_cannot_be_played_is_said(tmp_path: Path, capsys) -> None:
     argv = [word for row in rows for word in ("--row", *row)]
     found, refused = run(*argv, "--games", "2", out=tmp_path / "rivals.jsonl")
     assert not found
-    words = ["tic_tac_toe_", "players, not 2", "not known in OpenSpiel", "openspiel:ismcts does not play", "unknown bot"]
+    words = [
+        "tic_tac_toe_",
+        "players, not 2",
+        "not known in OpenSpiel",
+        "openspiel:ismcts does not play",
+        "unknown bot",
+    ]
     assert all(word in why for word, why in zip(words, refused.values(), strict=True))
 
 
