@@ -33,9 +33,10 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,19 +86,19 @@ def dropped(move: Action) -> str:
 
 def moved(move: Action) -> str:
     """Breakthrough: ``(move 1 2 2 3)`` is ``a7b6``: rows are counted from the other side; ``*`` for a capture is left out."""
-    x, y, u, v = map(int, move[1:])  # type: ignore[index, arg-type]
+    x, y, u, v = map(int, move[1:])  # type: ignore[index]
     return f"{'abcdefgh'[x - 1]}{9 - y}{'abcdefgh'[u - 1]}{9 - v}"
 
 
 def placed(move: Action) -> str:
     """Hex: ``(place 1 2)`` is ``a2``."""
-    x, y = map(int, move[1:])  # type: ignore[index, arg-type]
+    x, y = map(int, move[1:])  # type: ignore[index]
     return f"{'abcde'[x - 1]}{y}"
 
 
 def marked(move: Action) -> str:
     """Tic-tac-toe: ``(mark 1 2)`` is ``(0,1)``; whose mark it is is left out."""
-    m, n = map(int, move[1:])  # type: ignore[index, arg-type]
+    m, n = map(int, move[1:])  # type: ignore[index]
     return f"({m - 1},{n - 1})"
 
 
@@ -361,8 +362,8 @@ class Played:
     longest: list[float]
     late: list[int]
     faults: list[str]
-    simulations: list[int] = field(default_factory=list)
-    """Of the bots, in all their moves, where they tell."""
+    simulations: list[int]
+    """In all their moves, where they tell: OpenSpiel's bots with the sampler do."""
 
 
 class Clocked:
@@ -421,7 +422,7 @@ class Duel:
     def play(self, number: int, seed: int) -> Played:
         """Game ``number``; the agent has the first seat in every second game."""
         seat = number % 2
-        counts = [agent.simulations for agent in self.table.agents if isinstance(agent, SpielAgent)]
+        counts: list[list[int]] = [getattr(agent, "simulations", []) for agent in self.table.agents]
         for count in counts:
             count.clear()
         game = Round(self.table, [seat, 1 - seat], game_seed(seed, number))
@@ -462,9 +463,12 @@ def duel(row: Row, start: float) -> Duel:
     return Duel(row, start)
 
 
-def play(row: Row, number: int, seed: int, start: float) -> Played:
-    """One game."""
-    return duel(row, start).play(number, seed)
+def play(row: Row, number: int, seed: int, start: float) -> Played | str:
+    """One game, or why there is none: as text, since not every error finds its way out of a process."""
+    try:
+        return duel(row, start).play(number, seed)
+    except InfosetError as error:
+        return str(error)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -594,37 +598,43 @@ def run(args: Args) -> tuple[dict[Row, list[Played]], dict[Row, str]]:
     refused: dict[Row, str] = {}
     todo = [(row, k) for row in wanted for k in range(args.games) if k not in found[row]]
     progress = Progress(todo)
-    for one in played(todo, args, refused):
-        write(args.out, one, args.seed)
-        found[one.row][one.number] = one
-        progress.note(one, found[one.row].values())
+    try:
+        for one in played(todo, args, refused):
+            write(args.out, one, args.seed)
+            found[one.row][one.number] = one
+            progress.note(one, found[one.row].values())
+    except KeyboardInterrupt:
+        print("\nstopped; the same command goes on from here", file=sys.stderr)
     return {row: [found[row][k] for k in sorted(found[row])[: args.games]] for row in wanted}, refused
 
 
 def played(todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str]) -> Iterator[Played]:
     """The games as they end, here or in processes; rows that are refused are left at their first game."""
+    for row, one in answers(todo, args, refused):
+        if isinstance(one, str):
+            refused[row] = one
+        else:
+            yield one
+
+
+def answers(
+    todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str]
+) -> Iterator[tuple[Row, Played | str]]:
+    """What ``play`` said of each game of a row that is not refused."""
+    wanted = ((row, number) for row, number in todo if row not in refused)
     if args.workers == 1:
-        for row, number in todo:
-            if row not in refused:
-                try:
-                    yield play(row, number, args.seed, args.seconds_to_begin)
-                except InfosetError as error:
-                    refused[row] = str(error)
+        for row, number in wanted:
+            yield row, play(row, number, args.seed, args.seconds_to_begin)
         return
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        rest, running = iter(todo), {}
+        running: dict[Future[Played | str], Row] = {}
         while True:
-            while len(running) < args.workers and (work := next(rest, None)) is not None:
-                if work[0] not in refused:
-                    running[pool.submit(play, *work, args.seed, args.seconds_to_begin)] = work[0]
+            for row, number in islice(wanted, args.workers - len(running)):
+                running[pool.submit(play, row, number, args.seed, args.seconds_to_begin)] = row
             if not running:
                 return
             for done in wait(running, return_when=FIRST_COMPLETED).done:
-                row = running.pop(done)
-                try:
-                    yield done.result()
-                except InfosetError as error:
-                    refused[row] = str(error)
+                yield running.pop(done), done.result()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -660,13 +670,15 @@ def line(row: Row, games: Sequence[Played]) -> tuple[str, ...]:
         moves, spent = sum(one.moves[who] for one in games), sum(one.seconds[who] for one in games)
         longest = max(one.longest[who] for one in games)
         times.append(f"{spent / moves:.3g} ({longest:.3g})" if moves else "-")
-    told = [(one.simulations[0], one.moves[1]) for one in games if any(one.simulations)]
-    simulations = f"{sum(s for s, _ in told) / sum(m for _, m in told):,.0f}" if told else "-"
+    simulations = []
+    for who in range(2):
+        made, moves = sum(one.simulations[who] for one in games), sum(one.moves[who] for one in games)
+        simulations.append(f"{made / moves:,.0f}" if made else "-")
     late = [sum(one.late[who] for one in games) for who in range(2)]
     return (
         title(row.game), row.agent, row.rival, f"{row.seconds:g}", f"{len(games)}", percent([one.share for one in games]),
         " / ".join(f"{100 * sum(own) / len(own):.1f}" if own else "-" for own in seats),
-        str(mean([one.payoff for one in games])), *times, simulations, f"{late[0]} / {late[1]}",
+        str(mean([one.payoff for one in games])), *times, " / ".join(simulations), f"{late[0]} / {late[1]}",
         str(sum(len(one.faults) for one in games)),
     )  # fmt: skip
 
