@@ -9,6 +9,7 @@
 # make bench-arena   what a match costs beside its agents, here, apart and over HTTP
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
+# make bench-rivals   search against OpenSpiel's searching bots with the same clock (days; goes on where it was left)
 # make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
@@ -22,7 +23,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training bench-arena papers papers-long clean
+.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training bench-arena bench-rivals papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -104,6 +105,9 @@ bench-search: $(VENV)/demo
 
 bench-training: $(VENV)/test
 	$(BIN)/python benchmarks/training.py
+
+bench-rivals: $(VENV)/test
+	$(BIN)/python benchmarks/rivals.py --table openspiel
 
 bench-sampling: $(VENV)/demo
 	$(BIN)/python benchmarks/sampling.py

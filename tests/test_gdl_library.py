@@ -16,8 +16,8 @@ from infoset.gdl.syntax import Description, parse_gdl
 
 LIBRARY = files("infoset.gdl") / "library"
 NAMES = sorted(file.name.removesuffix(".gdl") for file in LIBRARY.iterdir() if file.name.endswith(".gdl"))
-PERFECT = ("breakthrough", "connect_four", "tic_tac_toe")
-SLOW = {"breakthrough": 1, "connect_four": 1}
+PERFECT = ("breakthrough", "connect_four", "hex", "tic_tac_toe")
+SLOW = {"breakthrough": 1, "connect_four": 1, "hex": 2}
 
 
 def described(name: str) -> Description:
@@ -121,6 +121,9 @@ def test_random_play(name, play) -> None:
         ("monty_hall", 400, 3, 50),
         ("number_guessing", 100, None, 25 / 4 * sum((1 - k / 5) * (15 / 16) ** k for k in range(5))),
         ("small_battleships", 15, None, 50),
+        ("hex", 8, 21.18, 57.1),
+        ("dark_hex", 30, 10.52, 66.5),
+        ("pursuit", 10, 12.28, 57.8),
     ],
 )
 def test_figures_of_random_play(name, plays, length, first, play) -> None:
@@ -348,3 +351,67 @@ def test_breakthrough_and_connect_four_moves(play) -> None:
     four = play("connect_four")
     state, _, legal = four.script(*["(drop 1), noop", "noop, (drop 1)"] * 3)
     assert len(legal["red"]) == 6
+
+
+def test_hex(play) -> None:
+    """A chain of touching stones from side to side wins, however it winds; a diagonal that does not touch does not."""
+    game = play("hex")
+    assert len(game.look(game.start)[1]["black"]) == 25
+
+    def after(black, white):
+        """The state, the moves taking turns; both lists hold columns and rows as two digits."""
+        joints = []
+        for k, (own, other) in enumerate(zip(black, [*white, ""], strict=True)):
+            joints.append(f"(place {' '.join(own)}), noop")
+            joints += [f"noop, (place {' '.join(other)})"] if other else []
+            assert k == len(white) or other
+        return game.script(*joints)[0]
+
+    won = after(["31", "32", "23", "24", "15"], ["55", "54", "53", "52"])
+    assert game.look(won)[0]
+    assert game.look(won)[2] == {"black": [100], "white": [0]}
+    apart = after(["11", "22", "33", "44", "55"], ["51", "52", "53", "54"])  # one to the right and down: no neighbour
+    assert not game.look(apart)[0]
+    winding = after(["11", "21", "31", "41", "12", "45"], ["13", "23", "22", "32", "42"])  # white, and not to the end
+    assert not game.look(winding)[0]
+    last, _, _ = game.script("noop, (place 5 2)", state=winding)
+    assert game.look(last)[2] == {"black": [0], "white": [100]}
+
+
+def test_dark_hex(play) -> None:
+    """A stone for a taken cell fails; only its player notices, and moves again."""
+    game = play("dark_hex")
+    state, seen, _ = game.script("(place 2 2), noop")
+    assert (seen["black"], seen["white"]) == (frozenset(), {"your_turn"})
+    state, seen, legal = game.script("noop, (place 2 2)", state=state)
+    assert (seen["black"], seen["white"]) == (frozenset(), {"your_turn"})
+    assert len(legal["white"]) == 8
+    last, _, _ = game.script(
+        "noop, (place 3 3)", "(place 2 1), noop", "noop, (place 1 1)", "(place 1 3), noop", state=state
+    )
+    assert game.look(last)[2] == {"black": [100], "white": [0]}
+
+
+def test_pursuit(play) -> None:
+    """Walls and pillars, what the chasers see, and being caught by meeting or by changing places."""
+    game = play("pursuit")
+    legal = game.look(game.start)[1]
+    assert len(legal["runner"]) == 5  # between the pillars
+    assert set(legal["chasers"]) == {
+        f"(go {d} {e})" for d in ("stay", "north", "east") for e in ("stay", "south", "west")
+    }
+    state, seen, _ = game.script("west, (go east west)")
+    assert seen["runner"] == {"(hound one 2 1)", "(hound two 4 5)"}
+    assert not seen["chasers"]  # it is at (2 3), two rows away
+    state, seen, _ = game.script("west, (go west west)", "south, (go stay stay)", state=state)
+    assert seen["chasers"] == {"(runner 1 2)"}
+    for joint in ("stay, (go north stay)", "south, (go north stay)", "south, (go stay stay)"):
+        last, _, _ = game.script(joint, state=state)
+        assert game.look(last)[0]
+        assert game.look(last)[2] == {"runner": [15], "chasers": [85]}
+    free, _, _ = game.script("north, (go north stay)", state=state)
+    assert not game.look(free)[0]
+    for _ in range(16):
+        free, _, _ = game.script("stay, (go stay stay)", state=free)
+    assert game.look(free)[0]
+    assert game.look(free)[2] == {"runner": [100], "chasers": [0]}

@@ -231,7 +231,7 @@ def test_the_search_that_plays_by_default() -> None:
 # Perfect information: games that are so, and those with hidden information once nothing is hidden any more.
 
 OPEN = ["8puzzle", "CabbageGoatWolf", "buttons", "hanoi", "rockpaperscissors", "roshambo2", "tictactoe",
-        "gdl:tic_tac_toe", "gdl:connect_four", "gdl:breakthrough"]  # fmt: skip
+        "gdl:tic_tac_toe", "gdl:connect_four", "gdl:breakthrough", "gdl:hex"]  # fmt: skip
 OPENED = ["BlindBreakthrough", "KriegTictactoe", "MontyHall-20door", "kriegTTT_5x5", "latenttictactoe", "mastermind448",
           "meier", "minesweeper", "montyhall", "pennies", "stratego", "vis_pacman3p",
           *(f"gdl:{name}" for name in library() if f"gdl:{name}" not in OPEN)]  # fmt: skip
