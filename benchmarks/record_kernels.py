@@ -18,6 +18,8 @@ SCENARIOS = {
               "solve kuhn_poker --method hedge --iterations 10", "solve kuhn_poker", "solve gdl:meier"],
     "search": ["match --games 1 kuhn_poker search random", "match --games 1 gdl:scissors_double search random", "match --games 1 kuhn_poker search(method=order-2,seconds_per_move=0.1) random",
                "match --games 1 kuhn_poker search(exploit=random) random", "match --games 1 kuhn_poker search(method=resolving,seconds_per_move=0.1) random"],
+    "growing": ["match --games 1 gdl:monty_hall is-mcts(nodes=30)", "match --games 1 gdl:tic_tac_toe uct(nodes=30) flat-mc(nodes=30)",
+                "match --games 1 gdl:krieg_tic_tac_toe is-mcts(nodes=30,observers=single) pimc(nodes=30)"],
     "sampling": ["solve kuhn_poker --method mccfr --iterations 200", "solve kuhn_poker --method mccfr(sampling=outcome) --iterations 200",
                  "solve gdl:scissors_double --method mccfr --iterations 200"],
     "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",

@@ -160,7 +160,7 @@ def _make_moves(net, states, rows, numbers, moves, after, seen, num_seen):
         for k in range(len(net.sees)):
             bits = _literal(rows, net.sees[k], w, inside)
             while bits:
-                lane = (w << 6) + np.int64(lowest_one(bits))
+                lane = (w << 6) + int(lowest_one(bits))
                 seen[lane, num_seen[lane]] = k
                 num_seen[lane] += 1
                 bits &= bits - ONE
@@ -179,6 +179,58 @@ def _number_states(states, after, child, fresh):
     return count
 
 
+@inner_kernel
+def _read_menus(first_move, legal, rows, w, inside, over, menus, content, choices, stuck):
+    """The menus of all roles in the lanes of a word that are not ``over``; returns those that are, with lanes in which
+    somebody has no move."""
+    most = 0
+    for role in range(len(first_move) - 1):
+        most = max(most, int(first_move[role + 1] - first_move[role]))
+    menu, size = np.empty((64, most), dtype=np.int64), np.empty(64, np.int64)
+    for role in range(len(first_move) - 1):
+        size[:] = 0
+        for k in range(first_move[role], first_move[role + 1]):
+            bits = _literal(rows, legal[k], w, inside)
+            while bits:
+                lane = int(lowest_one(bits))
+                menu[lane, size[lane]] = k
+                size[lane] += 1
+                bits &= bits - ONE
+        for lane in range(inside):
+            if over >> np.uint64(lane) & ONE:
+                continue
+            if size[lane]:
+                content[lane, role] = intern(menus, menu[lane, : size[lane]])
+                choices[content[lane, role]] = size[lane]
+            else:
+                stuck[role] += 1
+                over |= ONE << np.uint64(lane)
+    return over
+
+
+@inner_kernel
+def _read_goals(seats, first_goal, goals, goal_values, rows, w, inside, payoff):
+    """What the lanes of a word pay everybody: of several goals the first."""
+    payoff[:] = 0
+    for p in range(len(seats)):
+        for k in range(np.int64(first_goal[seats[p] + 1]) - 1, np.int64(first_goal[seats[p]]) - 1, -1):
+            bits = _literal(rows, goals[k], w, inside)
+            while bits:
+                payoff[np.int64(lowest_one(bits)), p] = goal_values[k]
+                bits &= bits - ONE
+
+
+@linked_kernel
+def _payoff_row(g, payoffs, row):
+    """The number of a row of payoffs."""
+    found = intern(payoffs, row)
+    if found == g.filled[PAYOFFS]:
+        for p in range(len(row)):
+            g.payoffs[found, p] = row[p]
+        g.filled[PAYOFFS] += 1
+    return found
+
+
 @kernel
 def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
     """What new states are: ends with their payoffs, or what everybody's menu is.  As many as there are lanes at most.
@@ -188,56 +240,22 @@ def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
     lanes, roles, n = len(numbers), len(net.first_move) - 1, len(shape.seats)
     _load_states(interned.states, numbers, rows, len(net.following))
     evaluate_gates(net.kind, net.first_input, net.inputs, net.loops, rows, net.stage_begin[PLAY], net.stage_begin[NEXT])
-    most = 0
-    for role in range(roles):
-        most = max(most, net.first_move[role + 1] - net.first_move[role])
-    menu = np.empty((64, most), dtype=np.int64)
-    size, content, payoff = np.empty(64, np.int64), np.empty((64, roles), np.int64), np.empty((64, n), np.int64)
+    content, payoff = np.empty((64, roles), np.int64), np.empty((64, n), np.int64)
     for w in range((lanes + 63) >> 6):
         inside = min(64, lanes - (w << 6))
         over = _literal(rows, net.terminal, w, inside)
-        for role in range(roles):
-            size[:] = 0
-            begin = net.first_move[role]
-            for k in range(begin, net.first_move[role + 1]):
-                bits = _literal(rows, net.legal[k], w, inside)
-                while bits:
-                    lane = np.int64(lowest_one(bits))
-                    menu[lane, size[lane]] = k
-                    size[lane] += 1
-                    bits &= bits - ONE
-            for lane in range(inside):
-                if over >> np.uint64(lane) & ONE:
-                    continue
-                if size[lane]:
-                    content[lane, role] = intern(interned.menus, menu[lane, : size[lane]])
-                    g.choices[content[lane, role]] = size[lane]
-                else:
-                    stuck[role] += 1
-                    over |= ONE << np.uint64(lane)
-        payoff[:] = 0
-        for p in range(n):
-            for k in range(np.int64(net.first_goal[shape.seats[p] + 1]) - 1, np.int64(net.first_goal[shape.seats[p]]) - 1, -1):
-                bits = _literal(rows, net.goals[k], w, inside) & over
-                while bits:
-                    payoff[np.int64(lowest_one(bits)), p] = shape.goal_values[k]
-                    bits &= bits - ONE
+        over = _read_menus(net.first_move, net.legal, rows, w, inside, over, interned.menus, content, g.choices, stuck)
+        _read_goals(shape.seats, net.first_goal, net.goals, shape.goal_values, rows, w, inside, payoff)
         for lane in range(inside):
             s = numbers[(w << 6) + lane]
             ends, found = (over >> np.uint64(lane)) & ONE, np.int64(0)
             nature[s] = NO_MENU
+            for p in range(n):
+                g.menus[s, p] = NO_MENU if ends else content[lane, shape.seats[p]]
             if ends:
-                g.menus[s] = NO_MENU
-                found = intern(interned.payoffs, payoff[lane])
-                if found == g.filled[PAYOFFS]:
-                    for p in range(n):
-                        g.payoffs[found, p] = payoff[lane, p]
-                    g.filled[PAYOFFS] += 1
-            else:
-                for p in range(n):
-                    g.menus[s, p] = content[lane, shape.seats[p]]
-                if shape.random != NO_ROLE:
-                    nature[s] = content[lane, shape.random]
+                found = _payoff_row(g, interned.payoffs, payoff[lane])
+            elif shape.random != NO_ROLE:
+                nature[s] = content[lane, shape.random]
             g.at[s] = begin_state(g, s, ends != 0, found, np.int64(0))
             g.filled[STATES] += 1
 
@@ -364,15 +382,12 @@ class GroundSource:
         moves = int(np.diff(self.net.first_move).max(initial=1))
         self.interned = Interned(
             states=i.states.with_room(joint, joint * self.width),
-            menus=i.menus.with_room(joint * roles, joint * roles * min(moves, 4 * self._widest(graph) + 16)),
+            menus=i.menus.with_room(joint * roles, joint * roles * min(moves, 4 * graph.widest() + 16)),
             payoffs=i.payoffs.with_room(joint, joint * n),
             percepts=i.percepts.with_room(joint * n, joint * n * percepts),
             tokens=i.tokens.with_room(joint * n, joint * n * 2),
         )
         self.nature = longer(self.nature, int(i.states.size[0]) + joint)
-
-    def _widest(self, graph: GrowingGraph) -> int:
-        return graph.widest()
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         lanes = WORD * self.most_words
@@ -401,7 +416,8 @@ class GroundSource:
         for begin in range(0, count, lanes):
             part = slice(begin, begin + lanes)
             rows = self._rows(min(lanes, count - begin))
-            _make_moves(self.net, self.interned.states, rows, state[part], moves[part], after[part], seen[part], num_seen[part])
+            made = after[part], seen[part], num_seen[part]
+            _make_moves(self.net, self.interned.states, rows, state[part], moves[part], *made)
         child, fresh = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         self._look(graph, fresh[: _number_states(self.interned.states, after, child, fresh)])
         token = np.zeros((count, len(self.shape.seats)), dtype=np.int64)
@@ -417,7 +433,8 @@ class GroundSource:
         for begin in range(0, len(numbers), lanes):
             part = numbers[begin : begin + lanes]
             widest = int(np.diff(self.net.first_move).max(initial=1))
-            g = graph.room(len(part), len(part) * widest, len(part), int(self.interned.menus.size[0]) + len(part) * len(self.propnet.roles))
+            menus = int(self.interned.menus.size[0]) + len(part) * len(self.propnet.roles)
+            g = graph.room(len(part), len(part) * widest, len(part), menus)
             _look_at(g, self.net, self.shape, self.nature, self.interned, self._rows(len(part)), part, self.stuck)
 
     def menu(self, number: int) -> tuple[Action, ...]:
@@ -486,5 +503,3 @@ class GroundSource:
         """The least and the greatest payoff that there may be."""
         values = self.propnet.goal_values
         return float(min(0, values.min(initial=0))), float(values.max(initial=0))
-
-

@@ -373,6 +373,34 @@ def _begin(rows, states, starts, job, each, lane, of, began, step):
 
 
 @inner_kernel
+def _refill(rows, states, starts, job, each, done, running, of, began, step):
+    """Plays number ``job`` and on in place of those that are done, as long as there are such; returns the next."""
+    for w in range(len(done)):
+        bits = done[w]
+        while bits:
+            lane = np.int64(lowest_one(bits))
+            if job < len(starts) * each:
+                _begin(rows, states, starts, job, each, (w << 6) + lane, of, began, step)
+                job += 1
+            else:
+                running[w] ^= ONE << np.uint64(lane)
+            bits &= bits - ONE
+    return job
+
+
+@inner_kernel
+def _latch_active(following, rows, active, after):
+    """The next state in active plays, nothing elsewhere."""
+    for k in range(len(following)):
+        mask, source, target = _mask(following[k]), rows[following[k] >> 1], after[k]
+        for w in range(len(active)):
+            target[w] = (source[w] ^ mask) & active[w]
+    for k in range(len(following)):
+        for w in range(len(active)):
+            rows[1 + k, w] = after[k, w]
+
+
+@inner_kernel
 def _credit(net, seat, rows, done, taken, of, sums):
     """Add the goal values of the plays that are done to what their starts are worth; of several goals the first."""
     for role in range(len(seat)):
@@ -422,7 +450,10 @@ def _playouts_from(net, seat, rows, states, starts, each, max_steps, generator, 
     words, size, total = rows.shape[1], len(net.following), len(starts) * each
     lines, after = np.zeros((5, words), np.uint64), np.zeros((size, words), np.uint64)
     running, active, done, stuck = (
-        np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.uint64),
     )
     most = 0
     for role in range(len(net.first_move) - 1):
@@ -446,29 +477,14 @@ def _playouts_from(net, seat, rows, states, starts, each, max_steps, generator, 
         _choose_all(net, rows, active, stuck, planes, lines, generator)
         for w in range(words):
             done[w] |= stuck[w]
-            broken += np.int64(count_ones(stuck[w]))
+            broken += int(count_ones(stuck[w]))
         if not _empty(done):
             evaluate_gates(kind, first_input, inputs, loops, rows, stage[GOALS], stage[NEXT])
             _credit(net, seat, rows, done, lines[0], of, sums)
         evaluate_gates(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
-        for k in range(size):
-            mask, source, target = _mask(net.following[k]), rows[net.following[k] >> 1], after[k]
-            for w in range(words):
-                target[w] = (source[w] ^ mask) & active[w]
-        for k in range(size):
-            for w in range(words):
-                rows[1 + k, w] = after[k, w]
+        _latch_active(net.following, rows, active, after)
         step += 1
-        for w in range(words):
-            bits = done[w]
-            while bits:
-                lane = np.int64(lowest_one(bits))
-                if job < total:
-                    _begin(rows, states, starts, job, each, (w << 6) + lane, of, began, step)
-                    job += 1
-                else:
-                    running[w] ^= ONE << np.uint64(lane)
-                bits &= bits - ONE
+        job = _refill(rows, states, starts, job, each, done, running, of, began, step)
     return broken
 
 
@@ -558,7 +574,9 @@ def evaluate_batch(net: PropNet, states: npt.NDArray[np.bool_], moves: npt.NDArr
     read = net.does != NO_NODE
     rows[net.does[read]] = _to_rows(moves[:, read])
     arrays = Net.of(net)
-    evaluate_gates(arrays.kind, arrays.first_input, arrays.inputs, arrays.loops, rows, int(net.stage_begin[0]), len(net))
+    evaluate_gates(
+        arrays.kind, arrays.first_input, arrays.inputs, arrays.loops, rows, int(net.stage_begin[0]), len(net)
+    )
     bits = np.unpackbits(rows.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)
 
     def read_off(literals: IntArray) -> npt.NDArray[np.bool_]:

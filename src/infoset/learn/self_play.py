@@ -141,7 +141,7 @@ class WorldGames(Games):
         graph, found = self.encoding.graph, []
         for begun in running:
             game = begun
-            while graph.player[game.position] != TERMINAL and not self.graph.deciders[game.position].any():
+            while graph.player[game.position] != TERMINAL and not graph.deciders[game.position].any():
                 first, last = graph.first_edge[game.position], graph.first_edge[game.position + 1]
                 edge = int(first) + _chosen(graph.probability[first:last], self.rng)
                 game = _Game(int(graph.child[edge]), self._told(game.known, edge))

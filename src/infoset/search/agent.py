@@ -23,6 +23,7 @@ from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.beliefs import Model, uniform
 from infoset.search.models import by_number, model_of, response_to
+from infoset.search.monte_carlo import IsMcts, Uct
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.search.range_search import AVERAGE, KNOWN_ROOTS, STOPPING, Effort, RangeSearch, SubgameSolver
 from infoset.search.ranges import Ranges
@@ -72,8 +73,11 @@ class Search:
     """Of sampling, instead of a clock: then a run can be repeated exactly.  0: as many as the clock allows."""
     max_histories: int = 2_000_000
     """The largest tree that is solved whole."""
+    nodes: int = 0
+    """Leaves that are valued at a move where the positions of a game are too many, instead of a clock: then a game can
+    be repeated exactly.  0: as many as the clock allows."""
     worlds: int = 20
-    """Drawn at each move where a game is searched move by move."""
+    """Drawn at each move where subgames are solved move by move."""
     consistent: bool = False
     """Where the positions are known: the others are held to have played what the search finds for them, instead of
     anything with equal chances; that takes a search for each of their earlier decisions."""
@@ -91,6 +95,7 @@ class Search:
         check_choice("method", self.method, ("auto", *WAYS))
         check_range("iterations", self.iterations, 0, 2**31)
         check_range("max_histories", self.max_histories, 1, 2**31)
+        check_range("nodes", self.nodes, 0, 2**31)
         check_range("worlds", self.worlds, 1, 100_000)
         check_range("steps", self.steps, 0, MOST_STEPS)
         check_choice("stopping", self.stopping, STOPPING)
@@ -271,10 +276,14 @@ class _Planner:
         p = self.parameters
         if self.oracle:  # the two modes are never mixed
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
-        root = p.method if p.method in ROOTS else ORDER_TWO
-        steps = p.steps or MOST_STEPS
-        agent = SubgameAgent(p.worlds, p.seconds_per_move, root, steps, p.seed)
-        return agent, f"{root}: searched move by move, because {why}"
+        if p.method in ROOTS:
+            agent = SubgameAgent(p.worlds, p.seconds_per_move, p.method, p.steps or MOST_STEPS, p.seed)
+            return agent, f"{p.method}: searched move by move, because {why}"
+        if getattr(self.game, "everybody_sees", False):
+            uct = Uct(p.seconds_per_move, p.nodes, seed=p.seed)
+            return uct.agent(), f"uct: everybody sees everything; searched move by move, because {why}"
+        mcts = IsMcts(p.seconds_per_move, p.nodes, seed=p.seed)
+        return mcts.agent(), f"is-mcts: searched move by move, because {why}"
 
 
 WAYS: dict[str, Callable[[_Planner, GameGraph], tuple[Agent, str]]] = {

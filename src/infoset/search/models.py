@@ -7,6 +7,7 @@ to any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from infoset.search.beliefs import Model, uniform
 from infoset.search.ranges import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
-from infoset.tree.game_tree import GameTree, InformationStates
+from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.sequence_form import SequenceForm
 
@@ -38,7 +39,7 @@ def by_number(model: Model, graph: GameGraph) -> NumberedModel:
     return chances
 
 
-def by_edge(model: Model, graph: GameGraph, states: InformationStates) -> Moves:
+def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
     """A model as ranges ask it: of edges, and what the mover knows before them."""
     rows: dict[tuple[int, int], Sequence[float]] = {}
 

@@ -1,8 +1,8 @@
 """Agents that search by random plays: the floors and rivals of ``search``, each on the same growing graph.
 
 ``flat-mc`` plays at random after each of its moves and takes the one that pays best in the mean.  ``uct`` keeps a tree
-of the states that it walks through, for games in which everybody sees everything.  ``pimc`` grows such a tree in each of
-some worlds that it holds possible, as if everybody saw the world, and adds up.  ``is-mcts`` keeps one tree for each
+of the states that it walks through, for games in which everybody sees everything.  ``pimc`` grows such a tree in each
+of some worlds that it holds possible, as if everybody saw the world, and adds up.  ``is-mcts`` keeps one tree for each
 player, of what that player knows, and draws a world for every walk.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -27,6 +26,7 @@ from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, TreeSearc
 from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.growing import GrowingGraph, growing_graph
+from infoset.warm_up import ready
 
 MARGIN = 0.85  # of the clock: a garbage collection or a busy core may cost the rest
 MOST_WORLDS = 4_000  # histories that are kept of what may have happened
@@ -78,6 +78,7 @@ class GraphAgent:
     name = "graph"
 
     def __init__(self, budget: Budget) -> None:
+        ready("growing")
         self.budget = budget
         self.faults: list[str] = []
         self.lost = 0
@@ -115,7 +116,7 @@ class GraphAgent:
         self.moved += 1
         return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
 
-    def row(self, legal: tuple[Action, ...], deadline: float | None) -> Sequence[float] | None:
+    def row(self, legal: tuple[Action, ...], deadline: float | None) -> list[float] | None:
         """The chances of its moves; ``None`` where nothing explains what it saw."""
         now = time.monotonic()
         seconds = self.budget.seconds_per_move if deadline is None else deadline - now
@@ -124,7 +125,8 @@ class GraphAgent:
             roots = self.roots()
             if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
                 return None
-        return self.search(roots, len(legal), until).tolist()
+        chances: list[float] = self.search(roots, len(legal), until).tolist()
+        return chances
 
     def roots(self) -> Range | None:
         """The histories in which it has to move now; ``None`` where there is none."""
@@ -300,5 +302,3 @@ class PimcAgent(GraphAgent):
         row = np.zeros(size)
         row[int(np.argmax(votes))] = 1.0
         return row
-
-

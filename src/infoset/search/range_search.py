@@ -276,7 +276,7 @@ class RangeSearch:
         """The chances of the moves, ``None`` where nothing is found."""
         if self.state == NO_TOKEN or not self.solver.ranges.of(self.player, self.state).size:
             if not self.lost:
-                known = self.solver.ranges.states.key(self.before)
+                known = self.solver.ranges.key(self.before)
                 self.faults.append(f"no history explains {self.last!r} after {known!r}")
             self.lost = True
             return None

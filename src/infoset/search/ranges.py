@@ -23,7 +23,7 @@ from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
-from infoset.tree.growing import GrowingGraph
+from infoset.tree.growing import GrowingGraph, GrowingStates
 
 MAX_RANGE = 100_000  # histories; of more, so many are drawn
 MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
@@ -125,6 +125,10 @@ class Ranges:
         self.states = graph.states if isinstance(graph, GrowingGraph) else InformationStates(graph)
         self.kept: OrderedDict[int, Range] = OrderedDict()
         self.entries = 0
+
+    def key(self, state: int) -> str:
+        """The readable key of an information state."""
+        return self.graph.key(state) if isinstance(self.states, GrowingStates) else self.states.key(state)
 
     def behind(self, state: int, token: int) -> int:
         """The information state one token further."""

@@ -6,9 +6,10 @@ first step that begins at a node that is new; what lies behind is valued (by ran
 on the way learn what their movers got.  Walks are made many at a time, so that the rules are asked, and leaves valued,
 in batches; each walk counts as visited at once, which keeps those of a batch apart.
 
-What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, Kocsis & Szepesvári 2006) or where everybody
-is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information state, so that
-each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows (SO-ISMCTS).
+What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, Kocsis & Szepesvári 2006) or where
+everybody is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information
+state, so that each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows
+(SO-ISMCTS).
 """
 
 from __future__ import annotations
@@ -57,9 +58,8 @@ class Tree(NamedTuple):
         node, had = longer(self.node, keys), len(self.node)
         node[had:] = NO_NODE
         size = int(self.size[0])
-        return Tree(
-            node, longer(self.times, keys), longer(self.visits, size + moves), longer(self.total, size + moves), self.size
-        )
+        visits, total = longer(self.visits, size + moves), longer(self.total, size + moves)
+        return Tree(node, longer(self.times, keys), visits, total, self.size)
 
 
 class Walks(NamedTuple):
@@ -198,6 +198,14 @@ def _decide(g, tree, rule, walks, b, p):
     return np.int64(g.first[p]) + k - tree.node[key]
 
 
+@linked_kernel
+def _goes_on(g, walks, b, p):
+    """Whether a walk has a decision before it."""
+    if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.known.shape[1]:
+        return False
+    return not walks.fresh[b] or g.via[p] != OUTSIDE
+
+
 @kernel
 def _walk(g, states, tree, rule, walks, asked):
     """Let walks go on until they end, or to edges that have to be asked for; returns how many of these there are.
@@ -211,9 +219,8 @@ def _walk(g, states, tree, rule, walks, asked):
             if edge == OPEN:
                 if g.player[p] == CHANCE:
                     edge = np.int64(_answer(g, p, walks.stream[b]))
-                elif g.player[p] != TERMINAL and walks.length[b] < DEEPEST - n:
-                    if not walks.fresh[b] or g.via[p] != OUTSIDE:
-                        edge = _decide(g, tree, rule, walks, b, p)
+                elif _goes_on(g, walks, b, p):
+                    edge = _decide(g, tree, rule, walks, b, p)
             if edge == OPEN:
                 walks.over[b] = True
                 break
@@ -312,5 +319,3 @@ class TreeSearch:
     def forget(self) -> None:
         """Begin with no node."""
         self.tree = Tree.empty()
-
-

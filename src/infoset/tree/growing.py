@@ -12,7 +12,7 @@ which the step began.
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -51,29 +51,40 @@ class Growth(NamedTuple):
     filled: LongArray  # (4,) how many positions, edges, states and rows of payoffs there are
 
     @classmethod
-    def empty(cls, players: int) -> Growth:
-        none: IntArray = np.zeros(0, dtype=np.int32)
-        wide: IntArray = np.zeros((0, players), dtype=np.int32)
+    def empty(cls, players: int, memory: int) -> Growth:
+        """With room for ``memory`` bytes: a system gives pages of zeros when they are first written to, so that this
+        costs nothing, and copying arrays that grow, which takes a good part of a move's clock, is left out."""
+        edges = memory // 2 // (16 + 4 * players)
+        positions, states = edges // 4, edges // 16
+        a, b, c, d, e = (np.zeros(positions, dtype=np.int32) for _ in range(5))
         return cls(
-            none.astype(np.int8), none, none, none, none, none, none, none, np.zeros(0), wide, wide, none, none,
-            np.zeros((0, players)), np.zeros(4, dtype=np.int64),
-        )  # fmt: skip
+            np.zeros(positions, dtype=np.int8),
+            a,
+            b,
+            c,
+            d,
+            e,
+            np.zeros(edges, dtype=np.int32),
+            np.zeros(edges, dtype=np.int32),
+            np.zeros(edges),
+            np.zeros((edges, players), dtype=np.int32),
+            np.zeros((states, players), dtype=np.int32),
+            np.zeros(states, dtype=np.int32),
+            np.zeros(states, dtype=np.int32),
+            np.zeros((1024, players)),
+            np.zeros(4, dtype=np.int64),
+        )
 
     def with_room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
         """As it is, or longer: for so many more of each, menus being counted by their numbers."""
         p, e, s, r = (int(size) for size in self.filled)
-        return Growth(
-            *[longer(array, p + positions) for array in self[:6]],
-            *[longer(array, e + edges) for array in self[6:10]],
-            *[longer(array, s + states) for array in self[10:12]],
-            longer(self.choices, menus),
-            longer(self.payoffs, r + states),
-            self.filled,
-        )
+        sizes = [p + positions] * 6 + [e + edges] * 4 + [s + states] * 2 + [menus, r + states]
+        longest: list[Any] = [longer(array, size) for array, size in zip(self[:-1], sizes, strict=True)]  # type: ignore[type-var]
+        return Growth._make([*longest, self.filled])
 
 
 @linked_kernel
-def add_position(g, player, content, size, state, via):
+def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
     """A new position with its edges, all of them open."""
     p, e = g.filled[POSITIONS], g.filled[EDGES]
     g.player[p], g.content[p], g.state[p], g.via[p] = player, content, state, via
@@ -117,7 +128,7 @@ def enter_all(g, edges, asked):
 
 
 @kernel
-def begin_state(g, state, terminal, content, nature):
+def begin_state(g: Any, state: Any, terminal: Any, content: Any, nature: Any) -> Any:
     """The position in which a state's step begins; ``nature`` is the menu of nature where nobody else moves."""
     if terminal:
         return add_position(g, TERMINAL, content, 0, state, OUTSIDE)
@@ -240,7 +251,7 @@ class GrowingGraph:
         self.game, self.source, self.memory = game, source, memory
         self.players = game.players
         self.lock = threading.RLock()  # an agent that is late goes on in its thread while the others move
-        self.arrays = Growth.empty(len(game.players))
+        self.arrays = Growth.empty(len(game.players), memory)
         self.start_tokens = source.start(self)
         self.states = GrowingStates(self.start_tokens)
 

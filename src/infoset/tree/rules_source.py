@@ -95,7 +95,8 @@ class RulesSource:
         except UnsupportedGameError:
             pass
         self.approximate += 1
-        rng, count = np.random.default_rng(len(self.states)), defaultdict(int)
+        rng = np.random.default_rng(len(self.states))
+        count: dict[Action, int] = defaultdict(int)
         for _ in range(DRAWN):
             answer = state.draw(moves, rng)
             assert answer is not None

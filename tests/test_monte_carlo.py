@@ -1,0 +1,115 @@
+"""The agents that search by random plays."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import infoset
+from infoset import load, load_agent, play_match
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.search.ranges import whole
+from infoset.search.tree_search import OWN, STATE, TreeSearch
+from infoset.tree.growing import growing_graph
+
+NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=60)"]
+
+
+def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:
+    graph = growing_graph(load(name))
+    return TreeSearch(graph, lambda p: graph.source.playouts(graph, p, 4, seed), by, 0, seed=seed)
+
+
+def shares(search: TreeSearch) -> list[float]:
+    n = len(search.graph.players)
+    visits, _ = search.seen(search.key(0, np.arange(n)), len(search.graph.menu(0, 0)))
+    return (visits / visits.sum()).round(9).tolist()
+
+
+def test_the_tree_finds_the_middle_of_tic_tac_toe() -> None:
+    """Every first move draws against best play; the middle wins most against mistakes."""
+    search = search_of("gdl:tic_tac_toe", STATE)
+    search.run(whole(search.graph), 5_000)
+    assert int(np.argmax(shares(search))) == 4
+
+
+def test_what_was_asked_for_before_changes_nothing() -> None:
+    """Two searches on graphs of their own, and a third on one that another has grown."""
+    one, two = search_of("gdl:krieg_tic_tac_toe", OWN, 3), search_of("gdl:krieg_tic_tac_toe", OWN, 3)
+    other = TreeSearch(two.graph, lambda p: two.graph.source.playouts(two.graph, p, 4, 9), OWN, 0, seed=5)
+    other.run(whole(two.graph), 700)
+    for search in (one, two):
+        search.run(whole(search.graph), 700)
+    assert shares(one) == shares(two)
+    assert shares(one) != shares(other)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_game(name) -> None:
+    game = load("gdl:krieg_tic_tac_toe")
+    first, second = (play_match(game, [load_agent(name), "random"], seed=4).steps for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_beat_random_play(name) -> None:
+    match = [play_match("gdl:phantom_connect", [name, "random"], seed=k).returns[0] for k in range(20)]
+    assert np.mean(match) >= 75.0
+
+
+def test_the_tree_never_loses_where_it_need_not() -> None:
+    for seat in range(2):
+        seats = ["random", "random"]
+        seats[seat] = "uct(nodes=2000)"
+        assert min(play_match("gdl:tic_tac_toe", seats, seed=k).returns[seat] for k in range(6)) >= 50.0
+
+
+def test_doors_are_switched() -> None:
+    """Worlds weigh chance; whoever solves each by itself, knowing the car, could not tell."""
+    for seed in range(10):
+        match = play_match("gdl:monty_hall", ["is-mcts(nodes=400)"], seed=seed)
+        assert "switch" in [step.moves[0] for step in match.steps]
+
+
+def test_native_games_are_searched_by_their_states() -> None:
+    match = play_match("goofspiel(num_cards=4)", ["is-mcts(nodes=40)", "flat-mc(nodes=40)"], seed=2)
+    assert not match.faults
+
+
+def test_uct_says_what_plays_where_something_is_hidden() -> None:
+    with pytest.raises(UnsupportedGameError, match="is-mcts plays it"):
+        play_match("gdl:meier", ["uct", "random"])
+
+
+@pytest.mark.parametrize("name", ["uct(nodes=-1)", "flat-mc(playouts=0)", "is-mcts(observers=both)", "pimc(worlds=0)", "uct(seconds_per_move=0.0)"])
+def test_wrong_parameters_are_named(name) -> None:
+    with pytest.raises(ParameterError, match=name.partition("(")[2].partition("=")[0]):
+        load_agent(name)
+
+
+def test_a_late_agent_may_go_on_beside_another() -> None:
+    """In a thread of its own, on the same graph: neither breaks what the other reads."""
+    graph = growing_graph(load("gdl:connect_four"))
+    found: list = []
+
+    def run(seed: int) -> None:
+        search = TreeSearch(graph, lambda p: graph.source.playouts(graph, p, 4, seed), STATE, 0, seed=seed)
+        search.run(whole(graph), 3_000)
+        found.append(shares(search))
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = infoset.load("gdl:connect_four")
+    graph = growing_graph(alone)
+    run(1)
+    assert found[2] in found[:2]
+
+
+def test_search_takes_the_tree_where_positions_are_too_many() -> None:
+    agent = load_agent("search(seconds=0.2,nodes=300)")
+    match = play_match("gdl:breakthrough", [agent, "random"], seed=1)
+    assert match.returns[0] == 100.0
+    assert agent.plan.startswith("uct: everybody sees everything")
