@@ -82,13 +82,13 @@ def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
             state = step.state
             moves = [menu[rng.integers(len(menu))] if (menu := state.legal(p)) else None for p in states]
             step = state.play(moves, state.draw(moves, rng))
-            for p, (one, other) in states.items():
+            for p, (before, grown_before) in states.items():
                 seen = step.observation(p)
                 if moves[p] is None and seen is None:
                     continue
                 token = (moves[p], () if seen is None else seen)
-                one = listed.behind(one, number[token])
-                other = grown.behind(other, grown.graph.source.token_number(p, token))
+                one = listed.behind(before, number[token])
+                other = grown.behind(grown_before, grown.graph.source.token_number(p, token))
                 states[p] = one, other
                 assert by_key(listed, p, one) == pytest.approx(by_key(grown, p, other))
 

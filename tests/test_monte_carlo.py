@@ -12,7 +12,7 @@ from infoset.search.ranges import whole
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.tree.growing import growing_graph
 
-NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=60)"]
+NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
 
 
 def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:
@@ -47,7 +47,8 @@ def test_what_was_asked_for_before_changes_nothing() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same_game(name) -> None:
     game = load("gdl:krieg_tic_tac_toe")
-    first, second = (play_match(game, [load_agent(name), "random"], seed=4).steps for _ in range(2))
+    matches = [play_match(game, [load_agent(name), "random"], seed=4) for _ in range(2)]
+    first, second = ([step.moves for step in match.steps] for match in matches)
     assert first == second
 
 
@@ -81,7 +82,10 @@ def test_uct_says_what_plays_where_something_is_hidden() -> None:
         play_match("gdl:meier", ["uct", "random"])
 
 
-@pytest.mark.parametrize("name", ["uct(nodes=-1)", "flat-mc(playouts=0)", "is-mcts(observers=both)", "pimc(worlds=0)", "uct(seconds_per_move=0.0)"])
+@pytest.mark.parametrize(
+    "name",
+    ["uct(nodes=-1)", "flat-mc(playouts=0)", "is-mcts(observers=both)", "pimc(worlds=0)", "uct(seconds_per_move=0.0)"],
+)
 def test_wrong_parameters_are_named(name) -> None:
     with pytest.raises(ParameterError, match=name.partition("(")[2].partition("=")[0]):
         load_agent(name)

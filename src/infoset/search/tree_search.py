@@ -27,7 +27,7 @@ from infoset.jit import kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
 from infoset.search.ranges import Range
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
-from infoset.tree.growing import OPEN, OUTSIDE, GrowingGraph, enter, grown
+from infoset.tree.growing import OPEN, OUTSIDE, STATES, GrowingGraph, enter, grown
 
 NO_NODE = -1
 DEEPEST = 256  # edges of a walk
@@ -206,35 +206,46 @@ def _goes_on(g, walks, b, p):
     return not walks.fresh[b] or g.via[p] != OUTSIDE
 
 
+@linked_kernel
+def _cross(g, states, rule, walks, b):
+    """Behind the edge before which a walk stands."""
+    edge = walks.edge[b]
+    for i in range(walks.known.shape[1]):
+        told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
+        if told and g.token[edge, i] != NO_TOKEN:
+            walks.known[b, i] = grown(states, walks.known[b, i], g.token[edge, i])
+    walks.position[b], walks.edge[b] = g.child[edge], OPEN
+
+
 @kernel
 def _walk(g, states, tree, rule, walks, asked):
-    """Let walks go on until they end, or to edges that have to be asked for; returns how many of these there are.
+    """Let every walk take one step, or an answer of nature; returns how many edges must be asked for before the next.
 
-    All arrays have room for them.
+    All stand still there, whether their edges were asked for or not: else what they learn would depend on it.  All
+    arrays have room for them.
     """
-    count, n = 0, walks.known.shape[1]
+    count = 0
     for b in range(len(walks.over)):
+        if not walks.over[b] and walks.edge[b] != OPEN:
+            _cross(g, states, rule, walks, b)
         while not walks.over[b]:
-            p, edge = walks.position[b], walks.edge[b]
-            if edge == OPEN:
-                if g.player[p] == CHANCE:
-                    edge = np.int64(_answer(g, p, walks.stream[b]))
-                elif _goes_on(g, walks, b, p):
-                    edge = _decide(g, tree, rule, walks, b, p)
+            p, edge = walks.position[b], np.int64(OPEN)
+            if g.player[p] == CHANCE:
+                edge = np.int64(_answer(g, p, walks.stream[b]))
+            elif _goes_on(g, walks, b, p):
+                edge = _decide(g, tree, rule, walks, b, p)
             if edge == OPEN:
                 walks.over[b] = True
                 break
-            walks.edge[b] = edge
             behind = enter(g, edge)
+            if behind != OPEN and g.player[behind] >= 0 and g.via[behind] != OUTSIDE:
+                walks.position[b] = behind
+                continue
+            walks.edge[b] = edge
             if behind == OPEN:
                 asked[count] = edge
                 count += 1
-                break
-            for i in range(n):
-                told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
-                if told and g.token[edge, i] != NO_TOKEN:
-                    walks.known[b, i] = grown(states, walks.known[b, i], g.token[edge, i])
-            walks.position[b], walks.edge[b] = behind, OPEN
+            break
     return count
 
 
@@ -281,8 +292,8 @@ class TreeSearch:
             widest = graph.widest()
             g = graph.room(batch * n * ROUND, batch * n * ROUND * widest)
             states = graph.states.room(batch * n * DEEPEST)
-            keys = len(states.begin) if self.rule.by == OWN else max(len(states.begin), len(g.at)) * n + n
-            self.tree = self.tree.with_room(keys, batch * n * widest)
+            keys = int(g.filled[STATES]) if self.rule.by == STATE else len(graph.states) + batch * n
+            self.tree = self.tree.with_room(keys if self.rule.by == OWN else keys * n, batch * n * widest)
             if count := _walk(g, states, self.tree, self.rule, walks, asked):
                 graph.ask(asked[:count])
         self.walks += batch
