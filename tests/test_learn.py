@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 pytest.importorskip("torch")
 
+import infoset
 from infoset import load
-from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.executors import LOCAL, local
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net, save_net
@@ -374,3 +375,10 @@ def test_public_states_by_command(tmp_path) -> None:
         load_agent(f"trained(path={out}, method=own)").begin(load("kuhn_poker"), 0, np.random.default_rng(0), None)
     refused = run("train", "kuhn_poker", "--method", "resolving", "--worlds", "3")
     assert "--worlds is no option of --method resolving" in refused.stderr
+
+
+def test_a_game_too_large_to_list_is_refused_within_the_clock(tmp_path) -> None:
+    """It once went on for minutes and said nothing."""
+    with pytest.raises(BudgetError, match="positions were found in 50% of the training's time"):
+        infoset.train("gdl:breakthrough", seconds=1, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

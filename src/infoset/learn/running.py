@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import BudgetError, CheckpointError, ParameterError
 from infoset.executors import LOCAL, Where
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
@@ -18,6 +20,8 @@ from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher
 
 METHODS = ("self-play", "resolving")
+LISTING = 0.5  # of the time of a training, at most, for finding all positions
+SHORTEST = 2.0  # seconds that it may take in any case
 
 
 def config_of(game: str, given: dict[str, Any]) -> AnyConfig:
@@ -45,11 +49,29 @@ def begin(
 ) -> tuple[TrainingFolder, AnyConfig]:
     """A training from its beginning; the folder is made when the game is known to fit."""
     TrainingFolder.check_free(out)
-    work = config.learner(watcher.building)
+    work = config.learner(_within(max(LISTING * seconds, SHORTEST), watcher.building))
     folder = TrainingFolder.create(out, config)
     with shared(work, config, workers, where):
         train(folder, work, None, seconds, epochs, watcher.point)
     return folder, config
+
+
+def _within(seconds: float, building: Callable[[int], object] | None) -> Callable[[int], None]:
+    """Passes on how many positions were found.  Raises ``BudgetError`` so many seconds after the first ones."""
+    began: list[float] = []
+
+    def check(positions: int) -> None:
+        if not began:
+            began.append(time.monotonic())
+        if time.monotonic() > began[0] + seconds:
+            raise BudgetError(
+                f"{positions:,} positions were found in {LISTING:.0%} of the training's time, and there are more: a "
+                "network is trained where they can be listed. Give it more --seconds, or play by search without one"
+            )
+        if building:
+            building(positions)
+
+    return check
 
 
 def resume(

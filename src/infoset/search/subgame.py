@@ -17,11 +17,11 @@ import numpy as np
 from infoset.base import Action, Game, InformationState, JointMove, Observation, Observed, State
 from infoset.search.beliefs import ExactBelief, Model, World, uniform
 from infoset.search.clock import ENDLESS, Clock
+from infoset.tree.rules_source import play_out
 
 Leaf = Callable[[State], tuple[float, ...]]
 """What a state at the horizon is worth to each player."""
 
-MAX_PLAYOUT = 10_000
 MAX_THEIRS = 2_000  # worlds that another player may hold possible
 
 
@@ -134,23 +134,6 @@ class PlayoutLeaf:
             returns = [play_out(state, rng, self.clock) for _ in range(self.playouts)]
             self.known[state] = tuple(np.mean(returns, axis=0).tolist())
         return self.known[state]
-
-
-def play_out(state: State, rng: np.random.Generator, clock: Clock = ENDLESS) -> tuple[float, ...]:
-    """The payoffs of one random play; of the state reached where it does not end.
-
-    Raises ``BudgetError`` when the clock runs out.
-    """
-    players = len(state.returns())
-    for _ in range(MAX_PLAYOUT):
-        if state.terminal:
-            break
-        menus = [state.legal(p) for p in range(players)]
-        moves = [menu[int(rng.random() * len(menu))] if menu else None for menu in menus]
-        play: Any = getattr(state, "play_unchecked", state.play)
-        state = play(moves, state.draw(moves, rng)).state
-        clock()
-    return state.returns()
 
 
 def order_two_root(

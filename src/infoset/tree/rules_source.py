@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph
 
 MANY = 1024  # answers of nature beyond which some are drawn
 DRAWN = 256
-LONGEST_PLAY = 1000  # steps
+LONGEST_PLAY = 10_000  # steps
 
 
 class RulesSource:
@@ -177,8 +178,8 @@ class RulesSource:
         return found / each
 
 
-def play_out(state: State, rng: np.random.Generator) -> tuple[float, ...]:
-    """The payoffs of one random play; of the state reached where it does not end."""
+def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] = lambda: None) -> tuple[float, ...]:
+    """The payoffs of one random play; of the state reached where it does not end.  ``clock`` is called every step."""
     players = range(len(state.returns()))
     for _ in range(LONGEST_PLAY):
         if state.terminal:
@@ -186,6 +187,7 @@ def play_out(state: State, rng: np.random.Generator) -> tuple[float, ...]:
         menus = [state.legal(p) for p in players]
         moves = [menu[int(rng.random() * len(menu))] if menu else None for menu in menus]
         state = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng)).state
+        clock()
     return state.returns()
 
 
