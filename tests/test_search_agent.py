@@ -25,7 +25,7 @@ def searching(**parameters):
         ("leduc_poker", "tree", 60),
         ("gdl:monty_hall", "tree", 60),
         ("gdl:meier", "public", 60),
-        ("gdl:breakthrough", "order-2", 1),
+        ("gdl:breakthrough", "uct", 1),
     ],
 )
 def test_it_chooses_and_says_why(game, method, seconds) -> None:

@@ -365,6 +365,11 @@ def growing_graph(game: Game, memory: int = 0) -> GrowingGraph:
     """A graph of a game with nothing in it but the start; ``memory`` in bytes, a quarter of what is free by default.
 
     By compiled code where the game has it: its ``source()`` says so.
+
+    >>> from infoset.tree.growing import growing_graph
+    >>> graph = growing_graph(infoset.load("kuhn_poker"))
+    >>> graph.moves(0)[:2]                      # nature deals
+    ('J', 'Q')
     """
     from infoset.tree.rules_source import RulesSource
 
