@@ -34,8 +34,9 @@ from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import PREFIX, library
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
-from infoset.gdl.syntax import Description, parse_gdl
+from infoset.gdl.syntax import Description, parse_gdl, read_gdl
 from infoset.gdl.tally import Playouts
+from infoset.search.clock import uninterrupted
 from infoset.statistics import NORMAL_95, Mean
 
 Work = Callable[[int, int], object]
@@ -74,6 +75,8 @@ class Args:
     """Plays of each compiled evaluator for the comparison of their means."""
     quick: bool = False
     """Two short rounds of everything: a test of the script, not of the speed."""
+    files: tuple[str, ...] = ()
+    """Descriptions to be played lazily instead: those that do not ground."""
 
 
 def parse(argv: Sequence[str] | None = None) -> Args:
@@ -81,12 +84,14 @@ def parse(argv: Sequence[str] | None = None) -> Args:
     parser = argparse.ArgumentParser(description=Args.__doc__)
     for option in fields(Args):
         name = f"--{option.name.replace('_', '-')}"
-        if isinstance(option.default, bool):
+        if option.name == "files":
+            parser.add_argument("files", nargs="*", help="descriptions to be played lazily instead of the tables")
+        elif isinstance(option.default, bool):
             parser.add_argument(name, action="store_true")
         else:
             parser.add_argument(name, type=type(option.default), default=option.default)
     args = Args(**vars(parser.parse_args(argv)))
-    return Args(rounds=2, window=0.05, plays=2000, quick=True) if args.quick else args
+    return Args(rounds=2, window=0.05, plays=2000, quick=True, files=args.files) if args.quick else args
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -413,6 +418,19 @@ def other_engines(found: dict[Bench, Rates]) -> None:
     print("ours are written anew. So a ratio is one of engine and rules together, and a rough one.\n")
 
 
+def lazily(args: Args) -> None:
+    """Plays a second of files that do not ground, in one process each after the other; nothing is remembered before."""
+    title("Random plays a second, state by state")
+    rows = []
+    for file in args.files:
+        work = random_plays(LazyEvaluator(sound(read_gdl(file))))
+        with uninterrupted():
+            first, _ = clock(work, 1)
+            rates = take_turns({LAZY: work}, args)
+        rows.append((Path(file).name, rates.median(LAZY), rates.best(LAZY), median(rates.of_cpu[LAZY]), first))
+    table(("file", "measured", "best", "a CPU second", "seconds to the end of the first play"), rows)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
     args = parse(argv)
@@ -424,6 +442,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"{args.rounds} rounds. Load average at the start: {load:.2f}.\n")
     if load > BUSY:
         print(f"**The machine was busy: a load average above {BUSY:g} at the start. The figures suffer.**\n")
+    if args.files:
+        lazily(args)
+        return
     getting_ready(args)
     found = plays_a_second(args)
     means(args)
