@@ -16,6 +16,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, IntArray, LongArray, Token
 from infoset.gdl.game import GdlRules
 from infoset.gdl.parallel import CACHE_WORDS, MAX_WORDS, Net, all_false, evaluate_gates, playouts_from, set_bits
+from infoset.gdl.positions import NO_ROLE, Interned
 from infoset.gdl.propnet import NEXT, NO_NODE, PLAY
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.tally import WORD, num_words
@@ -25,7 +26,6 @@ from infoset.randomness import Words
 from infoset.tree.graph import CHANCE, NO_TOKEN
 from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
 
-NO_ROLE = -1
 MANY = 64  # answers of nature beyond which they are asked for one by one, and those that come to the same stay apart
 MAX_PLAYOUT = 1000  # steps
 ONE = np.uint64(1)
@@ -40,29 +40,6 @@ class Shape(NamedTuple):
     offers: LongArray  # (n,) 1 for players who are told the moves on offer
     goal_values: LongArray  # (G,)
     first_percept: LongArray  # (roles + 1,)
-
-
-class Interned(NamedTuple):
-    """What is numbered on the way."""
-
-    states: Rows  # words of the state
-    menus: Rows  # moves
-    payoffs: Rows  # one a player
-    percepts: Rows  # percepts of a step, or its joint move where the game is open; -1 and a menu where it is offered
-    tokens: Rows  # (own move, percepts)
-
-
-class Batch(NamedTuple):
-    """Joint moves to be made, side by side."""
-
-    edge: LongArray  # (J,) the edge behind which each stands
-    state: LongArray  # (J,) the state in which it is made
-    moves: IntArray  # (J, roles)
-    after: Words  # (J, B / 64)
-    seen: IntArray  # (J, P) percepts
-    num_seen: IntArray  # (J,)
-    child: LongArray  # (J,) the state that follows
-    token: LongArray  # (J, n)
 
 
 @kernel

@@ -41,7 +41,7 @@ class Interned(NamedTuple):
     states: Rows  # words of the state
     menus: Rows  # moves
     payoffs: Rows  # one a player
-    percepts: Rows  # percepts of a step, or its joint move where the game is open
+    percepts: Rows  # of a step, or its joint move where the game is open; -1 and a menu where moves are offered
     tokens: Rows  # (own move, percepts)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, Observation
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.base import Action, FloatArray, Game, Observation, Token
+from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import own_token
 from infoset.search.clock import uninterrupted
@@ -33,16 +33,18 @@ MOST_WORLDS = 4_000  # histories that are kept of what may have happened
 ROUNDS = 1_000_000_000
 MULTI, SINGLE = OBSERVERS = ("multi", "single")
 
-_graphs: weakref.WeakKeyDictionary[Any, GrowingGraph] = weakref.WeakKeyDictionary()
+FULL = 0.5  # of the memory: with a graph that is fuller no game begins
+
+_graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakKeyDictionary()
 
 
-def shared_graph(game: Game, memory: int = 0) -> GrowingGraph:
-    """The graph that all agents of this process share which play that game."""
-    rules = getattr(game, "rules", game)
-    found = _graphs.get(rules)
-    if found is None:
-        found = _graphs[rules] = growing_graph(game, memory)
-    return found
+def shared_graph(game: Game, memory: int = 0, afresh: bool = False) -> GrowingGraph:
+    """The graph that all agents of this process share which play that game with so many bytes; or one ``afresh``."""
+    shared = _graphs.setdefault(getattr(game, "rules", game), {})
+    if afresh or memory not in shared or shared[memory].nbytes > FULL * shared[memory].memory:
+        shared.pop(memory, None)
+        shared[memory] = growing_graph(game, memory)
+    return shared[memory]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class Budget:
 class GraphAgent:
     """Follows a game on its growing graph, and chooses from the histories that explain what it saw.
 
-    ``faults`` lists where none did: there it moves at random.
+    Where the graph outgrows its memory, the game goes on with a new one.  ``faults`` lists where no history explains
+    what it saw, or not even a new graph has room: there it moves at random.
     """
 
     name = "graph"
@@ -84,37 +87,60 @@ class GraphAgent:
         self.lost = 0
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.graph = shared_graph(game, self.budget.memory << 20)
-        self.check(self.graph)
-        self.player, self.rng, self.moved = player, rng, 0
+        self.game, self.player, self.rng, self.moved = game, player, rng, 0
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
-        self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS)
+        self.tokens: list[Token] = []
+        self._follow(shared_graph(game, self.budget.memory << 20))
         self.waits = self.graph.start_tokens[player] != NO_TOKEN
-        self.state = player
+
+    def _follow(self, graph: GrowingGraph) -> None:
+        """The game as far as it has come, on that graph."""
+        self.check(graph)
+        self.graph, self.state = graph, self.player
+        self.ranges = Ranges(graph, seed=self.seed, most=MOST_WORLDS)
+        for token in self.tokens:
+            self._learn(token)
         self.prepare()
+
+    def _learn(self, token: Token) -> None:
+        """What it knows grows by a token."""
+        if self.state != NO_TOKEN:
+            with self.graph.lock:
+                number = self.graph.source.token_number(self.player, token)
+                self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
 
     def check(self, graph: GrowingGraph) -> None:
         """Raise ``UnsupportedGameError`` for a game that it is not made for."""
 
     def prepare(self) -> None:
-        """For a game that begins."""
+        """For a game that begins, or goes on with a new graph."""
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         token = own_token(own_move, observation)
         if self.waits:  # what is seen of the start is always the same
             self.waits = False
-        elif token is not None and self.state != NO_TOKEN:
-            with self.graph.lock:
-                number = self.graph.source.token_number(self.player, token)
-                self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
+        elif token is not None:
+            self.tokens.append(token)
+            self._learn(token)
 
     @uninterrupted()
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:
             return legal[0]
-        row = self.row(legal, deadline)
+        row = self._row_or_afresh(legal, deadline)
         self.moved += 1
         return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
+
+    def _row_or_afresh(self, legal: tuple[Action, ...], deadline: float | None) -> list[float] | None:
+        try:
+            return self.row(legal, deadline)
+        except BudgetError:
+            self._follow(shared_graph(self.game, self.budget.memory << 20, afresh=True))
+        try:
+            return self.row(legal, deadline)
+        except BudgetError as error:
+            self.faults.append(str(error))
+            return None
 
     def row(self, legal: tuple[Action, ...], deadline: float | None) -> list[float] | None:
         """The chances of its moves; ``None`` where nothing explains what it saw."""
