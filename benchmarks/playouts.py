@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import infoset
+from infoset.clock import uninterrupted
 from infoset.gdl import parallel, scalar
 from infoset.gdl.game import sound
 from infoset.gdl.grounding import ground
@@ -36,7 +37,6 @@ from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, parse_gdl, read_gdl
 from infoset.gdl.tally import Playouts
-from infoset.search.clock import uninterrupted
 from infoset.statistics import NORMAL_95, Mean
 
 Work = Callable[[int, int], object]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import SHARED
 from gdl_interpreter import Interpreter
+from infoset.clock import Clock
 from infoset.errors import BudgetError, GameRuleError
 from infoset.gdl.checks import check, repair
 from infoset.gdl.game import EvaluatorWarning, GdlGame, _Effort
@@ -20,7 +21,6 @@ from infoset.gdl.grounding import Budget
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.playouts import findings, random_playouts
 from infoset.gdl.syntax import Description, Term, parse_gdl, read_gdl, to_action, to_term
-from infoset.search.clock import Clock
 
 BROKEN = ("BattleshipsFog", "ConnectThreeDecompositionII")
 NAMES = sorted(p.stem for p in (SHARED / "games" / "gdl").glob("*.gdl") if p.stem not in BROKEN) or ["none"]

@@ -724,9 +724,9 @@ def _simulate(
     import warnings
     from time import monotonic
 
+    from infoset.clock import Clock
     from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
     from infoset.gdl.playouts import findings, random_playouts
-    from infoset.search.clock import Clock
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # they are among the defects

@@ -141,7 +141,7 @@ class LazyEvaluator:
 
         >>> from infoset.gdl.lazy import LazyEvaluator
         >>> from infoset.gdl.library import description
-        >>> from infoset.search.clock import Clock
+        >>> from infoset.clock import Clock
         >>> game = LazyEvaluator(description("connect_four"))
         >>> with game.until(Clock(0.0)):
         ...     game.legal(game.start(), 0)

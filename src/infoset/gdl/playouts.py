@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError
 from infoset.gdl import parallel
 from infoset.gdl.game import Evaluator, GdlGame, GdlRules
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, state_text
 from infoset.names import check_range
-from infoset.search.clock import ENDLESS, Clock, uninterrupted
 
 MAX_PLAYS = 10**12
 
@@ -34,11 +34,11 @@ def random_playouts(
     if game.rules.propnet is not None:
         return parallel.playouts(game.rules.propnet, plays, seed, max_steps, clock)
     with uninterrupted(), game.until(clock or ENDLESS):
-        return _one_by_one(game.rules, plays, seed, max_steps, clock is not None)
+        return _one_by_one(game.rules, plays, seed, max_steps, clock)
 
 
-def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int, keep: bool) -> Playouts:
-    """``keep`` what was played where a budget ends the plays."""
+def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int, clock: Clock | None) -> Playouts:
+    """With a clock, what was played until a budget ends the plays is kept."""
     roles, rng = rules.evaluator.roles, np.random.default_rng(seed)
     tally = Tally.empty(len(roles), 0, 0)
     goals: list[dict[int, int]] = [{} for _ in roles]
@@ -46,9 +46,10 @@ def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int, keep: bo
     stopped = ""
     try:
         for _ in range(plays):
+            (clock or ENDLESS)()  # the rules look at it where they derive something, not where they remember all
             _play(rules.evaluator, rng, max_steps, tally, goals, stuck_at)
     except BudgetError as error:
-        if not keep:
+        if clock is None:
             raise
         stopped = str(error)
     return Playouts.of(roles, goals, tally, stuck_at, seed, stopped)

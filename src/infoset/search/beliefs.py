@@ -16,8 +16,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from infoset.base import Action, Game, InformationState, Observation, State, Step, Token
+from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError
-from infoset.search.clock import ENDLESS, Clock
 
 MAX_WORLDS = 100_000
 MAX_DRAWS = 10_000

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Action, FloatArray, Game, Observation, Token
+from infoset.clock import uninterrupted
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import own_token
-from infoset.search.clock import uninterrupted
 from infoset.search.ranges import Range, Ranges, drawn
 from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, TreeSearch
 from infoset.statistics import draw

@@ -15,10 +15,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token
+from infoset.clock import uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import own_token
-from infoset.search.clock import uninterrupted
 from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
 from infoset.search.subgame_agent import MARGIN, MOST_STEPS, ORDER_TWO, PER_WORLD, ROOTS
 from infoset.search.subgraph import Values, subgraph

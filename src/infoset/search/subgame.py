@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset.base import Action, Game, InformationState, JointMove, Observation, Observed, State
+from infoset.clock import ENDLESS, Clock
 from infoset.search.beliefs import ExactBelief, Model, World, uniform
-from infoset.search.clock import ENDLESS, Clock
 from infoset.tree.rules_source import play_out
 
 Leaf = Callable[[State], tuple[float, ...]]

@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 from infoset.base import Action, FloatArray, Game, Observation
+from infoset.clock import Clock, uninterrupted
 from infoset.errors import BudgetError
 from infoset.names import check_choice, information_key, move_words
 from infoset.search.beliefs import CachedSampler, ExactBelief, World, merged, own_token, start_world
-from infoset.search.clock import Clock, uninterrupted
 from infoset.search.subgame import PlayoutLeaf, Subgame, order_two_root
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
