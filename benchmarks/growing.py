@@ -12,7 +12,7 @@ import numpy as np
 
 from infoset import load
 from infoset.search.ranges import whole
-from infoset.search.tree_search import OWN, STATE, TreeSearch
+from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
 from infoset.tree.growing import EDGES, OPEN, STATES, growing_graph
 
 GAMES = ["gdl:connect_four", "gdl:breakthrough", "gdl:phantom_connect", "gdl:krieg_tic_tac_toe", "gdl:small_battleships"]
@@ -39,7 +39,7 @@ def measure(name: str) -> str:
     began = time.perf_counter()
     graph.source.playouts(graph, positions, 64, 1)
     plays = 64 * len(positions) / (time.perf_counter() - began)
-    search = TreeSearch(graph, lambda p: graph.source.playouts(graph, p, 4, search.walks), STATE if graph.open else OWN, 0)
+    search = TreeSearch(graph, RandomPlays(graph, 4, 0), STATE if graph.open else OWN, 0)
     search.run(whole(graph), 500)
     begun = search.walks
     search.run(whole(graph), 10**9, time.monotonic() + 2)

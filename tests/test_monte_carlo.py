@@ -9,7 +9,7 @@ import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.search.ranges import whole
-from infoset.search.tree_search import OWN, STATE, TreeSearch
+from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
 from infoset.tree.growing import growing_graph
 
 NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
@@ -17,12 +17,11 @@ NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=s
 
 def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:
     graph = growing_graph(load(name))
-    return TreeSearch(graph, lambda p: graph.source.playouts(graph, p, 4, seed), by, 0, seed=seed)
+    return TreeSearch(graph, RandomPlays(graph, 4, seed), by, 0, seed=seed)
 
 
 def shares(search: TreeSearch) -> list[float]:
-    n = len(search.graph.players)
-    visits, _ = search.seen(search.key(0, np.arange(n)), len(search.graph.menu(0, 0)))
+    visits, _ = search.seen(search.key(whole(search.graph)), len(search.graph.menu(0, 0)))
     return (visits / visits.sum()).round(9).tolist()
 
 
@@ -36,7 +35,7 @@ def test_the_tree_finds_the_middle_of_tic_tac_toe() -> None:
 def test_what_was_asked_for_before_changes_nothing() -> None:
     """Two searches on graphs of their own, and a third on one that another has grown."""
     one, two = search_of("gdl:krieg_tic_tac_toe", OWN, 3), search_of("gdl:krieg_tic_tac_toe", OWN, 3)
-    other = TreeSearch(two.graph, lambda p: two.graph.source.playouts(two.graph, p, 4, 9), OWN, 0, seed=5)
+    other = TreeSearch(two.graph, RandomPlays(two.graph, 4, 9), OWN, 0, seed=5)
     other.run(whole(two.graph), 700)
     for search in (one, two):
         search.run(whole(search.graph), 700)
@@ -97,7 +96,7 @@ def test_a_late_agent_may_go_on_beside_another() -> None:
     found: list = []
 
     def run(seed: int) -> None:
-        search = TreeSearch(graph, lambda p: graph.source.playouts(graph, p, 4, seed), STATE, 0, seed=seed)
+        search = TreeSearch(graph, RandomPlays(graph, 4, seed), STATE, 0, seed=seed)
         search.run(whole(graph), 3_000)
         found.append(shares(search))
 

@@ -22,7 +22,7 @@ from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import own_token
 from infoset.search.ranges import Range, Ranges, drawn
-from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, TreeSearch
+from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN
 from infoset.tree.growing import GrowingGraph, growing_graph
@@ -174,9 +174,8 @@ class GraphAgent:
         """A search with no node yet; ``number`` tells those of one moment apart."""
         graph, playouts = self.graph, self.budget.playouts
         seed = seed_of(self.seed, self.moved, number)
-        search = TreeSearch(graph, lambda p: graph.source.playouts(graph, p, playouts, seed + search.walks), by,
-                            self.player, exploration, steps, seed)  # fmt: skip
-        return search
+        leaves = RandomPlays(graph, playouts, seed)
+        return TreeSearch(graph, leaves, by, self.player, exploration, steps, seed)
 
     def leaves(self) -> int:
         """How many leaves may be valued."""
@@ -190,7 +189,7 @@ def seed_of(*numbers: int) -> int:
 
 def most_visited(search: TreeSearch, roots: Range, size: int) -> FloatArray:
     """All on the move that was made most often, of several the one that paid best."""
-    visits, paid = search.seen(search.key(int(roots.position[0]), roots.known[0]), size)
+    visits, paid = search.seen(search.key(roots), size)
     row = np.zeros(size)
     row[np.lexsort((paid, visits))[-1]] = 1.0
     return row
@@ -213,7 +212,7 @@ class FlatMcAgent(GraphAgent):
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         search = self.grown(SEARCHERS, 1e6, 1)
         search.run(roots, self.leaves(), until)
-        visits, paid = search.seen(search.key(int(roots.position[0]), roots.known[0]), size)
+        visits, paid = search.seen(search.key(roots), size)
         row = np.zeros(size)
         row[int(np.argmax(np.where(visits > 0, paid, -np.inf)))] = 1.0
         return row
@@ -322,8 +321,9 @@ class PimcAgent(GraphAgent):
         for k in range(worlds.size):
             search = self.grown(STATE, self.exploration, DEEPEST, k)
             share = inf if until == inf else began + (until - began) * (k + 1) / worlds.size
-            search.run(worlds.take(np.array([k])), -(-self.leaves() // worlds.size), share)
-            visits, _ = search.seen(search.key(int(worlds.position[k]), worlds.known[k]), size)
+            one = worlds.take(np.array([k]))
+            search.run(one, -(-self.leaves() // worlds.size), share)
+            visits, _ = search.seen(search.key(one), size)
             votes += worlds.weight[k] * visits / max(float(visits.sum()), 1.0)
         row = np.zeros(size)
         row[int(np.argmax(votes))] = 1.0

@@ -10,6 +10,9 @@ What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, 
 everybody is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information
 state, so that each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows
 (SO-ISMCTS).
+
+Where what values leaves also says how everybody should move there (a *prior*), moves are chosen by it and by what they
+paid (PUCT, Silver et al. 2018), else by upper confidence bounds alone.
 """
 
 from __future__ import annotations
@@ -36,8 +39,9 @@ SMALLEST_BATCH, LARGEST_BATCH = 8, 256
 ROUND = 4  # positions inside steps that a walk makes between two questions, for each player
 UNIT = 1.0 / (1 << 53)
 
-Leaves: TypeAlias = Callable[[LongArray], FloatArray]
-"""What positions (K,) at which a step begins are worth to everybody (K, n)."""
+Leaves: TypeAlias = Callable[[LongArray], tuple[FloatArray, FloatArray | None]]
+"""What positions (K,) at which a step begins are worth to everybody (K, n), and with what chances (K, n, m) each should
+make the moves of its menu; ``None`` where that is not known, of any."""
 
 
 class Tree(NamedTuple):
@@ -47,19 +51,20 @@ class Tree(NamedTuple):
     times: FloatArray  # (keys,) visits of a node
     visits: FloatArray  # (moves,)
     total: FloatArray  # (moves,)
+    prior: FloatArray  # (moves,) with what chances they should be made; equal ones where nothing is known
     size: LongArray  # (1,) moves in use
 
     @classmethod
     def empty(cls) -> Tree:
-        return cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(1, np.int64))
+        return cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(1, np.int64))
 
     def with_room(self, keys: int, moves: int) -> Tree:
         """As it is, or longer."""
         node, had = longer(self.node, keys), len(self.node)
         node[had:] = NO_NODE
         size = int(self.size[0])
-        visits, total = longer(self.visits, size + moves), longer(self.total, size + moves)
-        return Tree(node, longer(self.times, keys), visits, total, self.size)
+        visits, total, prior = (longer(each, size + moves) for each in (self.visits, self.total, self.prior))
+        return Tree(node, longer(self.times, keys), visits, total, prior, self.size)
 
 
 class Walks(NamedTuple):
@@ -73,6 +78,8 @@ class Walks(NamedTuple):
     move: LongArray  # (B, DEEPEST) moves of nodes
     mover: IntArray  # (B, DEEPEST)
     length: LongArray  # (B,)
+    place: LongArray  # (B,) the position in whose step it made nodes, or OPEN
+    made: LongArray  # (B, n) the first move of the node that it made for each, or NO_NODE
     stream: Words  # (B, 1) random numbers of its own: in which order edges are asked for changes nothing
 
     @classmethod
@@ -81,6 +88,7 @@ class Walks(NamedTuple):
             np.zeros(batch, np.int64), np.full(batch, OPEN, np.int64), np.zeros((batch, players), np.int64),
             np.zeros(batch, np.bool_), np.zeros(batch, np.bool_),
             np.zeros((batch, DEEPEST), np.int64), np.zeros((batch, DEEPEST), np.int32), np.zeros(batch, np.int64),
+            np.full(batch, OPEN, np.int64), np.full((batch, players), NO_NODE, np.int64),
             np.zeros((batch, 1), np.uint64),
         )  # fmt: skip
 
@@ -94,6 +102,7 @@ class Rule(NamedTuple):
     low: FloatArray  # (n,) least payoffs
     span: FloatArray  # (n,) greatest payoffs less the least
     steps: int  # decisions of a walk that are made by nodes; the others are random
+    guided: bool  # whether moves have priors
 
 
 @linked_kernel
@@ -141,6 +150,24 @@ def _chosen(visits, total, first, size, times, rule, mover):
     return found
 
 
+@linked_kernel
+def _guided(tree, first, size, times, rule, mover):
+    """The move with the highest mean payoff and share of the prior (PUCT); one that was never made is held to pay what
+    its node does."""
+    best, found, low, span, paid = -np.inf, first, rule.low[mover], rule.span[mover], 0.0
+    for k in range(first, first + size):
+        paid += tree.total[k]
+    mean = (paid / times - low) / span if times else 0.5
+    reach = rule.exploration * np.sqrt(times + 1.0)
+    for k in range(first, first + size):
+        visits = tree.visits[k]
+        worth = (tree.total[k] / visits - low) / span if visits else mean
+        bound = worth + reach * tree.prior[k] / (1.0 + visits)
+        if bound > best:
+            best, found = bound, k
+    return found
+
+
 @kernel
 def _begin(roots, known, cumulative, seed, made, walks):
     """Walks number ``made`` and on: each in a world by its weight."""
@@ -168,7 +195,7 @@ def _make_node(tree, key, size):
     node = tree.size[0]
     tree.node[key], tree.times[key], tree.size[0] = node, 0.0, node + size
     for k in range(node, node + size):
-        tree.visits[k], tree.total[k] = 0.0, 0.0
+        tree.visits[k], tree.total[k], tree.prior[k] = 0.0, 0.0, 1.0 / size
 
 
 @linked_kernel
@@ -183,12 +210,15 @@ def _decide(g, tree, rule, walks, b, p):
     key = _key(g, rule, p, mover, walks.known[b])
     if tree.node[key] == NO_NODE:
         _make_node(tree, key, size)
+        walks.place[b], walks.made[b, mover] = g.at[g.state[p]], tree.node[key]
         if not walks.fresh[b] and g.via[p] == OUTSIDE:
             return np.int64(OPEN)
         walks.fresh[b] = True
     k = tree.node[key]
     if walks.fresh[b]:
         k += below(walks.stream[b], size)
+    elif rule.guided:
+        k = _guided(tree, k, size, tree.times[key], rule, mover)
     else:
         k = _chosen(tree.visits, tree.total, k, size, tree.times[key], rule, mover)
     tree.visits[k] += 1.0
@@ -257,17 +287,54 @@ def _learn(tree, walks, leaf, worth):
             tree.total[walks.move[b, k]] += worth[leaf[b], walks.mover[b, k]]
 
 
+@kernel
+def _set_priors(g, tree, walks, row, prior):
+    """The priors of the nodes that walks made, each as it is at the place ``row`` of what was valued."""
+    for b in range(len(row)):
+        s = g.state[walks.place[b]] if walks.place[b] != OPEN else 0
+        for i in range(walks.made.shape[1]):
+            if walks.made[b, i] != NO_NODE:
+                for k in range(g.choices[g.menus[s, i]]):
+                    tree.prior[walks.made[b, i] + k] = prior[row[b], i, k]
+
+
+@kernel
+def _mean_priors(tree, keys, movers, sizes, weight, prior):
+    """The priors of nodes, made where there are none, as the weighted means of what is said of their worlds (K,)."""
+    for j in range(len(keys)):
+        if tree.node[keys[j]] == NO_NODE:
+            _make_node(tree, keys[j], sizes[j])
+        node = tree.node[keys[j]]
+        for k in range(sizes[j]):
+            tree.prior[node + k] = 0.0
+    for j in range(len(keys)):
+        for k in range(sizes[j]):
+            tree.prior[tree.node[keys[j]] + k] += weight[j] * prior[j, movers[j], k]
+
+
+class RandomPlays:
+    """Leaves are worth what ``each`` random plays from them pay in the mean; nothing is said about moves."""
+
+    def __init__(self, graph: GrowingGraph, each: int, seed: int) -> None:
+        self.graph, self.each, self.seed = graph, each, seed
+
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
+        self.seed += len(positions)
+        return self.graph.source.playouts(self.graph, positions, self.each, self.seed), None
+
+
 class TreeSearch:
     """Searches from ranges of a graph; what it learnt stays until it is told to ``forget``."""
 
     def __init__(
         self, graph: GrowingGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
-        steps: int = DEEPEST, seed: int = 0,
+        steps: int = DEEPEST, seed: int = 0, guided: bool = False,
     ) -> None:  # fmt: skip
+        """``guided``: whether ``leaves`` tells priors."""
         self.graph, self.leaves = graph, leaves
         low, high = graph.source.bounds
         n = len(graph.players)
-        self.rule = Rule(by, searcher, exploration, np.full(n, low), np.full(n, max(high - low, 1e-9)), steps)
+        self.rule = Rule(by, searcher, exploration, np.full(n, low), np.full(n, max(high - low, 1e-9)), steps, guided)
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
@@ -297,27 +364,61 @@ class TreeSearch:
             if count := _walk(g, states, self.tree, self.rule, walks, asked):
                 graph.ask(asked[:count])
         self.walks += batch
-        _, first, inverse = np.unique(walks.position, return_index=True, return_inverse=True)
+        decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
+        points = np.concatenate([walks.position, walks.place[decided]])
+        _, first, inverse = np.unique(points, return_index=True, return_inverse=True)
         order = np.argsort(first)  # leaves as walks came to them: their numbers depend on what was asked for before
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
-        _learn(self.tree, walks, place[inverse], self._worth(walks.position[first[order]]))
+        row = place[inverse]
+        worth, prior = self._worth(points[first[order]])
+        _learn(self.tree, walks, row[:batch], worth)
+        if prior is not None:
+            made = np.zeros(batch, dtype=np.int64)
+            made[decided] = row[batch:]
+            _set_priors(self.graph.arrays, self.tree, walks, made, prior)
 
-    def _worth(self, leaf: LongArray) -> FloatArray:
-        g = self.graph.arrays
-        ends = g.player[leaf] == TERMINAL
-        worth = np.zeros((len(leaf), len(self.graph.players)))
-        worth[ends] = g.payoffs[g.content[leaf[ends]]]
+    def _worth(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
+        g, prior = self.graph.arrays, None
+        ends = g.player[points] == TERMINAL
+        worth = np.zeros((len(points), len(self.graph.players)))
+        worth[ends] = g.payoffs[g.content[points[ends]]]
         if not ends.all():
-            worth[~ends] = self.leaves(leaf[~ends])
-        return worth
+            worth[~ends], said = self.leaves(points[~ends])
+            if said is not None:
+                prior = np.zeros((len(points), *said.shape[1:]))
+                prior[~ends] = said
+        return worth, prior
 
-    def key(self, position: int, known: LongArray) -> int:
-        """The node of the searcher in the step in which a position stands."""
-        player, n = self.rule.searcher, len(self.graph.players)
+    def guide(self, roots: Range, movers: LongArray) -> None:
+        """Give the nodes of ``movers`` (K,), who hold these worlds possible, the mean prior of their worlds.
+
+        The worlds of one node together weigh one.
+        """
+        graph, n = self.graph, len(self.graph.players)
+        with graph.lock:
+            positions, inverse = np.unique(roots.position, return_inverse=True)
+            _, prior = self.leaves(positions)
+            assert prior is not None
+            g = graph.arrays
+            sizes = g.choices[g.menus[g.state[roots.position], movers]].astype(np.int64)
+            keys = self._keys(roots, movers)
+            room = max(int(g.filled[STATES]), len(graph.states)) * n
+            self.tree = self.tree.with_room(room, int(sizes.sum()))
+            _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
+
+    def _keys(self, roots: Range, movers: LongArray) -> LongArray:
+        """The nodes of movers (K,) in worlds."""
+        n = len(self.graph.players)
         if self.rule.by == STATE:
-            return int(self.graph.arrays.state[position]) * n + player
-        return int(known[player]) if self.rule.by == OWN else int(known[player]) * n + player
+            return self.graph.arrays.state[roots.position].astype(np.int64) * n + movers
+        if self.rule.by == OWN:
+            return np.asarray(roots.known[np.arange(roots.size), movers])
+        return np.asarray(roots.known[:, self.rule.searcher] * n + movers)
+
+    def key(self, roots: Range) -> int:
+        """The node of the searcher in the step that begins in these worlds."""
+        return int(self._keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 
     def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:
         """How often each move of a node was made, and what it paid in the mean."""
