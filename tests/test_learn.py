@@ -257,7 +257,7 @@ def test_losses_that_are_no_numbers_stop_it_and_keep_the_batch(tmp_path) -> None
     saved = {**work.save(), "seconds": 0.0}
     with pytest.raises(CheckpointError, match="no numbers any more"):
         train(folder, config.learner(), saved, 600, 3)
-    assert len(np.load(tmp_path / "run" / "diverged.npz")["rows"]) == SMALL.batch
+    assert len(np.load(tmp_path / "run" / "diverged.npz")["places"]) == SMALL.batch
 
 
 def test_it_learns_what_the_worlds_are_worth() -> None:

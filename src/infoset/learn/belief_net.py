@@ -43,7 +43,7 @@ class PublicEncoding:
                 f"{encoding.graph.name}: the first look ahead reaches the end of the game, so that there is nothing to "
                 "learn; 'infoset solve' solves it, or choose a nearer horizon"
             )
-        self.states, self.graph, self.encoding = states, encoding.graph, encoding
+        self.states, self.graph, self.encoding, self.name = states, encoding.graph, encoding, encoding.name
         facts = np.array([s.chance @ encoding.facts[encoding.row[s.position]] for s in states.states])
         self.facts = facts[:, np.ptp(facts, axis=0) > SAME].astype(np.float32)
         self.players = len(self.graph.players)

@@ -31,7 +31,7 @@ class Encoding:
             raise BudgetError(
                 f"{graph.name}: {states:,} states of {8 * width:,} facts are more than {MAX_BYTES:,} bytes"
             )
-        self.graph = graph
+        self.graph, self.name = graph, graph.name
         self.position = graph.facts.position
         holds = np.unpackbits(graph.facts.holds, axis=1, bitorder="little")
         self.facts: npt.NDArray[np.uint8] = np.ascontiguousarray(holds[:, holds.min(axis=0) != holds.max(axis=0)])

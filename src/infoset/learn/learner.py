@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +19,6 @@ from infoset.base import LongArray
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.names import check_range
-from infoset.tree.graph import GameGraph
 
 MOST_HIDDEN = 8192  # units of a layer
 MOST_PARTS = 256
@@ -73,7 +74,8 @@ class Epoch:
 class States(Protocol):
     """The states of a game as a network sees them."""
 
-    graph: GameGraph
+    name: str
+    """Of the game."""
 
     @property
     def fingerprint(self) -> str:
@@ -83,11 +85,8 @@ class States(Protocol):
         """How many there are."""
 
 
-class Samples(NamedTuple):
-    """What goes into the buffer at once."""
-
-    rows: LongArray  # (K,) states
-    fields: dict[str, npt.NDArray[Any]]  # (K, …) each
+Samples = dict[str, npt.NDArray[Any]]
+"""What goes into the buffer at once: K samples of every field."""
 
 
 class Played(NamedTuple):
@@ -106,9 +105,13 @@ class Games(ABC):
     def __init__(self, net: nn.Module, training: LearningParameters) -> None:
         self.net, self.training = net, training
 
-    def play(self, iteration: int, parts: list[int]) -> list[Played]:
-        """Some parts of epoch ``iteration``, with the network as it is now."""
+    def play(self, iteration: int, parts: list[int], seconds: float = inf) -> list[Played]:
+        """Some parts of epoch ``iteration``, with the network as it is now.
+
+        Games that last are cut so many ``seconds`` from now.
+        """
         training, found = self.training, []
+        self.iteration, self.until = iteration, time.monotonic() + seconds
         self.prepare()
         for part in parts:
             rng = np.random.default_rng([training.seed, iteration, 1 + part])
@@ -126,7 +129,7 @@ class Games(ABC):
         """So many games."""
 
 
-Play = Callable[[Games, int, list[int]], list[Played]]
+Play = Callable[[Games, int, list[int], float], list[Played]]
 """Plays parts of an epoch: ``Games.play``, or that of ``Workers``."""
 
 
@@ -137,13 +140,14 @@ class Learner(ABC):
         self.encoding: Any = encoding
         self.player, self.net, self.buffer, self.training = player, net, buffer, player.training
         self.play: Play = Games.play
+        self.until = inf  # the moment at which games that last are cut
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=self.training.rate)
         self.iteration = self.games = 0
 
     def played(self) -> list[Played]:
         """The games of the next epoch; draws to come are the epoch's own."""
         self.rng = np.random.default_rng([self.training.seed, self.iteration])
-        return self.play(self.player, self.iteration, list(range(self.training.parts)))
+        return self.play(self.player, self.iteration, list(range(self.training.parts)), self.until - time.monotonic())
 
     @abstractmethod
     def step(self) -> Epoch:
@@ -160,7 +164,7 @@ class Learner(ABC):
     def descend(self, loss: torch.Tensor, places: LongArray) -> None:
         """One step against the gradient of what was lost on the samples at ``places``."""
         if not torch.isfinite(loss):
-            raise DivergedError(places, self.buffer.row[places])
+            raise DivergedError(places)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimizer.step()
@@ -208,8 +212,8 @@ class Learner(ABC):
 class DivergedError(CheckpointError):
     """The losses are no numbers any more; carries the mini-batch."""
 
-    def __init__(self, places: LongArray, rows: Any) -> None:
-        self.places, self.rows = places, rows
+    def __init__(self, places: LongArray) -> None:
+        self.places = places
         super().__init__("the losses are no numbers any more; a smaller rate may help")
 
 

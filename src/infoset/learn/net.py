@@ -74,7 +74,7 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
 
 def save_net(net: nn.Module, states: States, path: Path) -> Path:
     """As safetensors with the fingerprint of the game."""
-    header = {"schema": SCHEMA, "game": states.graph.name, "fingerprint": states.fingerprint}
+    header = {"schema": SCHEMA, "game": states.name, "fingerprint": states.fingerprint}
     data = save({k: v.contiguous().cpu() for k, v in net.state_dict().items()}, {HEADER: json.dumps(header)})
     return replace_file(path, lambda file: file.write(data))
 
@@ -93,7 +93,7 @@ def load_weights(path: Path, states: States) -> dict[str, Tensor]:
     if schema != SCHEMA:
         raise PolicyError(f"{path}: schema {schema}; this version reads {SCHEMA}")
     if mark != states.fingerprint:
-        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {states.graph.name} as it is here")
+        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {states.name} as it is here")
     return weights
 
 

@@ -29,7 +29,7 @@ from infoset.learn.learner import (
     one_thread,
     part_of,
 )  # fmt: skip
-from infoset.learn.replay_buffer import ReplayBuffer
+from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.search.public_states import Horizon, PublicState
 from infoset.search.resolving import Resolving, Root, leaf_ranges, start
 
@@ -107,7 +107,7 @@ class PublicGames(Games):
             sample[1, 0, p, : len(mine)][there] = (payoff - encoding.middle) / encoding.half
             sample[2, 0, p, : len(mine)][there] = likely[there] / likely.max()
         fields = {name: part.astype(np.float32) for name, part in zip(FIELDS, sample, strict=True)}
-        self.samples.append(Samples(np.array([number]), fields))
+        self.samples.append({ROW: np.array([number]), **fields})
 
     def _changed(self, ranges: FloatArray) -> FloatArray:
         """As it is, or mixed with a random one, or that alone."""
@@ -129,9 +129,9 @@ class PublicPlay(Learner):
     def __init__(self, encoding: PublicEncoding, training: PublicTraining | None = None) -> None:
         training = training or PublicTraining()
         torch.manual_seed(training.seed)
-        each = (encoding.players, encoding.places)
-        capacity = min(training.buffer, MOST_BYTES // (3 * 4 * each[0] * each[1]))
-        buffer = ReplayBuffer(capacity, **dict.fromkeys(FIELDS, each))
+        each = floats(encoding.players, encoding.places)
+        capacity = min(training.buffer, MOST_BYTES // (3 * each.itemsize))
+        buffer = ReplayBuffer(capacity, row=NUMBER, **dict.fromkeys(FIELDS, each))
         net = belief_net(encoding, training.hidden).to(device())
         self.slow = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(DECAY))  # type: ignore[no-untyped-call]
         super().__init__(encoding, PublicGames(encoding, self.slow.module, training), net, buffer)
@@ -141,7 +141,7 @@ class PublicPlay(Learner):
         began, training = time.monotonic(), self.training
         played = self.played()
         for samples in chain.from_iterable(part.samples for part in played):
-            self.buffer.add(samples.rows, **samples.fields)
+            self.buffer.add(**samples)
         for group in self.optimizer.param_groups:
             group["lr"] = training.rate / (1 + self.iteration / SLOWER) ** 0.5
         losses = [self._learn() for _ in range(MINIBATCHES)]
@@ -156,7 +156,7 @@ class PublicPlay(Learner):
         """One mini-batch: squared error of the values, weighted by how likely nature and the others are there."""
         at, buffer = device(), self.buffer
         places = buffer.draw(self.training.batch, self.rng)
-        inputs = self.encoding.inputs(buffer.row[places], buffer["range"][places], at)
+        inputs = self.encoding.inputs(buffer[ROW][places], buffer["range"][places], at)
         values, weight = (torch.from_numpy(buffer[name][places]).to(at) for name in ("value", "weight"))
         lost = ((self.net(*inputs) - values) ** 2 * weight).sum() / weight.sum()
         self.descend(lost, places)

@@ -7,33 +7,49 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import IntArray, LongArray
+from infoset.base import LongArray
 
 ROW = "row"
+"""The field of the number of a state, where states are numbered."""
+
+
+def floats(*shape: int) -> np.dtype[Any]:
+    """A field of single-precision numbers."""
+    return np.dtype((np.float32, shape))
+
+
+def bits(count: int) -> np.dtype[Any]:
+    """A field of so many truth values, eight a byte."""
+    return np.dtype((np.uint8, (-(-count // 8),)))
+
+
+NUMBER = np.dtype(np.int32)
 
 
 class ReplayBuffer:
-    """A ring of ``capacity`` samples: the ``row`` of a state, and fields of single-precision numbers."""
+    """A ring of ``capacity`` samples of the same fields."""
 
-    def __init__(self, capacity: int, **shapes: tuple[int, ...]) -> None:
-        """``shapes``: of a sample's fields."""
+    def __init__(self, capacity: int, **fields: np.dtype[Any]) -> None:
+        """``fields``: what a sample holds, by name."""
         self.capacity, self.added = capacity, 0
-        self.row: IntArray = np.zeros(capacity, dtype=np.int32)
-        self.fields = {name: np.zeros((capacity, *shape), dtype=np.float32) for name, shape in shapes.items()}
+        self.fields: dict[str, npt.NDArray[Any]] = {
+            name: np.zeros(capacity, dtype=field) for name, field in fields.items()
+        }
 
     def __len__(self) -> int:
         return min(self.added, self.capacity)
 
-    def __getitem__(self, name: str) -> npt.NDArray[np.float32]:
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
         return self.fields[name]
 
-    def add(self, rows: IntArray | LongArray, **fields: npt.NDArray[np.floating[Any]]) -> None:
-        """The oldest make room."""
-        place = (self.added + np.arange(len(rows))) % self.capacity
-        self.row[place] = rows
+    def add(self, **fields: npt.NDArray[Any]) -> None:
+        """Samples (K, …) of every field; the oldest make room, and of more than fit the last ones stay."""
+        count = len(next(iter(fields.values())))
+        skipped = max(0, count - self.capacity)
+        place = (self.added + np.arange(skipped, count)) % self.capacity
         for name, mine in self.fields.items():
-            mine[place] = fields[name]
-        self.added += len(rows)
+            mine[place] = fields[name][skipped:]
+        self.added += count
 
     def draw(self, count: int, rng: np.random.Generator) -> LongArray:
         """Places of so many samples, with replacement."""
@@ -42,15 +58,18 @@ class ReplayBuffer:
     def save(self) -> dict[str, Any]:
         """Its arrays by name, as far as they are filled."""
         filled = len(self)
-        arrays = {name: field[:filled] for name, field in self.fields.items()}
-        return {ROW: self.row[:filled], **arrays, "added": np.array(self.added)}
+        return {name: field[:filled] for name, field in self.fields.items()} | {"added": np.array(self.added)}
 
     def restore(self, saved: dict[str, Any], states: int) -> None:
-        """As it was when ``save`` was called.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
-        filled, added = len(saved[ROW]), int(saved["added"])
-        if filled != min(added, self.capacity) or ((saved[ROW] < 0) | (saved[ROW] >= states)).any():
+        """As it was when ``save`` was called, of so many states.
+
+        Raises ``KeyError`` or ``ValueError`` for arrays that do not fit.
+        """
+        first = next(iter(self.fields))
+        filled, added = len(saved[first]), int(saved["added"])
+        wrong = ROW in self.fields and ((saved[ROW] < 0) | (saved[ROW] >= states)).any()
+        if filled != min(added, self.capacity) or wrong:
             raise ValueError(f"a buffer of {filled:,} states after {added:,} is none of {states:,} states")
-        self.row[:filled] = saved[ROW]
         for name, mine in self.fields.items():
             mine[:filled] = saved[name]
         self.added = added

@@ -21,7 +21,7 @@ from infoset.base import FloatArray, LongArray
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet, evaluate_states
-from infoset.learn.replay_buffer import ReplayBuffer
+from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
 from infoset.search.ranges import Ranges, drawn
@@ -105,9 +105,8 @@ class WorldGames(Games):
         )  # fmt: skip
         policies = {policy(p): found for p, found in enumerate(solved.policies)}
         fields = {"value": encoding.normalised(solved.values), **policies}
-        samples.append(
-            Samples(encoding.row[positions], {name: array.astype(np.float32) for name, array in fields.items()})
-        )
+        found_now = {name: array.astype(np.float32) for name, array in fields.items()}
+        samples.append({ROW: encoding.row[positions], **found_now})
         chances = {
             (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
             for (g, p), found in held.items()
@@ -176,8 +175,8 @@ class SelfPlay(Learner):
         training = training or Training()
         torch.manual_seed(training.seed)
         moves = [len(moves) for moves in encoding.moves]
-        fields = {policy(player): (count,) for player, count in enumerate(moves)}
-        buffer = ReplayBuffer(training.buffer, value=(len(moves),), **fields)
+        fields = {policy(player): floats(count) for player, count in enumerate(moves)}
+        buffer = ReplayBuffer(training.buffer, row=NUMBER, value=floats(len(moves)), **fields)
         net = StateNet(encoding.num_facts, moves, training.hidden).to(device())
         super().__init__(encoding, WorldGames(encoding, net, training), net, buffer)
 
@@ -187,7 +186,7 @@ class SelfPlay(Learner):
         played = self.played()
         for side_by_side in zip_longest(*[part.samples for part in played]):
             for samples in filter(None, side_by_side):
-                self.buffer.add(samples.rows, **samples.fields)
+                self.buffer.add(**samples)
             losses += [self._learn() for _ in range(MINIBATCHES)]
         self.iteration += 1
         self.games += self.training.games
@@ -201,7 +200,7 @@ class SelfPlay(Learner):
         """One mini-batch: squared error of the values, cross-entropy of the policies."""
         at, buffer = device(), self.buffer
         places = buffer.draw(self.training.batch, self.rng)
-        rows = buffer.row[places]
+        rows = buffer[ROW][places]
         values, logits = self.net(torch.from_numpy(self.encoding.facts[rows]).to(at, torch.float32))
         value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
         policy_loss = torch.zeros((), device=at)

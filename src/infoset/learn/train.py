@@ -99,7 +99,7 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
         path = save_net(work.finished, work.encoding, self.path / NET)
         from infoset.view.curves import draw_learning
 
-        draw_learning(self.points(), f"{work.encoding.graph.name}: self-play", self.path / "curve.png")
+        draw_learning(self.points(), f"{work.encoding.name}: self-play", self.path / "curve.png")
         return path
 
 
@@ -136,7 +136,7 @@ def train(
         before = float(saved["seconds"]) if saved else 0.0
         _, spent = advance(Epochs(work), Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
-        batch = {"rows": error.rows, "places": error.places, **work.buffer.save()}
+        batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None
     folder.save_checkpoint(work, spent)

@@ -35,12 +35,12 @@ class Workers:
         except BrokenProcessPool:
             raise CheckpointError("a process that was to play games ended before it could; try fewer workers") from None
 
-    def play(self, games: Games, iteration: int, parts: list[int]) -> list[Played]:
+    def play(self, games: Games, iteration: int, parts: list[int], seconds: float) -> list[Played]:
         """As ``games.play``.  Raises ``CheckpointError`` where a process ended."""
         shares = [share for k in range(self.count) if (share := parts[k :: self.count])]
         weights = send(self.opened, weights_of(games.net))
         try:
-            dealt = [self.opened.submit(_play, self.config, weights, iteration, share) for share in shares]
+            dealt = [self.opened.submit(_play, self.config, weights, iteration, share, seconds) for share in shares]
             found = {part: played for share, each in zip(shares, dealt, strict=True)
                      for part, played in zip(share, each.result(), strict=True)}  # fmt: skip
         except BrokenProcessPool:
@@ -74,8 +74,8 @@ def _ready(config: LearnerConfig) -> None:
 
 
 def _play(
-    config: LearnerConfig, weights: dict[str, npt.NDArray[np.generic]], iteration: int, parts: list[int]
+    config: LearnerConfig, weights: dict[str, npt.NDArray[np.generic]], iteration: int, parts: list[int], seconds: float
 ) -> list[Played]:
     games = _player(config)
     games.net.load_state_dict(part_of(weights, ""))
-    return games.play(iteration, parts)
+    return games.play(iteration, parts, seconds)

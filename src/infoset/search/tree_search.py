@@ -390,6 +390,11 @@ class TreeSearch:
                 prior[~ends] = said
         return worth, prior
 
+    def mix(self, key: int, chances: FloatArray, share: float) -> None:
+        """Give other chances a share of the prior of a node."""
+        node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(chances))
+        self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * chances
+
     def guide(self, roots: Range, movers: LongArray) -> None:
         """Give the nodes of ``movers`` (K,), who hold these worlds possible, the mean prior of their worlds.
 
@@ -402,12 +407,12 @@ class TreeSearch:
             assert prior is not None
             g = graph.arrays
             sizes = g.choices[g.menus[g.state[roots.position], movers]].astype(np.int64)
-            keys = self._keys(roots, movers)
+            keys = self.keys(roots, movers)
             room = max(int(g.filled[STATES]), len(graph.states)) * n
             self.tree = self.tree.with_room(room, int(sizes.sum()))
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
 
-    def _keys(self, roots: Range, movers: LongArray) -> LongArray:
+    def keys(self, roots: Range, movers: LongArray) -> LongArray:
         """The nodes of movers (K,) in worlds."""
         n = len(self.graph.players)
         if self.rule.by == STATE:
@@ -418,7 +423,7 @@ class TreeSearch:
 
     def key(self, roots: Range) -> int:
         """The node of the searcher in the step that begins in these worlds."""
-        return int(self._keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
+        return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 
     def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:
         """How often each move of a node was made, and what it paid in the mean."""

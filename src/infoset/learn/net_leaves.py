@@ -1,0 +1,51 @@
+"""A network behind the leaves of a tree search: what it says of positions, and how to move there."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from infoset.base import FloatArray, LongArray
+from infoset.jit import kernel
+from infoset.learn.net import StateNet
+from infoset.learn.propositions import Propositions
+from infoset.tree.growing import NO_MENU
+
+
+@kernel
+def _chances(menus_of, state, menus, column, logits, prior):
+    """The chances (K, n, m) of the moves of everybody's menu in states (K,), by logits (K, M) of all moves."""
+    for j in range(len(state)):
+        for i in range(prior.shape[1]):
+            menu = menus_of[state[j], i]
+            if menu == NO_MENU:
+                continue
+            begin, size = menus.begin[menu], menus.begin[menu + 1] - menus.begin[menu]
+            best, total = -np.inf, 0.0
+            for k in range(size):
+                best = max(best, logits[j, column[menus.data[begin + k]]])
+            for k in range(size):
+                prior[j, i, k] = np.exp(logits[j, column[menus.data[begin + k]]] - best)
+                total += prior[j, i, k]
+            for k in range(size):
+                prior[j, i, k] /= total
+
+
+class NetLeaves:
+    """What a network says of positions: see ``tree_search.Leaves``."""
+
+    def __init__(self, net: StateNet, encoding: Propositions) -> None:
+        self.net, self.encoding = net, encoding
+        self.at = next(net.parameters()).device
+
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
+        encoding = self.encoding
+        g, menus = encoding.graph.arrays, encoding.source.interned.menus
+        with torch.inference_mode():
+            facts = torch.from_numpy(encoding.bits(encoding.facts(positions))).to(self.at, torch.float32)
+            value, logits = self.net(facts)
+            worth = torch.sigmoid(value).cpu().numpy().astype(np.float64)
+            said = torch.cat(logits, dim=1).cpu().numpy()
+        prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))
+        _chances(g.menus, g.state[positions], menus, encoding.column, said, prior)
+        return encoding.low + worth * (encoding.high - encoding.low), prior

@@ -1,0 +1,91 @@
+"""What a network sees of a described game that is not listed: a bit for each proposition of a state, where it grows."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, Game, IntArray, LongArray
+from infoset.errors import UnsupportedGameError
+from infoset.gdl.growth import GroundSource
+from infoset.names import format_action
+from infoset.search.monte_carlo import shared_graph
+from infoset.tree.growing import NO_MENU, GrowingGraph
+
+Facts = npt.NDArray[np.uint8]
+
+
+class Propositions:
+    """The states of a game's growing graph as rows: F propositions, M moves of all players one after another.
+
+    Raises ``UnsupportedGameError`` for a game that has no propositions.
+    """
+
+    def __init__(self, game: Game, memory: int = 0) -> None:
+        self.game, self.name, self.memory = game, game.name, memory
+        self.graph: GrowingGraph = shared_graph(game, memory)
+        if not isinstance(self.source, GroundSource):
+            raise UnsupportedGameError(
+                f"{game.name}: a network reads the propositions of a described game that grounds, and this has none; "
+                "'search' plays it without one"
+            )
+        net = self.source.propnet
+        self.num_facts, self.players = len(net.base), len(game.players)
+        self.moves: list[list[Action]] = []
+        self.column: IntArray = np.full(len(net.moves), -1, dtype=np.int32)
+        for role in self.source.shape.seats.tolist():
+            first, last = net.first_move[role : role + 2].tolist()
+            self.column[first:last] = np.arange(last - first) + self.num_moves
+            self.moves.append([self.source.evaluator.actions[k] for k in range(first, last)])
+        self.low, self.high = self.source.bounds
+
+    def __len__(self) -> int:
+        """States met so far."""
+        return int(self.source.interned.states.size[0])
+
+    @property
+    def source(self) -> GroundSource:
+        source = self.graph.source
+        assert isinstance(source, GroundSource) or not hasattr(self, "moves")
+        return source  # type: ignore[return-value]
+
+    @property
+    def num_moves(self) -> int:
+        """Of all players together."""
+        return sum(map(len, self.moves))
+
+    def renew(self) -> GrowingGraph:
+        """The graph, or one with nothing in it where it has grown too large."""
+        self.graph = shared_graph(self.game, self.memory)
+        return self.graph
+
+    def facts(self, positions: LongArray) -> Facts:
+        """(K, bytes) the propositions of the states in whose steps positions stand, eight a byte; see ``bits``."""
+        states = self.graph.arrays.state[positions].astype(np.int64)
+        words = self.source.interned.states.table(self.source.width)[states].view(np.uint8)
+        return np.ascontiguousarray(words[:, : -(-self.num_facts // 8)])
+
+    def bits(self, facts: Facts) -> Facts:
+        """(K, F) of ``facts``."""
+        return np.unpackbits(facts, axis=1, count=self.num_facts, bitorder="little")
+
+    def columns(self, position: int, player: int) -> IntArray:
+        """The places of a player's moves among all moves; none where it has no move in the step of a position."""
+        menu = int(self.graph.arrays.menus[self.graph.arrays.state[position], player])
+        if menu == NO_MENU:
+            return np.zeros(0, dtype=np.int32)
+        menus = self.source.interned.menus
+        return np.asarray(self.column[menus.data[menus.begin[menu] : menus.begin[menu + 1]]])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the game as far as a network depends on it: its propositions, moves and rules."""
+        digest, net = hashlib.sha256(), self.source.propnet
+        for array in (net.kind, net.first_input, net.inputs, net.following, net.legal, net.goals, net.goal_values):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        for each in (*map(str, net.base), *[format_action(move) for moves in self.moves for move in moves]):
+            digest.update(each.encode() + b"\0")
+        return digest.hexdigest()[:32]

@@ -1,0 +1,311 @@
+"""Learning from games against oneself that are searched on a growing graph: for games that are too large to list.
+
+As in AlphaZero (Silver et al. 2018), with a tree for each player of what that player knows: at every move a tree search
+walks from the worlds that the mover holds possible, guided by the network's policies and with its values behind the
+leaves; the policies learn how often the search made each move, the values how the games ended.  Before the first epoch
+the values learn what random plays pay.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from infoset.base import FloatArray, LongArray
+from infoset.errors import BudgetError
+from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
+from infoset.learn.net import StateNet
+from infoset.learn.net_leaves import NetLeaves
+from infoset.learn.propositions import Facts, Propositions
+from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
+from infoset.names import check_range
+from infoset.search.ranges import Range, Ranges
+from infoset.search.tree_search import DEEPEST, OWN, STATE, TreeSearch
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.growing import NO_MENU, OUTSIDE
+
+EXPLORATION = 1.0  # of payoffs between 0 and 1
+NOISE, EVEN = 0.25, 0.5  # share of random numbers in the priors of a root, and how even they are
+MOST_BYTES = 1 << 30  # of the buffer
+RANDOM_PLAYS = 16  # from a state that the values learn before the first epoch
+CUT_PLAYS = 16  # from where a game stood when the clock cut it
+
+
+@dataclass(frozen=True)
+class TreeTraining(LearningParameters):
+    """How to learn; the games of a part are played side by side.
+
+    >>> from infoset.learn.tree_play import TreeTraining
+    >>> TreeTraining(games=8, hidden=32).nodes
+    100
+    """
+
+    games: int = 64
+    nodes: int = 100
+    """Leaves of a search, for each player who moves."""
+    worlds: int = 200
+    """That a player holds possible; of more, so many are drawn."""
+    passes: int = 4
+    """How often a state is learnt from, in the mean, in the epoch in which it was met."""
+    first: int = 4096
+    """States of random games from which the values learn before the first epoch."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("nodes", "worlds", "passes"):
+            check_range(name, getattr(self, name), 1, 2**31)
+        check_range("first", self.first, 0, 2**31)
+
+
+class _Sample(NamedTuple):
+    """A state of a game, and how the searches of those who had a choice there moved."""
+
+    game: int
+    facts: Facts
+    policy: npt.NDArray[np.float32]  # (M,)
+    legal: Facts  # (M / 8,) the moves of those who had a choice
+
+
+class TreeGames(Games):
+    """Games in which every move is searched."""
+
+    net: StateNet
+    training: TreeTraining
+
+    def __init__(self, encoding: Propositions, net: StateNet, training: TreeTraining) -> None:
+        super().__init__(net, training)
+        self.encoding = encoding
+
+    def prepare(self) -> None:
+        self.leaves = NetLeaves(self.net, self.encoding)
+
+    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+        graph = self.encoding.renew()
+        side = _SideBySide(self.encoding, games, rng)
+        samples = [self._random_states(rng)] if self.iteration == 0 and self.training.first else []
+        seed = int(rng.integers(2**31))
+        by = STATE if graph.open else OWN
+        search = TreeSearch(graph, self.leaves, by, 0, EXPLORATION, DEEPEST, seed, guided=True)
+        ranges = Ranges(graph, seed=seed, most=self.training.worlds)
+        try:
+            while side.running.any() and time.monotonic() < self.until:
+                self._move(side, search, ranges, rng)
+        except BudgetError:
+            side.cut(rng, play=False)
+        else:
+            side.cut(rng)
+        samples.append(side.samples())
+        start, _ = self.leaves(np.zeros(1, dtype=np.int64))
+        return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()))
+
+    def _random_states(self, rng: np.random.Generator) -> Samples:
+        """States of random games, and what random plays from them pay."""
+        training, encoding = self.training, self.encoding
+        count = -(-training.first // training.parts)
+        side, met = _SideBySide(encoding, max(1, count // 16), rng), 0
+        places: list[LongArray] = []
+        try:
+            while side.running.any() and met < count and time.monotonic() < self.until:
+                places.append(side.position[side.running])
+                met += len(places[-1])
+                side.advance({}, rng)
+        except BudgetError:
+            pass
+        positions = np.unique(np.concatenate(places))
+        worth = encoding.source.playouts(encoding.graph, positions, RANDOM_PLAYS, int(rng.integers(2**31)))
+        nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
+        return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
+
+    def _move(self, side: _SideBySide, search: TreeSearch, ranges: Ranges, rng: np.random.Generator) -> None:
+        """All games one step further."""
+        chosen: dict[tuple[int, int], FloatArray] = {}
+        asked = side.choices()
+        held = [self._held(side, g, p, ranges) for g, p in asked]
+        if asked:
+            movers = np.repeat([p for _, p in asked], [found.size for found in held])
+            union = Range(*[np.concatenate(parts) for parts in zip(*held, strict=True)])
+            search.guide(union, movers)
+            first = np.cumsum([0, *[found.size for found in held[:-1]]])
+            keys = search.keys(union, movers)[first].tolist()
+            sizes = [len(self.encoding.columns(int(side.position[g]), p)) for g, p in asked]
+            for key, size in dict(zip(keys, sizes, strict=True)).items():
+                search.mix(key, rng.dirichlet(np.full(size, EVEN)), NOISE)
+            search.run(union, self.training.nodes * len(asked))
+            for each, key, size in zip(asked, keys, sizes, strict=True):
+                visits, _ = search.seen(key, size)
+                total = float(visits.sum())
+                chosen[each] = visits / total if total else np.full(size, 1 / size)
+        side.note(chosen)
+        side.advance(chosen, rng)
+
+    def _held(self, side: _SideBySide, game: int, player: int, ranges: Ranges) -> Range:
+        """The worlds that a player holds possible."""
+        if side.graph.open:
+            return Range(side.position[[game]], side.known[[game]], np.ones(1))
+        return ranges.asked(player, int(side.known[game, player]))
+
+
+class _SideBySide:
+    """Games in progress, all at the beginning of a step, and what is learnt from them."""
+
+    def __init__(self, encoding: Propositions, games: int, rng: np.random.Generator) -> None:
+        self.encoding, self.graph = encoding, encoding.graph
+        self.position = np.zeros(games, dtype=np.int64)
+        self.known = np.tile(np.arange(encoding.players, dtype=np.int64), (games, 1))
+        self.payoff = np.full((games, encoding.players), np.nan)
+        self.noted: list[_Sample] = []
+
+    @property
+    def running(self) -> npt.NDArray[np.bool_]:
+        """(games,) which are not over."""
+        return np.asarray(np.isnan(self.payoff[:, 0]) & (self.graph.arrays.player[self.position] != TERMINAL))
+
+    def choices(self) -> list[tuple[int, int]]:
+        """The games, and the players in them, who have several moves now."""
+        g, found = self.graph.arrays, []
+        for game in np.flatnonzero(self.running).tolist():
+            menus = g.menus[g.state[self.position[game]]]
+            found += [(game, p) for p, menu in enumerate(menus.tolist()) if menu != NO_MENU and g.choices[menu] > 1]
+        return found
+
+    def note(self, chosen: dict[tuple[int, int], FloatArray]) -> None:
+        """That these are the chances of the moves of those who have a choice."""
+        games = list(dict.fromkeys(game for game, _ in chosen))
+        facts = self.encoding.facts(self.position[games])
+        for row, game in zip(facts, games, strict=True):
+            policy, legal = np.zeros(self.encoding.num_moves, np.float32), np.zeros(self.encoding.num_moves, np.bool_)
+            for p in range(self.encoding.players):
+                if (game, p) in chosen:
+                    columns = self.encoding.columns(int(self.position[game]), p)
+                    policy[columns], legal[columns] = chosen[game, p], True
+            self.noted.append(_Sample(game, row, policy, np.packbits(legal)))
+
+    def advance(self, chosen: dict[tuple[int, int], FloatArray], rng: np.random.Generator) -> None:
+        """All games that run to the beginning of their next step, by these chances of moves, else by equal ones."""
+        going = np.flatnonzero(self.running)
+        while len(going):
+            edges = np.array([self._edge(int(game), chosen, rng) for game in going], dtype=np.int64)
+            self.graph.ask(edges)
+            g = self.graph.arrays
+            self.known[going] = self.graph.states.behind(self.known[going], g.token[edges])
+            self.position[going] = g.child[edges]
+            going = going[g.via[self.position[going]] != OUTSIDE]
+        over = np.flatnonzero(np.isnan(self.payoff[:, 0]) & ~self.running)
+        g = self.graph.arrays
+        self.payoff[over] = g.payoffs[g.content[self.position[over]]]
+
+    def _edge(self, game: int, chosen: dict[tuple[int, int], FloatArray], rng: np.random.Generator) -> int:
+        g, p = self.graph.arrays, int(self.position[game])
+        first, size, mover = int(g.first[p]), int(g.size[p]), int(g.player[p])
+        if mover == CHANCE:
+            chances = g.probability[first : first + size]
+        elif (game, mover) in chosen:
+            chances = chosen[game, mover]
+        else:
+            return first + int(rng.integers(size))
+        running = np.cumsum(chances)
+        return first + int(min(np.searchsorted(running, rng.random() * running[-1], side="right"), size - 1))
+
+    def cut(self, rng: np.random.Generator, play: bool = True) -> None:
+        """Games that run end as random plays do, or are left out."""
+        going = np.flatnonzero(self.running)
+        if play and len(going):
+            seed = int(rng.integers(2**31))
+            self.payoff[going] = self.encoding.source.playouts(self.graph, self.position[going], CUT_PLAYS, seed)
+
+    def samples(self) -> Samples:
+        """All that was noted of games that came to an end."""
+        kept = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
+        encoding, width = self.encoding, -(-self.encoding.num_facts // 8)
+        facts = np.array([each.facts for each in kept], dtype=np.uint8).reshape(-1, width)
+        policy = np.array([each.policy for each in kept], dtype=np.float32).reshape(-1, encoding.num_moves)
+        legal = np.array([each.legal for each in kept], dtype=np.uint8).reshape(-1, -(-encoding.num_moves // 8))
+        payoff = self.payoff[[each.game for each in kept]].reshape(-1, encoding.players)
+        return samples_of(encoding, facts, payoff, policy, np.unpackbits(legal, axis=1, count=encoding.num_moves) > 0)
+
+
+def samples_of(
+    encoding: Propositions, facts: Facts, payoff: FloatArray, policy: npt.NDArray[np.float32],
+    legal: npt.NDArray[np.bool_],
+) -> Samples:  # fmt: skip
+    """Samples for the buffer."""
+    value = (payoff - encoding.low) / max(encoding.high - encoding.low, 1e-12)
+    return {
+        "facts": facts, "value": value.astype(np.float32), "policy": policy, "legal": np.packbits(legal, axis=1)
+    }  # fmt: skip
+
+
+class TreePlay(Learner):
+    """The training at work.  Needs the extra ``learn``.
+
+    >>> from infoset.learn.propositions import Propositions
+    >>> from infoset.learn.tree_play import TreePlay, TreeTraining
+    >>> small = TreeTraining(games=2, nodes=4, hidden=8, first=8)
+    >>> work = TreePlay(Propositions(infoset.load("gdl:tic_tac_toe")), small)
+    >>> work.step().games
+    2
+    """
+
+    net: StateNet
+    training: TreeTraining
+
+    def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
+        training = training or TreeTraining()
+        torch.manual_seed(training.seed)
+        net = state_net(encoding, training.hidden).to(device())
+        fields = {
+            "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_moves),
+            "legal": bits(encoding.num_moves),
+        }  # fmt: skip
+        most = MOST_BYTES // sum(field.itemsize for field in fields.values())
+        buffer = ReplayBuffer(min(training.buffer, most), **fields)
+        super().__init__(encoding, TreeGames(encoding, net, training), net, buffer)
+
+    @one_thread()
+    def step(self) -> Epoch:
+        began, training = time.monotonic(), self.training
+        played, before = self.played(), self.buffer.added
+        for samples in chain.from_iterable(part.samples for part in played):
+            self.buffer.add(**samples)
+        losses = [self._learn() for _ in range(-(-(self.buffer.added - before) * training.passes // training.batch))]
+        self.iteration += 1
+        self.games += training.games
+        value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss, played[0].start,
+            policy_loss,
+        )  # fmt: skip
+
+    def _learn(self) -> tuple[float, float]:
+        """One mini-batch: squared error of the values, cross-entropy of the policies."""
+        at, buffer, encoding = device(), self.buffer, self.encoding
+        places = buffer.draw(self.training.batch, self.rng)
+        values, logits = self.net(torch.from_numpy(encoding.bits(buffer["facts"][places])).to(at, torch.float32))
+        value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
+        legal = np.unpackbits(buffer["legal"][places], axis=1, count=encoding.num_moves)
+        policy_loss = _policy_loss(
+            logits, torch.from_numpy(buffer["policy"][places]).to(at), torch.from_numpy(legal).to(at) > 0
+        )
+        self.descend(value_loss + policy_loss, places)
+        return value_loss.item(), policy_loss.item()
+
+
+def _policy_loss(logits: list[Tensor], policy: Tensor, legal: Tensor) -> Tensor:
+    """Cross-entropy of the players' policies, of those who had a choice."""
+    sizes = [each.shape[1] for each in logits]
+    lost = torch.zeros((), device=policy.device)
+    for each, mine, may in zip(logits, torch.split(policy, sizes, 1), torch.split(legal, sizes, 1), strict=True):
+        lost = lost - (mine * torch.log_softmax(each.masked_fill(~may, -1e9), dim=1)).sum(1).mean()
+    return lost
+
+
+def state_net(encoding: Propositions, hidden: int) -> StateNet:
+    """A network for a game's propositions and moves."""
+    return StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], hidden)
