@@ -45,7 +45,10 @@ _graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakK
 def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, clock: Clock = ENDLESS) -> GrowingGraph:
     """The graph that all agents of this process share which play that game with so many bytes, half of which are its
     own; another one where it is the ``full`` one."""
-    shared = _graphs.setdefault(getattr(game, "rules", game), {})
+    try:
+        shared = _graphs.setdefault(getattr(game, "rules", game), {})
+    except TypeError:  # a game that is a tuple, say, cannot be forgotten with its last user, so nobody shares it
+        shared = {}
     found = shared.get(memory)
     if found is None or found is full or found.nbytes > FULL * found.memory:
         shared.pop(memory, None)
