@@ -20,7 +20,7 @@ SCENARIOS = {
                "match --games 1 kuhn_poker search(exploit=random) random", "match --games 1 kuhn_poker search(method=resolving,seconds_per_move=0.1) random"],
     "growing": ["match --games 1 gdl:monty_hall is-mcts(nodes=30)", "match --games 1 gdl:tic_tac_toe uct(nodes=30) flat-mc(nodes=30)",
                 "match --games 1 gdl:krieg_tic_tac_toe is-mcts(nodes=30,observers=single) pimc(nodes=30)",
-                "match --games 1 gdl:connect_four uct(nodes=3000,memory=1) random"],
+                "match --games 1 gdl:connect_four uct(nodes=3000,memory=1) random", "match --games 1 goofspiel(num_cards=4,points_order=random) is-mcts(nodes=200) random"],
     "sampling": ["solve kuhn_poker --method mccfr --iterations 200", "solve kuhn_poker --method mccfr(sampling=outcome) --iterations 200",
                  "solve gdl:scissors_double --method mccfr --iterations 200"],
     "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",

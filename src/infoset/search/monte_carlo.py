@@ -169,16 +169,14 @@ class GraphAgent:
 
         Raises ``ClockError`` where no time was left to value a leaf, ``BudgetError`` where the graph is full.
         """
+        self.full: BudgetError | None = None
         with self.graph.held(Clock(until)):
             roots = self.roots()
             if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
                 return None
         chances = self.search(roots, len(legal), until)
         if not chances.any():
-            kind, what = (
-                (ClockError, "clock ran out") if time.monotonic() > until else (BudgetError, "memory was used up")
-            )
-            raise kind(f"the {what} before a leaf was valued, after {self.moved} moves")
+            raise self.full or ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
         return chances.tolist()  # type: ignore[no-any-return]
 
     def roots(self) -> Range | None:
@@ -211,9 +209,10 @@ class GraphAgent:
         then has to do: on a graph begun at this move, or when half of the clock is gone."""
         try:
             search.run(roots, leaves, until)
-        except BudgetError:
+        except BudgetError as error:
             if not self.tries and time.monotonic() < (self.began + until) / 2:
                 raise
+            self.full = error
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         """The chances of so many moves; all zero where no leaf was valued."""

@@ -295,8 +295,8 @@ class TreeSearch:
         cumulative, made, began, clock = np.cumsum(roots.weight), 0, time.monotonic(), Clock(until)
         while made < nodes and (now := time.monotonic()) <= until:
             batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, made // 16), nodes - made)
-            if until < inf:  # how long a leaf takes is found out with one
-                batch = min(batch, int((until - now) * made / max(now - began, 1e-9))) if made else 1
+            if until < inf:  # how long a leaf takes is found out with two: the first may end at the root
+                batch = min(batch, int((until - now) * made / max(now - began, 1e-9)) if made else 2)
             if not batch:
                 break
             try:

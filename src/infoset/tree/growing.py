@@ -102,6 +102,12 @@ def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: 
     return p
 
 
+@kernel
+def add_choice(g: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
+    """A position at which nature answers a joint move."""
+    return add_position(g, CHANCE, content, size, state, via)
+
+
 @linked_kernel
 def enter(g, edge):
     """The position behind an edge, made where it stands inside a step; ``OPEN`` where the source has to be asked."""

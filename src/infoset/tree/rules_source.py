@@ -19,7 +19,7 @@ from infoset.tree.growing import (
     PAYOFFS,
     STATES,
     GrowingGraph,
-    add_position,
+    add_choice,
     begin_state,
     rules_until,
 )
@@ -158,7 +158,7 @@ class RulesSource:
             content = self._menu(tuple([each for each, _ in answers]))
             g = graph.room(1, len(answers), 0, len(self._menus))
             g.choices[content] = len(answers)
-            chance = add_position(g, CHANCE, content, len(answers), number, edge)
+            chance = add_choice(g, content, len(answers), number, edge)
             g.probability[g.first[chance] : g.first[chance] + len(answers)] = [each for _, each in answers]
             g.child[edge] = chance
             return
