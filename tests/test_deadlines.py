@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import Counter
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from infoset.search.tree_search import NO_NODE, OWN, STATE, TreeSearch
 from infoset.tree.graph import explore
 from infoset.tree.growing import STATES, GrowingGraph, growing_graph
 from infoset.tree.rules_source import RulesSource
-from random_games import RandomGame
+from random_games import RandomGame, RandomState
 from test_growing import ask_all, count_histories
 
 GRACE = 0.5  # seconds that a busy machine may add to a deadline
@@ -84,7 +86,7 @@ def fuzz(number: int) -> list[Asked]:
     raise AssertionError
 
 
-@pytest.mark.parametrize("number", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_no_move_is_late_or_illegal(number: int) -> None:
     """Deadlines from none at all to .2 s; a grace of half a second is for a machine that has other things to do."""
     asked = fuzz(number)
@@ -286,3 +288,61 @@ def weights(ranges: Ranges, state: int) -> Counter[tuple[str, ...]]:
     for row, weight in zip(held.known.tolist(), held.weight.tolist(), strict=True):
         found[tuple(map(ranges.key, row))] += weight
     return found
+
+
+class LongState(RandomState):
+    """Never over before its time."""
+
+    @property
+    def terminal(self) -> bool:
+        return len(self.history) >= self.game.depth
+
+
+def resident() -> int:
+    """MiB of memory that the process has, where the system says so; else 0."""
+    status = Path("/proc/self/status")
+    found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
+    return int(found[1]) >> 10 if found else 0
+
+
+def play_long(game: Game, name: str, steps: int, seconds: float) -> int:
+    """So many steps of a game, or of one game after the other, against random play; MiB that the process grew by."""
+    agent, rng = load_agent(name), np.random.default_rng(4)
+    before, most, made = resident(), 0, 0
+    while made < steps:
+        agent.begin(game, 0, np.random.default_rng(made), None)
+        step, moves = game.start(), [None] * len(game.players)
+        state: Any = step.state
+        while not state.terminal and made < steps:
+            if moves[0] is not None or step.observation(0) is not None:
+                agent.observe(moves[0], step.observation(0))
+            menus = [state.legal(player) for player in range(len(moves))]
+            moves = [menu[int(rng.integers(len(menu)))] if menu else None for menu in menus]
+            if menus[0]:
+                deadline = time.monotonic() + seconds
+                moves[0] = agent.act(menus[0], deadline)
+                assert time.monotonic() < deadline + GRACE
+                assert moves[0] in menus[0]
+            step = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng))
+            state, made = step.state, made + 1
+            most = max(most, resident())
+        assert agent.graph.nbytes + agent.ranges.entries * 40 < 40 << 20
+    return most - before
+
+
+@pytest.mark.parametrize("name", ["is-mcts(memory=64)", "pimc(memory=64)"])
+def test_a_long_game_ends_within_its_memory(name: str) -> None:
+    """300 steps in which ever more may have happened.  The process may have half as much again for what is not kept."""
+    game: Any = RandomGame(5, depth=300, state=LongState)
+    assert play_long(game, name, 300, 0.02) < 96
+
+
+@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.parametrize(
+    ("file", "seconds"),
+    [("BlindBreakthrough", 0.03), pytest.param("blackjack", 0.4, marks=pytest.mark.slow)],
+)
+def test_long_play_of_real_files_stays_within_its_memory(file: str, seconds: float, shared: Path) -> None:
+    """300 steps, one game after the other: none of the files lasts so long by itself.  The largest one is blackjack."""
+    game = load(str(shared / "games" / "gdl" / f"{file}.gdl"))
+    assert play_long(game, "is-mcts(memory=64)", 300, seconds) < 96

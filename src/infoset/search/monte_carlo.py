@@ -12,6 +12,7 @@ import time
 import weakref
 from collections import deque
 from dataclasses import dataclass
+from itertools import count
 from math import inf
 from typing import Any
 
@@ -43,7 +44,7 @@ _graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakK
 
 
 def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, clock: Clock = ENDLESS) -> GrowingGraph:
-    """The graph that all agents of this process share which play that game with so many bytes, half of which are its
+    """The graph that all agents of this process share which play that game with so many bytes, a third of which are its
     own; another one where it is the ``full`` one."""
     try:
         shared = _graphs.setdefault(getattr(game, "rules", game), {})
@@ -52,7 +53,7 @@ def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, 
     found = shared.get(memory)
     if found is None or found is full or found.nbytes > FULL * found.memory:
         shared.pop(memory, None)
-        found = shared[memory] = growing_graph(game, (memory or free_memory() // 4) // 2, clock)
+        found = shared[memory] = growing_graph(game, (memory or free_memory() // 4) // 3, clock)
     return found
 
 
@@ -68,8 +69,8 @@ class Budget:
     playouts: int = 4
     """Random plays from each leaf."""
     memory: int = 0
-    """MiB: a half for the positions, which all agents of a process share that play the game, a quarter for the tree of
-    a search, a quarter for beliefs; 0: a quarter of what is free."""
+    """MiB: a third for positions, which all agents of a process share that play the game, a sixth for the tree of a
+    search, a sixth for beliefs, and the rest for what is not kept; 0: a quarter of what is free."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -169,14 +170,16 @@ class GraphAgent:
 
         Raises ``ClockError`` where no time was left to value a leaf, ``BudgetError`` where the graph is full.
         """
-        self.full: BudgetError | None = None
+        self.full = ""
         with self.graph.held(Clock(until)):
             roots = self.roots()
             if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
                 return None
         chances = self.search(roots, len(legal), until)
         if not chances.any():
-            raise self.full or ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
+            if self.full:
+                raise BudgetError(self.full)
+            raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
         return chances.tolist()  # type: ignore[no-any-return]
 
     def roots(self) -> Range | None:
@@ -212,7 +215,7 @@ class GraphAgent:
         except BudgetError as error:
             if not self.tries and time.monotonic() < (self.began + until) / 2:
                 raise
-            self.full = error
+            self.full = str(error)
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         """The chances of so many moves; all zero where no leaf was valued."""
@@ -225,9 +228,9 @@ class GraphAgent:
         """A search with no node yet; ``number`` tells those of one moment apart."""
         graph, playouts = self.graph, self.budget.playouts
         seed = seed_of(self.seed, self.moved, number)
-        search = TreeSearch(graph, lambda p: graph.source.playouts(graph, p, playouts, seed + search.walks), by,
-                            self.player, exploration, steps, seed)  # fmt: skip
-        return search
+        seeds = count(seed)  # not what the search knows: it would hold itself, and its graph, until it is collected
+        return TreeSearch(graph, lambda p: graph.source.playouts(graph, p, playouts, next(seeds)), by, self.player,
+                          exploration, steps, seed)  # fmt: skip
 
     def leaves(self) -> int:
         """How many leaves may be valued."""
