@@ -121,8 +121,8 @@ def test_search_takes_the_tree_where_positions_are_too_many() -> None:
 def test_a_graph_that_outgrows_its_memory_is_begun_anew() -> None:
     agent = load_agent("uct(nodes=3000,memory=1)")
     begun = set()
-    follow = agent._follow
-    agent._follow = lambda graph: (begun.add(id(graph)), follow(graph))
+    prepare = agent.prepare
+    agent.prepare = lambda: (begun.add(id(agent.graph)), prepare())
     match = play_match("gdl:connect_four", [agent, "random"], seed=3)
     assert not match.faults and not agent.faults
     assert len(begun) > 1

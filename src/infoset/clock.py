@@ -8,18 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
 
-from infoset.errors import BudgetError
+from infoset.errors import ClockError
 
 
 class Clock:
-    """Called, it raises ``BudgetError`` from the moment ``until`` (of ``time.monotonic``) on."""
+    """Called, it raises ``ClockError`` from the moment ``until`` (of ``time.monotonic``) on."""
 
     def __init__(self, until: float = inf) -> None:
         self.until = until
 
     def __call__(self, _: int = 0) -> None:
         if time.monotonic() > self.until:
-            raise BudgetError("the clock ran out")
+            raise ClockError("the clock ran out")
+
+    @property
+    def left(self) -> float:
+        """Seconds until then; 0 from then on."""
+        return max(self.until - time.monotonic(), 0.0)
 
 
 ENDLESS = Clock()

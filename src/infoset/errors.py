@@ -9,6 +9,7 @@ InfosetError
 ├── UnsupportedGameError    (ValueError)    a sound game that this algorithm is not made for
 │   └── ImperfectRecallError                a player forgets; names the information set
 ├── BudgetError             (MemoryError)   a game too large for the memory or the histories allowed
+│   └── ClockError                          the time allowed is over
 ├── PolicyError             (ValueError)    a policy that is broken or belongs to another game
 ├── CheckpointError         (ValueError)    a saved run that cannot be continued
 ├── MissingExtraError       (ImportError)   an optional dependency that is not installed
@@ -79,6 +80,10 @@ class ImperfectRecallError(UnsupportedGameError):
 
 class BudgetError(InfosetError, MemoryError):
     """A game too large for the memory or the number of histories allowed."""
+
+
+class ClockError(BudgetError):
+    """The time allowed is over."""
 
 
 class PolicyError(InfosetError, ValueError):

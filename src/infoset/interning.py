@@ -44,6 +44,18 @@ class Rows(NamedTuple):
             place_all(slots, begin, data, count)
         return Rows(slots, begin, data, self.size)
 
+    def cut(self, rows: int) -> None:
+        """Forget all but the first so many rows."""
+        self.size[0] = rows
+        self.slots[:] = EMPTY
+        place_all(self.slots, self.begin, self.data, rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is filled."""
+        count = int(self.size[0])
+        return self.slots.nbytes + 8 * (count + int(self.begin[count]))
+
     def lists(self) -> list[list[int]]:
         """The rows in order."""
         begin = self.begin.tolist()

@@ -293,8 +293,8 @@ class GdlGame(NotebookGame):
         return self.rules.not_ground
 
     def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
-        """Within it this thread's questions about the rules end with ``BudgetError`` when ``clock`` (see
-        ``search.clock.Clock``) raises it, also in the middle of a long derivation.
+        """Within it this thread's questions about the rules end with ``ClockError`` when ``clock`` (see
+        ``infoset.clock.Clock``) raises it, also in the middle of a long derivation.
         """
         return self.rules.until(clock)
 

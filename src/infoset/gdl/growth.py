@@ -368,11 +368,9 @@ class GroundSource:
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         lanes = WORD * self.most_words
-        begin = 0
-        while begin < len(edges):
-            share = edges[begin : begin + lanes]
-            self._ask(graph, share)
-            begin += len(share)
+        for begin in range(0, len(edges), lanes):
+            graph.clock()
+            self._ask(graph, edges[begin : begin + lanes])
 
     def _ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         """Of a few edges."""
@@ -395,12 +393,32 @@ class GroundSource:
             rows = self._rows(min(lanes, count - begin))
             made = after[part], seen[part], num_seen[part]
             _make_moves(self.net, self.interned.states, rows, state[part], moves[part], *made)
-        child, fresh = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-        self._look(graph, fresh[: _number_states(self.interned.states, after, child, fresh)])
+        child = self._number(graph, after)
         token = np.zeros((count, len(self.shape.seats)), dtype=np.int64)
         g = graph.room(len(edges), count)
         _tell(g, self.shape, self.interned, moves, seen, num_seen, child, token)
         _link(g, self.nature, edge, state, child, token)
+
+    def _number(self, graph: GrowingGraph, words: Words) -> LongArray:
+        """The numbers of states, those that are new looked at; what could not be looked at has none."""
+        numbers, fresh = np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.int64)
+        try:
+            self._look(graph, fresh[: _number_states(self.interned.states, words, numbers, fresh)])
+        except BaseException:
+            self.interned.states.cut(int(graph.arrays.filled[STATES]))
+            raise
+        return numbers
+
+    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+        """The positions at which the steps of states (K,) begin that another source of the same game has numbered."""
+        self._room(graph, len(states))
+        numbers = self._number(graph, other.interned.states.table(self.width)[states].view(np.uint64))
+        return graph.arrays.at[numbers].astype(np.int64)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what it keeps."""
+        return sum(rows.nbytes for rows in self.interned) + 4 * int(self.interned.states.size[0])
 
     def _rows(self, lanes: int) -> Words:
         return self.rows[1 if lanes <= WORD else self.most_words]

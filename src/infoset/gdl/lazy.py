@@ -135,8 +135,8 @@ class LazyEvaluator:
     def until(self, clock: Callable[[int], None]) -> Iterator[None]:
         """Within it this thread's questions look at a clock, also in the middle of a long join.
 
-        ``clock`` (see ``search.clock.Clock``) is called often, with the work done since in rows looked up, and raises
-        ``BudgetError`` when there is no more time; its message then names the rule that was being applied.  What was
+        ``clock`` (see ``infoset.clock.Clock``) is called often, with the work done since in rows looked up, and raises
+        ``ClockError`` when there is no more time; its message then names the rule that was being applied.  What was
         worked out by then is kept.
 
         >>> from infoset.gdl.lazy import LazyEvaluator
@@ -146,7 +146,7 @@ class LazyEvaluator:
         >>> with game.until(Clock(0.0)):
         ...     game.legal(game.start(), 0)
         Traceback (most recent call last):
-        infoset.errors.BudgetError: the clock ran out
+        infoset.errors.ClockError: the clock ran out
         """
         before, self._own.clock = self._own.clock, clock
         try:

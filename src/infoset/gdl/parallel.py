@@ -515,7 +515,7 @@ def playouts(
 ) -> Playouts:
     """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures.
 
-    A ``clock`` (see ``search.clock.Clock``) is looked at between batches of ``BATCHES`` plays a lane.
+    A ``clock`` (see ``infoset.clock.Clock``) is looked at between batches of ``BATCHES`` plays a lane.
     """
     words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-count // WORD)))
     rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals), len(net.base))

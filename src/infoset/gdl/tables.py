@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from infoset.errors import BudgetError, GameRuleError
+from infoset.errors import BudgetError, ClockError, GameRuleError
 from infoset.gdl.checks import Relation, may_unify, variables
 from infoset.gdl.components import components
 from infoset.gdl.joins import (
@@ -54,6 +54,10 @@ T = TypeVar("T")
 
 class PlacedBudgetError(BudgetError):
     """The budget ran out in a clause that the message names."""
+
+
+class PlacedClockError(PlacedBudgetError, ClockError):
+    """The clock ran out in a clause that the message names."""
 
 
 class Predicate:
@@ -334,7 +338,8 @@ class Program:
             raise
         except BudgetError as error:
             where, rule = placed(self.file, plan.clause.rule)
-            raise PlacedBudgetError(f"{where}: {error}: {rule}") from None
+            kind = PlacedClockError if isinstance(error, ClockError) else PlacedBudgetError
+            raise kind(f"{where}: {error}: {rule}") from None
 
     def rows_of(self, question: Relation, model: Model) -> set[Row]:
         """Every row of a root; where predicates ask each other in a long chain, some of them are answered before."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections import deque
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -17,19 +18,22 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Action, FloatArray, Game, Observation, Token
-from infoset.clock import uninterrupted
-from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
+from infoset.clock import ENDLESS, Clock, uninterrupted
+from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import own_token
 from infoset.search.ranges import Range, Ranges, drawn
 from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
-from infoset.tree.graph import NO_TOKEN
+from infoset.tree.graph import NO_TOKEN, free_memory
 from infoset.tree.growing import GrowingGraph, growing_graph
 from infoset.warm_up import ready
 
 MARGIN = 0.85  # of the clock: a garbage collection or a busy core may cost the rest
 MOST_WORLDS = 4_000  # histories that are kept of what may have happened
+LEAST_WORLDS = 16
+FEWER = 4  # of which that part is left where they take too much time or memory
+TRIES = 3  # at a move, each on a graph that is begun anew
 ROUNDS = 1_000_000_000
 MULTI, SINGLE = OBSERVERS = ("multi", "single")
 
@@ -38,13 +42,18 @@ FULL = 0.5  # of the memory: with a graph that is fuller no game begins
 _graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakKeyDictionary()
 
 
-def shared_graph(game: Game, memory: int = 0, afresh: bool = False) -> GrowingGraph:
-    """The graph that all agents of this process share which play that game with so many bytes; or one ``afresh``."""
-    shared = _graphs.setdefault(getattr(game, "rules", game), {})
-    if afresh or memory not in shared or shared[memory].nbytes > FULL * shared[memory].memory:
+def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, clock: Clock = ENDLESS) -> GrowingGraph:
+    """The graph that all agents of this process share which play that game with so many bytes, a third of which are its
+    own; another one where it is the ``full`` one."""
+    try:
+        shared = _graphs.setdefault(getattr(game, "rules", game), {})
+    except TypeError:  # a game that is a tuple, say, cannot be forgotten with its last user, so nobody shares it
+        shared = {}
+    found = shared.get(memory)
+    if found is None or found is full or found.nbytes > FULL * found.memory:
         shared.pop(memory, None)
-        shared[memory] = growing_graph(game, memory)
-    return shared[memory]
+        found = shared[memory] = growing_graph(game, (memory or free_memory() // 4) // 3, clock)
+    return found
 
 
 @dataclass(frozen=True)
@@ -54,12 +63,13 @@ class Budget:
     seconds_per_move: float = 1.0
     """Where the match has no clock for moves."""
     nodes: int = 0
-    """Leaves that are valued at a move, instead of a clock: then a game can be repeated exactly.  0: as many as the
-    clock allows."""
+    """Leaves that are valued at a move, instead of ``seconds_per_move``: then a game can be repeated exactly, unless a
+    match's clock cuts.  0: as many as the clock allows."""
     playouts: int = 4
     """Random plays from each leaf."""
     memory: int = 0
-    """MiB for what was looked at of the game; 0: a quarter of what is free."""
+    """MiB: a third for positions, which all agents of a process share that play the game, a sixth for the tree of a
+    search, a sixth for beliefs, and the rest for what is not kept; 0: a quarter of what is free."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -74,8 +84,9 @@ class Budget:
 class GraphAgent:
     """Follows a game on its growing graph, and chooses from the histories that explain what it saw.
 
-    Where the graph outgrows its memory, the game goes on with a new one.  ``faults`` lists where no history explains
-    what it saw, or not even a new graph has room: there it moves at random.
+    What it sees is worked out when it has to move, within the clock of that move: the rest waits for the next.  Where
+    the graph is full, it takes what may be now to a new one and drops the rest.  Whatever happens, it moves in time:
+    ``faults`` lists where it moved at random, as no history explains what it saw, or no time or memory was left.
     """
 
     name = "graph"
@@ -87,27 +98,16 @@ class GraphAgent:
         self.lost = 0
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.game, self.player, self.rng, self.moved = game, player, rng, 0
+        self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
-        self.tokens: list[Token] = []
-        self._follow(shared_graph(game, self.budget.memory << 20))
+        self.heard: deque[Token] = deque()
+        clock = Clock(inf if deadline is None else before(deadline))
+        self.graph, self.state = shared_graph(game, self.budget.memory << 20, clock=clock), player
+        self.check(self.graph)
+        entries = self.graph.memory // 2 // (16 + 8 * len(game.players))
+        self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
         self.waits = self.graph.start_tokens[player] != NO_TOKEN
-
-    def _follow(self, graph: GrowingGraph) -> None:
-        """The game as far as it has come, on that graph."""
-        self.check(graph)
-        self.graph, self.state = graph, self.player
-        self.ranges = Ranges(graph, seed=self.seed, most=MOST_WORLDS)
-        for token in self.tokens:
-            self._learn(token)
         self.prepare()
-
-    def _learn(self, token: Token) -> None:
-        """What it knows grows by a token."""
-        if self.state != NO_TOKEN:
-            with self.graph.lock:
-                number = self.graph.source.token_number(self.player, token)
-                self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
 
     def check(self, graph: GrowingGraph) -> None:
         """Raise ``UnsupportedGameError`` for a game that it is not made for."""
@@ -120,51 +120,104 @@ class GraphAgent:
         if self.waits:  # what is seen of the start is always the same
             self.waits = False
         elif token is not None:
-            self.tokens.append(token)
-            self._learn(token)
+            self.heard.append(token)
 
     @uninterrupted()
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:
             return legal[0]
-        row = self._row_or_afresh(legal, deadline)
+        self.began = time.monotonic()
+        row = self._row_in_time(legal, self._until(deadline))
         self.moved += 1
         return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
 
-    def _row_or_afresh(self, legal: tuple[Action, ...], deadline: float | None) -> list[float] | None:
-        try:
-            return self.row(legal, deadline)
-        except BudgetError:
-            self._follow(shared_graph(self.game, self.budget.memory << 20, afresh=True))
-        try:
-            return self.row(legal, deadline)
-        except BudgetError as error:
-            self.faults.append(str(error))
-            return None
+    def _until(self, deadline: float | None) -> float:
+        """When a move that is asked for now has to be found."""
+        if deadline is not None:
+            return before(deadline)
+        return inf if self.budget.nodes else self.began + MARGIN * self.budget.seconds_per_move
 
-    def row(self, legal: tuple[Action, ...], deadline: float | None) -> list[float] | None:
-        """The chances of its moves; ``None`` where nothing explains what it saw."""
-        now = time.monotonic()
-        seconds = self.budget.seconds_per_move if deadline is None else deadline - now
-        until = inf if self.budget.nodes else now + MARGIN * seconds
-        with self.graph.lock:
+    def _row_in_time(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+        """The chances of its moves, if need be on a new graph; ``None`` where it has to move at random."""
+        problem = ""
+        for self.tries in range(TRIES):
+            try:
+                if self.tries:
+                    self._renew(Clock(until))
+                return self.row(legal, until)
+            except ClockError as error:
+                problem = str(error)
+                break
+            except BudgetError as error:
+                problem = str(error)
+                if self.tries:
+                    self._reckon_with_fewer()
+        self.faults.append(problem)
+        return None
+
+    def _renew(self, clock: Clock) -> None:
+        """Take what may be now to a graph in which nothing else is yet."""
+        full = self.graph
+        graph = shared_graph(self.game, self.budget.memory << 20, full, clock)
+        with full.held(clock), graph.held(clock):
+            self.state = self.ranges.move_to(graph, self.state)
+        self.graph = graph
+        self.prepare()
+
+    def row(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+        """The chances of its moves; ``None`` where nothing explains what it saw.
+
+        Raises ``ClockError`` where no time was left to value a leaf, ``BudgetError`` where the graph is full.
+        """
+        self.full = ""
+        with self.graph.held(Clock(until)):
             roots = self.roots()
             if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
                 return None
-        chances: list[float] = self.search(roots, len(legal), until).tolist()
-        return chances
+        chances = self.search(roots, len(legal), until)
+        if not chances.any():
+            if self.full:
+                raise BudgetError(self.full)
+            raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
+        return chances.tolist()  # type: ignore[no-any-return]
 
     def roots(self) -> Range | None:
         """The histories in which it has to move now; ``None`` where there is none."""
-        found = self.ranges.asked(self.player, self.state) if self.state != NO_TOKEN else None
+        try:
+            found = self._asked()
+        except ClockError:
+            self._reckon_with_fewer()
+            raise
         if found is None or not found.size:
             self.lost += 1
             self.faults.append(f"no history explains what player {self.player} saw after {self.moved} moves")
             return None
         return found
 
+    def _reckon_with_fewer(self) -> None:
+        """From here on with fewer histories."""
+        self.ranges.most = max(LEAST_WORLDS, self.ranges.most // FEWER)
+
+    def _asked(self) -> Range | None:
+        """The same, with what it heard meanwhile."""
+        while self.heard and self.state != NO_TOKEN:
+            number = self.graph.source.token_number(self.player, self.heard[0])
+            self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
+            self.heard.popleft()
+        return self.ranges.asked(self.player, self.state) if self.state != NO_TOKEN else None
+
+    def walk(self, search: TreeSearch, roots: Range, leaves: int, until: float) -> None:
+        """Let a search value so many leaves.  Raises ``BudgetError`` where the graph is full, unless what was found by
+        then has to do: on a graph begun at this move, or when half of the clock is gone."""
+        try:
+            search.run(roots, leaves, until)
+        except BudgetError as error:
+            if not self.tries and time.monotonic() < (self.began + until) / 2:
+                raise
+            self.full = str(error)
+
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        """The chances of so many moves."""
+        """The chances of so many moves; all zero where no leaf was valued."""
         raise NotImplementedError
 
     def end(self, returns: tuple[float, ...]) -> None:
@@ -182,16 +235,22 @@ class GraphAgent:
         return self.budget.nodes or ROUNDS
 
 
+def before(deadline: float) -> float:
+    """When to end, to be there at a deadline."""
+    now = time.monotonic()
+    return now + MARGIN * (deadline - now)
+
+
 def seed_of(*numbers: int) -> int:
     """A seed below 2**31 from several numbers."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0]) >> 1
 
 
 def most_visited(search: TreeSearch, roots: Range, size: int) -> FloatArray:
-    """All on the move that was made most often, of several the one that paid best."""
+    """All on the move that was made most often, of several the one that paid best; nothing where none was made."""
     visits, paid = search.seen(search.key(roots), size)
     row = np.zeros(size)
-    row[np.lexsort((paid, visits))[-1]] = 1.0
+    row[np.lexsort((paid, visits))[-1]] = float(visits.any())
     return row
 
 
@@ -211,10 +270,10 @@ class FlatMcAgent(GraphAgent):
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         search = self.grown(SEARCHERS, 1e6, 1)
-        search.run(roots, self.leaves(), until)
+        self.walk(search, roots, self.leaves(), until)
         visits, paid = search.seen(search.key(roots), size)
         row = np.zeros(size)
-        row[int(np.argmax(np.where(visits > 0, paid, -np.inf)))] = 1.0
+        row[int(np.argmax(np.where(visits > 0, paid, -np.inf)))] = float(visits.any())
         return row
 
 
@@ -249,7 +308,7 @@ class UctAgent(GraphAgent):
         self.kept = self.grown(STATE, self.exploration, DEEPEST)
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        self.kept.run(roots, self.leaves(), until)
+        self.walk(self.kept, roots, self.leaves(), until)
         return most_visited(self.kept, roots, size)
 
 
@@ -284,7 +343,7 @@ class IsMctsAgent(GraphAgent):
         self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration, DEEPEST)
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        self.kept.run(roots, self.leaves(), until)
+        self.walk(self.kept, roots, self.leaves(), until)
         return most_visited(self.kept, roots, size)
 
 
@@ -320,11 +379,11 @@ class PimcAgent(GraphAgent):
         votes, began = np.zeros(size), time.monotonic()
         for k in range(worlds.size):
             search = self.grown(STATE, self.exploration, DEEPEST, k)
-            share = inf if until == inf else began + (until - began) * (k + 1) / worlds.size
+            share = until if self.budget.nodes else began + (until - began) * (k + 1) / worlds.size
             one = worlds.take(np.array([k]))
-            search.run(one, -(-self.leaves() // worlds.size), share)
+            self.walk(search, one, -(-self.leaves() // worlds.size), share)
             visits, _ = search.seen(search.key(one), size)
             votes += worlds.weight[k] * visits / max(float(visits.sum()), 1.0)
         row = np.zeros(size)
-        row[int(np.argmax(votes))] = 1.0
+        row[int(np.argmax(votes))] = float(votes.any())
         return row

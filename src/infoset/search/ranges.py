@@ -119,9 +119,13 @@ class Ranges:
     array([0.5, 0.5])
     """
 
-    def __init__(self, graph: Any, moves: Moves | None = None, seed: int = 0, most: int = MAX_RANGE) -> None:
-        """Of a range of more than ``most`` histories, so many are drawn."""
+    def __init__(
+        self, graph: Any, moves: Moves | None = None, seed: int = 0, most: int = MAX_RANGE, entries: int = 0
+    ) -> None:
+        """Of a range of more than ``most`` histories, so many are drawn.  With ``entries`` at most about so many are
+        kept in all, and ``BudgetError`` is raised where more edges than that lead out of a range."""
         self.graph, self.moves, self.seed, self.most = graph, moves, seed, most
+        self.most_entries, self.most_edges = entries or MAX_ENTRIES, entries or inf
         self.states = graph.states if isinstance(graph, GrowingGraph) else InformationStates(graph)
         self.kept: OrderedDict[int, Range] = OrderedDict()
         self.entries = 0
@@ -180,7 +184,7 @@ class Ranges:
                 waits &= ~graph.decides(found.position, watcher)
             parts.append(found.take(np.flatnonzero(~waits)))
             now = found.take(np.flatnonzero(waits))
-            edges, source = spread(graph, now.position)
+            edges, source = self._spread(now.position)
             graph.ask(edges)
             silent = graph.token[edges, watcher] == NO_TOKEN
             stays = np.bincount(source[silent], minlength=now.size) == 0
@@ -199,30 +203,53 @@ class Ranges:
         self.kept.clear()
         self.entries = 0
 
+    def move_to(self, graph: GrowingGraph, state: int) -> int:
+        """Go on with another graph of the game, on which the range of a state, or the last one before it that is kept,
+        is all that is known.  Returns that state's number there.  Raises as ``graph.ask`` does, and stays then."""
+        last = state
+        while last not in self.kept and self.states.parent[last] >= 0:
+            last = int(self.states.parent[last])
+        found = self._few(self.kept[last], last) if last in self.kept else whole(self.graph)
+        position = graph.positions_of(self.graph, found.position)
+        numbers = graph.states_of(self.graph, np.append(found.known, [last, state]))
+        self.graph, self.states = graph, graph.states
+        self.forget()
+        self._keep(int(numbers[-2]), Range(position, numbers[:-2].reshape(found.known.shape), found.weight))
+        return int(numbers[-1])
+
+    def _few(self, found: Range, state: int) -> Range:
+        """No more of them than are wanted."""
+        return drawn(found, self.most, self.generator(state)) if found.size > self.most else found
+
+    def _spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
+        """All edges out of positions."""
+        if (edges := int(self.graph.num_edges[positions].sum())) > self.most_edges:
+            raise BudgetError(f"{edges:,} edges lead out of what may be; allowed: {self.most_edges:,}")
+        return spread(self.graph, positions)
+
     def _keep(self, state: int, found: Range) -> None:
         self.kept[state] = found
         self.entries += found.size
-        while self.entries > MAX_ENTRIES and len(self.kept) > 1:
+        while self.entries > self.most_entries and len(self.kept) > 1:
             self.entries -= self.kept.popitem(last=False)[1].size
 
     def _advance(self, found: Range, player: int, state: int) -> Range:
         """One token further, to ``state``: what the others did meanwhile, as likely as it is."""
-        now, ended, token = found, [], self.states.token[state]
+        now, ended, token = self._few(found, state), [], self.states.token[state]
         while now.size:
             after, over = self._edge(now, player, token)
             alive = self.graph.player[after.position] != TERMINAL
             ended.append(after.take(np.flatnonzero(over & alive)))
             now = after.take(np.flatnonzero(~over & alive))
         if not ended:
-            return found
+            return now
         all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
-        together = merged(all_ended)
-        return drawn(together, self.most, self.generator(state)) if together.size > self.most else together
+        return self._few(merged(all_ended), state)
 
     def _edge(self, now: Range, player: int, token: int) -> tuple[Range, BoolArray]:
         """One edge further as far as that agrees with a token, and where the token was seen."""
         graph = self.graph
-        edges, source = spread(graph, now.position)
+        edges, source = self._spread(now.position)
         mover = graph.player[now.position[source]]
         weight = now.weight[source] * self._chances(edges, mover, now, source, player)
         fits = (weight > 0) & ((mover != player) | self._moved(edges, now.position[source], self._own_move(token)))

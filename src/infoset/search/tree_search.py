@@ -25,6 +25,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.clock import Clock
+from infoset.errors import BudgetError, ClockError
 from infoset.interning import hash_row, longer
 from infoset.jit import kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
@@ -66,6 +68,11 @@ class Tree(NamedTuple):
         visits, total, prior = (longer(each, size + moves) for each in (self.visits, self.total, self.prior))
         return Tree(node, longer(self.times, keys), visits, total, prior, self.size)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is filled."""
+        return 16 * len(self.node) + 24 * int(self.size[0])
+
 
 class Walks(NamedTuple):
     """A batch: where each walk stands, and by which moves it came there."""
@@ -75,6 +82,7 @@ class Walks(NamedTuple):
     known: LongArray  # (B, n)
     fresh: BoolArray  # (B,) whether it ends with this step
     over: BoolArray  # (B,)
+    key: LongArray  # (B, DEEPEST) nodes
     move: LongArray  # (B, DEEPEST) moves of nodes
     mover: IntArray  # (B, DEEPEST)
     length: LongArray  # (B,)
@@ -87,7 +95,8 @@ class Walks(NamedTuple):
         return cls(
             np.zeros(batch, np.int64), np.full(batch, OPEN, np.int64), np.zeros((batch, players), np.int64),
             np.zeros(batch, np.bool_), np.zeros(batch, np.bool_),
-            np.zeros((batch, DEEPEST), np.int64), np.zeros((batch, DEEPEST), np.int32), np.zeros(batch, np.int64),
+            np.zeros((batch, DEEPEST), np.int64), np.zeros((batch, DEEPEST), np.int64),
+            np.zeros((batch, DEEPEST), np.int32), np.zeros(batch, np.int64),
             np.full(batch, OPEN, np.int64), np.full((batch, players), NO_NODE, np.int64),
             np.zeros((batch, 1), np.uint64),
         )  # fmt: skip
@@ -223,7 +232,7 @@ def _decide(g, tree, rule, walks, b, p):
         k = _chosen(tree.visits, tree.total, k, size, tree.times[key], rule, mover)
     tree.visits[k] += 1.0
     tree.times[key] += 1.0
-    walks.move[b, walks.length[b]], walks.mover[b, walks.length[b]] = k, mover
+    walks.key[b, walks.length[b]], walks.move[b, walks.length[b]], walks.mover[b, walks.length[b]] = key, k, mover
     walks.length[b] += 1
     return np.int64(g.first[p]) + k - tree.node[key]
 
@@ -312,6 +321,15 @@ def _mean_priors(tree, keys, movers, sizes, weight, prior):
             tree.prior[tree.node[keys[j]] + k] += weight[j] * prior[j, movers[j], k]
 
 
+@kernel
+def _undo(tree, walks):
+    """As if these walks, of which nothing was learnt, had made no move."""
+    for b in range(len(walks.over)):
+        for k in range(walks.length[b]):
+            tree.visits[walks.move[b, k]] -= 1.0
+            tree.times[walks.key[b, k]] -= 1.0
+
+
 class RandomPlays:
     """Leaves are worth what ``each`` random plays from them pay in the mean; nothing is said about moves."""
 
@@ -339,28 +357,41 @@ class TreeSearch:
         self.walks = 0
 
     def run(self, roots: Range, nodes: int, until: float = inf) -> None:
-        """Walk until so many leaves were valued, or the clock says so: a batch that would end too late is not begun."""
-        cumulative, made, batch, began = np.cumsum(roots.weight), 0, 0, time.monotonic()
-        while made < nodes:
-            now = time.monotonic()
-            if made and now + (now - began) * batch / made > until:  # a little more than the last one took
-                break
+        """Walk until so many leaves were valued, or the clock says so: then the last batch is as large as seems to fit,
+        and one that is late all the same leaves no trace.  Raises ``BudgetError`` where there is no more memory."""
+        cumulative, made, began, clock = np.cumsum(roots.weight), 0, time.monotonic(), Clock(until)
+        while made < nodes and (now := time.monotonic()) <= until:
             batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, made // 16), nodes - made)
-            with self.graph.lock:
-                self._batch(roots, cumulative, batch)
+            if until < inf:  # how long a leaf takes is found out with two: the first may end at the root
+                batch = min(batch, int((until - now) * made / max(now - began, 1e-9)) if made else 2)
+            if not batch:
+                break
+            try:
+                with self.graph.held(clock):
+                    self._batch(roots, cumulative, batch)
+            except ClockError:
+                break
             made += batch
 
     def _batch(self, roots: Range, cumulative: FloatArray, batch: int) -> None:
-        graph, n = self.graph, len(self.graph.players)
-        walks = Walks.of(batch, n)
+        """So many walks; where that ends in the middle, none."""
+        walks = Walks.of(batch, len(self.graph.players))
+        try:
+            self._go(walks, roots, cumulative)
+        except BaseException:
+            _undo(self.tree, walks)
+            raise
+
+    def _go(self, walks: Walks, roots: Range, cumulative: FloatArray) -> None:
+        graph, batch, n = self.graph, len(walks.over), len(self.graph.players)
         _begin(roots.position, roots.known, cumulative, self.seed, self.walks, walks)
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
             g = graph.room(batch * n * ROUND, batch * n * ROUND * widest)
-            states = graph.states.room(batch * n * DEEPEST)
+            states = graph.states.room(batch * n)  # everybody learns one token at most
             keys = int(g.filled[STATES]) if self.rule.by == STATE else len(graph.states) + batch * n
-            self.tree = self.tree.with_room(keys if self.rule.by == OWN else keys * n, batch * n * widest)
+            self.tree = self._room(keys if self.rule.by == OWN else keys * n, batch * n * widest)
             if count := _walk(g, states, self.tree, self.rule, walks, asked):
                 graph.ask(asked[:count])
         self.walks += batch
@@ -377,6 +408,12 @@ class TreeSearch:
             made = np.zeros(batch, dtype=np.int64)
             made[decided] = row[batch:]
             _set_priors(self.graph.arrays, self.tree, walks, made, prior)
+
+    def _room(self, keys: int, moves: int) -> Tree:
+        """The tree with room for so many."""
+        if self.tree.nbytes > (most := self.graph.memory // 2):
+            raise BudgetError(f"{self.graph.game.name}: the tree of a search takes more than {most:,} bytes")
+        return self.tree.with_room(keys, moves)
 
     def _worth(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
         g, prior = self.graph.arrays, None

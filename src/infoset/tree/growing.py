@@ -12,13 +12,17 @@ which the step began.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import inf
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, Token
-from infoset.errors import BudgetError
+from infoset.clock import ENDLESS, Clock
+from infoset.errors import BudgetError, ClockError
 from infoset.interning import Rows, intern, longer
 from infoset.jit import kernel, linked_kernel
 from infoset.names import information_key
@@ -29,6 +33,7 @@ NO_MENU = -1
 OUTSIDE = -1
 POSITIONS, EDGES, STATES, PAYOFFS = range(4)
 MAX_ENTRIES = 1 << 30
+PORTION = 2048  # edges that are asked for between two looks at the clock and at the memory
 
 
 class Growth(NamedTuple):
@@ -97,6 +102,12 @@ def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: 
     return p
 
 
+@kernel
+def add_choice(g: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
+    """A position at which nature answers a joint move."""
+    return add_position(g, CHANCE, content, size, state, via)
+
+
 @linked_kernel
 def enter(g, edge):
     """The position behind an edge, made where it stands inside a step; ``OPEN`` where the source has to be asked."""
@@ -156,6 +167,29 @@ def _behind(states, known, tokens):
                 known[k, i] = grown(states, known[k, i], tokens[k, i])
 
 
+@kernel
+def _mark_parents(parent, marked):
+    """The parents of marked information states too, and theirs."""
+    for k in range(len(parent) - 1, -1, -1):
+        if marked[k] and parent[k] >= 0:
+            marked[parent[k]] = True
+
+
+@kernel
+def _owners(parent, owner):
+    """Whose information states they are."""
+    for k in range(len(parent)):
+        owner[k] = owner[parent[k]] if parent[k] >= 0 else -1 - parent[k]
+
+
+@kernel
+def _take_over(states, needed, parent, token, number):
+    """Information states of another tree, parents first, under their tokens here: their numbers."""
+    for k in range(len(needed)):
+        s = needed[k]
+        number[s] = grown(states, number[parent[s]], token[k]) if parent[s] >= 0 else -1 - parent[s]
+
+
 class GrowingStates:
     """The tree of all players' information states: each is its parent and one more token.
 
@@ -181,6 +215,19 @@ class GrowingStates:
         known = known.copy()
         _behind(self.room(known.size), known, tokens)
         return known
+
+    def needed(self, numbers: LongArray) -> LongArray:
+        """The states with so many numbers, and all before them, in order."""
+        marked = np.zeros(len(self), dtype=np.bool_)
+        marked[numbers] = True
+        _mark_parents(self.parent, marked)
+        return np.flatnonzero(marked)
+
+    def owners(self) -> LongArray:
+        """(states,) whose each is."""
+        owner = np.zeros(len(self), dtype=np.int64)
+        _owners(self.parent, owner)
+        return owner
 
     def after(self, state: int, token: int) -> int:
         """The state one token further."""
@@ -237,9 +284,19 @@ class Source(Protocol):
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
 
+    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+        """The positions at which the steps of states (K,) begin that another source of the same game has numbered."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what it keeps, estimated where Python objects are kept."""
+
 
 class GrowingGraph:
-    """A game's positions as far as they were asked for.  Who asks, or reads what may grow, holds its ``lock``.
+    """A game's positions as far as they were asked for.  Who asks, or reads what may grow, has it ``held``.
+
+    A source makes a state, or what lies behind an edge, whole or not at all: what ends in the middle, at a clock or
+    for want of memory, leaves a graph that can be asked again.
 
     >>> from infoset.tree.growing import growing_graph
     >>> graph = growing_graph(infoset.load("gdl:tic_tac_toe"))
@@ -247,13 +304,28 @@ class GrowingGraph:
     (('mark', 1, 1), ('mark', 1, 2))
     """
 
-    def __init__(self, game: Game, source: Source, memory: int) -> None:
-        self.game, self.source, self.memory = game, source, memory
+    def __init__(self, game: Game, source: Source, memory: int, clock: Clock = ENDLESS) -> None:
+        """``memory`` in bytes; what the start need not wait for ends at ``clock``."""
+        self.game, self.source, self.memory, self.clock = game, source, memory, clock
         self.players = game.players
         self.lock = threading.RLock()  # an agent that is late goes on in its thread while the others move
-        self.arrays = Growth.empty(len(game.players), memory)
+        self.arrays, self.states = Growth.empty(len(game.players), memory), GrowingStates(())
         self.start_tokens = source.start(self)
-        self.states = GrowingStates(self.start_tokens)
+        self.states, self.clock = GrowingStates(self.start_tokens), ENDLESS
+
+    @contextmanager
+    def held(self, clock: Clock = ENDLESS) -> Iterator[None]:
+        """For this thread alone.  When the clock rings, waiting for another thread ends with ``ClockError``, and so
+        does what is asked for."""
+        if not self.lock.acquire(timeout=-1.0 if clock.until == inf else clock.left):
+            raise ClockError("the clock ran out while another thread had the graph")
+        before, self.clock = self.clock, clock
+        try:
+            with rules_until(self.game, clock):
+                yield
+        finally:
+            self.clock = before
+            self.lock.release()
 
     @property
     def open(self) -> bool:
@@ -261,18 +333,20 @@ class GrowingGraph:
         return self.source.open
 
     def room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
-        """The arrays, with room for so many more.  Raises ``BudgetError`` where they are more than the memory."""
-        self.arrays = self.arrays.with_room(positions, edges, states, menus)
+        """The arrays, with room for so many more.  Raises ``BudgetError`` where the memory is used up."""
         if self.nbytes > self.memory:
             raise BudgetError(f"{self.game.name}: what was looked at takes more than {self.memory:,} bytes")
+        self.arrays = self.arrays.with_room(positions, edges, states, menus)
         return self.arrays
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is filled, the source's share left out."""
-        p, e, s, _ = self.arrays.filled.tolist()
+        """Bytes of what is filled; pages of arrays that were never written to take none."""
+        p, e, s, r = self.arrays.filled.tolist()
         n = len(self.players)
-        return int(21 * p + (16 + 4 * n) * e + 4 * (n + 1) * s)
+        return (
+            int(21 * p + (16 + 4 * n) * e + 4 * (n + 1) * s + 8 * n * r) + self.states.rows.nbytes + self.source.nbytes
+        )
 
     def moves(self, position: int) -> tuple[Action, ...]:
         """The moves of whoever moves at a position, or nature's answers."""
@@ -288,12 +362,34 @@ class GrowingGraph:
         return int(self.arrays.choices.max(initial=1))
 
     def ask(self, edges: LongArray) -> None:
-        """Find out what lies behind edges (K,)."""
-        g = self.room(len(edges), len(edges) * self.widest())
-        asked = np.zeros(len(edges), dtype=np.int64)
-        asked = np.unique(asked[: enter_all(g, edges, asked)])
-        if len(asked):
-            self.source.ask(self, asked)
+        """Find out what lies behind edges (K,).  Raises ``ClockError`` and ``BudgetError``; some are known then."""
+        for begin in range(0, len(edges), PORTION):
+            self.clock()
+            portion = edges[begin : begin + PORTION]
+            g = self.room(len(portion), len(portion) * self.widest())
+            asked = np.zeros(len(portion), dtype=np.int64)
+            asked = np.unique(asked[: enter_all(g, portion, asked)])
+            if len(asked):
+                self.source.ask(self, asked)
+
+    def positions_of(self, other: GrowingGraph, positions: LongArray) -> LongArray:
+        """Positions (K,) of another graph of the game, at which steps begin, as they are called here."""
+        states, place = np.unique(other.arrays.state[positions], return_inverse=True)
+        return self.source.take_over(self, other.source, states.astype(np.int64))[place].astype(np.int64)
+
+    def states_of(self, other: GrowingGraph, numbers: LongArray) -> LongArray:
+        """Information states (K,) of another graph of the game, as they are called here."""
+        needed, owner = other.states.needed(numbers), other.states.owners()
+        seen = np.column_stack([owner, other.states.token])[needed]
+        pairs, place = np.unique(seen, axis=0, return_inverse=True)
+        here = [
+            NO_TOKEN if token == NO_TOKEN else self.source.token_number(player, other.source.token(token))
+            for player, token in pairs.tolist()
+        ]
+        found = np.zeros(len(other.states), dtype=np.int64)
+        token = np.array(here, dtype=np.int64)[place.ravel()]
+        _take_over(self.states.room(len(needed)), needed, other.states.parent, token, found)
+        return found[numbers]
 
     def spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
         """All edges out of positions (K,), and which of the positions each leaves."""
@@ -361,7 +457,13 @@ class GrowingGraph:
         return self.arrays.token
 
 
-def growing_graph(game: Game, memory: int = 0) -> GrowingGraph:
+def rules_until(game: Game, clock: Clock) -> AbstractContextManager[None]:
+    """Within it what is asked of the rules of a game ends at a clock, where they can be interrupted."""
+    until = getattr(game, "until", None)
+    return until(clock) if until and clock.until < inf else nullcontext()
+
+
+def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> GrowingGraph:
     """A graph of a game with nothing in it but the start; ``memory`` in bytes, a quarter of what is free by default.
 
     By compiled code where the game has it: its ``source()`` says so.
@@ -375,4 +477,4 @@ def growing_graph(game: Game, memory: int = 0) -> GrowingGraph:
 
     made = getattr(game, "source", None)
     source = (made() if made else None) or RulesSource(game, bool(getattr(game, "everybody_sees", False)))
-    return GrowingGraph(game, source, memory or free_memory() // 4)
+    return GrowingGraph(game, source, memory or free_memory() // 4, clock)

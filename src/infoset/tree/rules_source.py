@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from infoset.base import Action, FloatArray, Game, LongArray, Observed, State, Step, Token
-from infoset.errors import UnsupportedGameError
+from infoset.clock import Clock
+from infoset.errors import ClockError, UnsupportedGameError
 from infoset.tree.graph import CHANCE, NO_TOKEN, Interner
-from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
+from infoset.tree.growing import (
+    NO_MENU,
+    OUTSIDE,
+    PAYOFFS,
+    STATES,
+    GrowingGraph,
+    add_choice,
+    begin_state,
+    rules_until,
+)
 
 MANY = 1024  # answers of nature beyond which some are drawn
 DRAWN = 256
 LONGEST_PLAY = 10_000  # steps
+WEIGHED = 16  # of so many things that are kept, the first is weighed for all
+ENTRY = 200  # bytes of an entry in a dictionary and in a list, more or less
+DEEPEST = 8  # levels of tuples in tuples that are weighed
 
 
 class RulesSource:
@@ -35,11 +50,15 @@ class RulesSource:
         self._seen: list[Token] = []
         self.approximate = 0
         self.bounds = (0.0, 1.0)
+        self.nbytes = 0
+        self.shared: dict[int, int] = {}  # parts of the first state, which often has the game itself in it
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
         """The first state, and what is seen of it."""
         step = self.game.start()
-        self.bounds = _bounds(step.state)
+        with rules_until(self.game, graph.clock):
+            self.bounds = _bounds(step.state, graph.clock)
+        self.shared = _parts(step.state)
         self._state(graph, step.state)
         return tuple(self._tokens(step, [None] * len(graph.players)))
 
@@ -48,12 +67,20 @@ class RulesSource:
         key = (type(state), state)
         found = self.number.get(key)
         if found is None:
-            found = self.number[key] = len(self.states)
+            found = len(self.states)
+            self._look(graph, found, state)  # which may end in the middle: numbered once all is known
+            self.number[key] = found
             self.states.append(state)
-            self._look(graph, found, state)
+            self._weigh(found, state)
         return int(graph.arrays.at[found])
 
+    def _weigh(self, number: int, value: object) -> None:
+        """Reckon with something more that is kept."""
+        if number % WEIGHED == 0:
+            self.nbytes += WEIGHED * (ENTRY + sum(n for k, n in _parts(value).items() if k not in self.shared))
+
     def _look(self, graph: GrowingGraph, number: int, state: State) -> None:
+        """Ask the rules what a state is, and then write it down."""
         n = len(graph.players)
         over = state.terminal
         menus = [() if over else state.legal(p) for p in range(n)]
@@ -61,19 +88,19 @@ class RulesSource:
         contents = [self._menu(menu) if menu else NO_MENU for menu in menus]
         nature = self._menu(tuple([answer for answer, _ in answers])) if answers else NO_MENU
         widest = max([len(answers), *map(len, menus)])
+        paid = tuple(map(float, state.returns())) if over else ()
         g = graph.room(1, widest, 1, len(self._menus))
         for menu, content in [*zip(menus, contents, strict=True), (answers, nature)]:
             if content != NO_MENU:
                 g.choices[content] = len(menu)
         g.menus[number] = contents
-        ends = self._end(graph, state) if over else 0
+        ends = self._end(graph, paid) if over else 0
         p = g.at[number] = int(begin_state(g, number, over, ends, nature))
         for k, (_, chance) in enumerate(answers):
             g.probability[g.first[p] + k] = chance
         g.filled[STATES] += 1
 
-    def _end(self, graph: GrowingGraph, state: State) -> int:
-        paid = tuple(map(float, state.returns()))
+    def _end(self, graph: GrowingGraph, paid: tuple[float, ...]) -> int:
         row, g = self.payoffs(paid), graph.arrays
         if row == g.filled[PAYOFFS]:
             g.payoffs[row] = paid
@@ -86,6 +113,7 @@ class RulesSource:
         found = self.menus(moves)
         if found == len(self._menus):
             self._menus.append(moves)
+            self._weigh(found, moves)
         return found
 
     def _answers(self, state: State, moves: list[Action | None]) -> tuple[tuple[Action, float], ...]:
@@ -107,6 +135,7 @@ class RulesSource:
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         """What lies behind edges; where nature answers, a choice of its own."""
         for edge in edges.tolist():
+            graph.clock()
             self._ask(graph, edge)
 
     def _ask(self, graph: GrowingGraph, edge: int) -> None:
@@ -129,7 +158,7 @@ class RulesSource:
             content = self._menu(tuple([each for each, _ in answers]))
             g = graph.room(1, len(answers), 0, len(self._menus))
             g.choices[content] = len(answers)
-            chance = add_position(g, CHANCE, content, len(answers), number, edge)
+            chance = add_choice(g, content, len(answers), number, edge)
             g.probability[g.first[chance] : g.first[chance] + len(answers)] = [each for _, each in answers]
             g.child[edge] = chance
             return
@@ -154,6 +183,7 @@ class RulesSource:
         number = self.seen(token)
         if number == len(self._seen):
             self._seen.append(token)
+            self._weigh(number, token)
         return number
 
     def menu(self, number: int) -> tuple[Action, ...]:
@@ -169,13 +199,24 @@ class RulesSource:
         return self._token(token)
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
-        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
+        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins; of fewer, but at
+        least one, where the graph's clock rings."""
         rng = np.random.default_rng(seed)
         found = np.zeros((len(positions), len(graph.players)))
-        for k, number in enumerate(graph.arrays.state[positions].tolist()):
-            for _ in range(each):
-                found[k] += play_out(self.states[number], rng)
+        states = [self.states[number] for number in graph.arrays.state[positions].tolist()]
+        for done in range(each):
+            try:
+                paid = [play_out(state, rng, graph.clock) for state in states]
+            except ClockError:
+                if not done:
+                    raise
+                return found / done
+            found += paid
         return found / each
+
+    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+        """The positions at which the steps of states (K,) begin that another source of the same game has numbered."""
+        return np.array([self._state(graph, other.states[number]) for number in states.tolist()], dtype=np.int64)
 
 
 def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] = lambda: None) -> tuple[float, ...]:
@@ -191,8 +232,23 @@ def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] =
     return state.returns()
 
 
-def _bounds(start: State) -> tuple[float, float]:
-    """The least and the greatest payoff of some random plays."""
+def _bounds(start: State, clock: Clock) -> tuple[float, float]:
+    """The least and the greatest payoff of some random plays: of those that the clock allows, else 0 and 1."""
     rng = np.random.default_rng(0)
-    paid = [payoff for _ in range(8) for payoff in play_out(start, rng)]
-    return min(paid), max(paid)
+    paid: list[float] = []
+    try:
+        for _ in range(8):
+            paid += play_out(start, rng, clock)
+    except ClockError:
+        pass
+    return (min(paid), max(paid)) if paid else (0.0, 1.0)
+
+
+def _parts(value: object) -> dict[int, int]:
+    """Bytes of a value, and of each that is in its tuples and sets, by identity."""
+    found: dict[int, int] = {}
+    layer = [value]
+    for _ in range(DEEPEST):
+        found |= {id(each): sys.getsizeof(each) for each in layer}
+        layer = [below for each in layer if isinstance(each, tuple | list | frozenset) for below in each]
+    return found
