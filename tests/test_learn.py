@@ -24,7 +24,15 @@ from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net, save_net
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
-from infoset.learn.train import PublicTrainingConfig, TrainingConfig, TrainingFolder, encoding_of, train
+from infoset.learn.train import (
+    PublicTrainingConfig,
+    TrainingConfig,
+    TrainingFolder,
+    TreeTrainingConfig,
+    encoding_of,
+    train,
+)
+from infoset.learn.tree_play import TreeTraining
 from infoset.learn.workers import Workers, shared
 from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
@@ -42,7 +50,12 @@ from infoset.tree.sequence_form import SequenceForm
 GAMES = ["gdl:scissors_double", "kuhn_poker", "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:monty_hall"]
 SMALL = Training(games=4, worlds=5, iterations=20, hidden=16, batch=16)
 PUBLIC = PublicTraining(horizon=Horizon(1), games=2, iterations=10, hidden=16, batch=16)
-CONFIGS = [TrainingConfig("kuhn_poker", SMALL), PublicTrainingConfig("kuhn_poker(players=3)", PUBLIC)]
+TREE = TreeTraining(games=4, nodes=8, hidden=16, batch=16, first=32)
+CONFIGS = [
+    TrainingConfig("kuhn_poker", SMALL),
+    PublicTrainingConfig("kuhn_poker(players=3)", PUBLIC),
+    TreeTrainingConfig("gdl:krieg_tic_tac_toe", TREE),
+]
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -380,5 +393,33 @@ def test_public_states_by_command(tmp_path) -> None:
 def test_a_game_too_large_to_list_is_refused_within_the_clock(tmp_path) -> None:
     """It once went on for minutes and said nothing."""
     with pytest.raises(BudgetError, match="positions were found in 50% of the training's time"):
-        infoset.train("gdl:breakthrough", seconds=1, out=tmp_path / "run")
+        infoset.train("gdl:breakthrough", seconds=1, method="self-play", out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("game", ["gdl:breakthrough", "gdl:krieg_tic_tac_toe"])
+def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
+    """Everybody sees all in the one, not in the other; the clock cuts the games of the first epoch."""
+    done = infoset.train(game, seconds=3, hidden=16, out=tmp_path / "run")
+    assert done.method == "tree-search"
+    assert done.last.iteration >= 1 and done.last.states > 0
+    agent = load_agent(f"trained(path={tmp_path / 'run'}, seconds_per_move=0.05)")
+    match = infoset.play_match(game, [agent, "random"], seed=1)
+    assert not match.faults and not agent.inner.faults
+    with pytest.raises(UnsupportedGameError, match="a network of tree-search has no method own"):
+        load_agent(f"trained(path={tmp_path / 'run'}, method=own)").begin(load(game), 0, np.random.default_rng(0), None)
+
+
+def test_what_a_tree_search_learns_is_what_it_found() -> None:
+    config = TreeTrainingConfig("gdl:tic_tac_toe", replace_fields(TREE, games=32, nodes=40, first=1024, hidden=64))
+    work = config.learner()
+    losses = [work.step() for _ in range(3)]
+    assert losses[-1].policy_loss < losses[0].policy_loss
+    values, prior = work.player.leaves(np.zeros(1, dtype=np.int64))
+    assert values[0, 0] > values[0, 1]  # who begins wins more often
+    assert prior[0, 0].sum() == pytest.approx(1.0) and prior[0, 0, 4] > 1 / 9  # the middle
+
+
+def test_a_game_without_propositions_says_so() -> None:
+    with pytest.raises(UnsupportedGameError, match="a network reads the propositions"):
+        TreeTrainingConfig("liars_dice", TREE).learner()

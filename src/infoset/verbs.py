@@ -285,8 +285,9 @@ def train(
 ) -> TrainingRun:
     """Train a network by self-play (extra ``learn``) for so many seconds or epochs in all; ``trained:DIR`` plays it.
 
-    ``parameters``: ``method`` (``self-play`` or ``resolving``), ``seed``, ``games``, ``parts``, ``worlds``, ``steps``,
-    ``nature``, ``hidden`` and ``rate``, as the command line has them.  ``out`` is the folder, a fresh one below
+    ``parameters``: ``method`` (``self-play``, ``resolving`` or ``tree-search``), ``seed``, ``games``, ``parts``,
+    ``worlds``, ``steps``, ``nature``, ``hidden`` and ``rate``, as the command line has them; without a method it is
+    ``self-play`` where all positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one below
     ``runs/`` by default; ``resume`` goes on with what is there.  Ctrl-C ends it without loss.  ``workers`` processes of
     this machine, or of the cluster that ``executor`` names (``ray``, ``ray:ADDRESS``), play the games, as many as
     there are ``parts`` at most; that changes no result.
@@ -310,9 +311,8 @@ def train(
     if resume:
         folder, config = running.resume(Path(str(out)), name, seconds, epochs, workers, watcher, executor)
     else:
-        config = running.config_of(str(name), parameters)
         where = None if out is None else Path(out)
-        folder, config = running.begin(config, where, seconds, epochs, workers, watcher, executor)
+        folder, config = running.begin(str(name), parameters, where, seconds, epochs, workers, watcher, executor)
     points = folder.points()
     folder.close()
     return TrainingRun(folder.path, config.game, config.method, points[-1] if points else None)

@@ -177,13 +177,14 @@ def train(
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
     method: Annotated[
-        str | None, typer.Option(help="self-play (of states, the default) or resolving (of public states).")
+        str | None,
+        typer.Option(help="self-play (of listed states), tree-search (of others), resolving."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (128, 16).")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (128, 16, 64).")] = None,
     parts: Annotated[int | None, typer.Option(min=1, help="In which they are played, for so many workers (2).")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games; changes no result.")] = 1,
-    worlds: Annotated[int | None, typer.Option(min=1, help="self-play: drawn at each move (30).")] = None,
+    worlds: Annotated[int | None, typer.Option(min=1, help="Drawn at each move (30, 200); not resolving.")] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="resolving: look so many steps ahead (1000).")] = None,
     nature: Annotated[
         bool | None, typer.Option("--nature", help="resolving: look ahead until nature moves, a betting round.")

@@ -10,14 +10,20 @@ import numpy as np
 from infoset.base import Agent, FloatArray, Game, LongArray
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.belief_net import NetValues, load_belief_net
+from infoset.learn.learner import one_thread
 from infoset.learn.net import evaluate_states, load_net
-from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, encoding_of
+from infoset.learn.net_leaves import NetLeaves
+from infoset.learn.propositions import Propositions
+from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
+from infoset.learn.tree_play import EXPLORATION
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_choice, check_range
+from infoset.search.monte_carlo import Budget, GraphAgent, most_visited, seed_of
 from infoset.search.range_search import AVERAGE, STOPPING, Effort, RangeSearch, SubgameSolver
-from infoset.search.ranges import Ranges
+from infoset.search.ranges import Range, Ranges
 from infoset.search.resolving import ContinualResolving
 from infoset.search.subgame_agent import MOST_STEPS, PER_WORLD, ROOTS
+from infoset.search.tree_search import DEEPEST, OWN, STATE, TreeSearch
 from infoset.warm_up import ready
 
 
@@ -58,6 +64,28 @@ class Trained:
         return TrainedAgent(self)
 
 
+class GuidedAgent(GraphAgent):
+    """A tree search guided by a network of a game that is not listed; what it learnt stays for the moves to come."""
+
+    name = "trained"
+
+    def __init__(self, budget: Budget, path: Path, encoding: Propositions) -> None:
+        super().__init__(budget)
+        self.encoding = encoding
+        self.leaves_of = NetLeaves(load_net(path, encoding), encoding)
+
+    def prepare(self) -> None:
+        self.encoding.follow(self.graph)
+        by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
+        self.kept = TreeSearch(self.graph, self.leaves_of, by, self.player, EXPLORATION, DEEPEST, seed, guided=True)
+
+    @one_thread()
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        self.kept.guide(roots, np.full(roots.size, self.player), until)
+        self.walk(self.kept, roots, self.leaves(), until)
+        return most_visited(self.kept, roots, size)
+
+
 class TrainedAgent(Delegating):
     """Plays the game that its network was trained on; the network values all states once, before the first game."""
 
@@ -80,12 +108,19 @@ class TrainedAgent(Delegating):
     def _made(self, game: Game) -> Agent:
         p, path = self.parameters, Path(self.parameters.path)
         config = TrainingFolder.read_config(path) if path.is_dir() else None
+        if isinstance(config, TreeTrainingConfig):
+            self._refuse("tree-search", {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE})
+            return GuidedAgent(Budget(p.seconds_per_move, seed=p.seed), path / NET, config.encoding(game))
         if isinstance(config, PublicTrainingConfig):
-            for name, plain in (("method", ""), ("steps", 0), ("stopping", AVERAGE)):
-                if (value := getattr(p, name)) != plain:
-                    raise UnsupportedGameError(f"{self.name}: a network of public states has no {name} {value}")
+            self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
             return RangeSearch(self._resolving(game, config), p.seconds_per_move)
         return RangeSearch(self._searching(game, path / NET if config else path), p.seconds_per_move)
+
+    def _refuse(self, kind: str, plain: dict[str, object]) -> None:
+        """Raise ``UnsupportedGameError`` where a parameter is not as it is by default."""
+        for name, default in plain.items():
+            if (value := getattr(self.parameters, name)) != default:
+                raise UnsupportedGameError(f"{self.name}: a network of {kind} has no {name} {value}")
 
     def _searching(self, game: Game, path: Path) -> SubgameSolver:
         p, encoding = self.parameters, encoding_of(game)

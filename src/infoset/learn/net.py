@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from infoset.base import FloatArray
+from infoset.base import Action, FloatArray
 from infoset.errors import PolicyError, shorten
 from infoset.files import replace_file
 from infoset.learn.encoding import Encoding
@@ -25,6 +25,16 @@ BATCH = 65_536  # states evaluated at once
 HEADER = "infoset"
 
 N = TypeVar("N", bound=nn.Module)
+
+
+class StateFacts(States, Protocol):
+    """What a network of states reads and says: facts, and the moves of each player."""
+
+    moves: list[list[Action]]
+
+    @property
+    def num_facts(self) -> int:
+        """Of a state."""
 
 
 class StateNet(nn.Module):
@@ -113,7 +123,7 @@ def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> 
     return net
 
 
-def load_net(path: Path, encoding: Encoding) -> StateNet:
+def load_net(path: Path, encoding: StateFacts) -> StateNet:
     """Raises ``PolicyError`` for a broken file, or a network of another game."""
     moves = [len(moves) for moves in encoding.moves]
     return filled(partial(StateNet, encoding.num_facts, moves), load_weights(path, encoding), path)

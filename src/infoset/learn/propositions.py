@@ -26,14 +26,15 @@ class Propositions:
 
     def __init__(self, game: Game, memory: int = 0) -> None:
         self.game, self.name, self.memory = game, game.name, memory
-        self.graph: GrowingGraph = shared_graph(game, memory)
-        if not isinstance(self.source, GroundSource):
+        if not isinstance(shared_graph(game, memory).source, GroundSource):
             raise UnsupportedGameError(
                 f"{game.name}: a network reads the propositions of a described game that grounds, and this has none; "
                 "'search' plays it without one"
             )
+        self.renew()
         net = self.source.propnet
-        self.num_facts, self.players = len(net.base), len(game.players)
+        self.num_facts: int = len(net.base)
+        self.players = len(game.players)
         self.moves: list[list[Action]] = []
         self.column: IntArray = np.full(len(net.moves), -1, dtype=np.int32)
         for role in self.source.shape.seats.tolist():
@@ -47,20 +48,19 @@ class Propositions:
         return int(self.source.interned.states.size[0])
 
     @property
-    def source(self) -> GroundSource:
-        source = self.graph.source
-        assert isinstance(source, GroundSource) or not hasattr(self, "moves")
-        return source  # type: ignore[return-value]
-
-    @property
     def num_moves(self) -> int:
         """Of all players together."""
         return sum(map(len, self.moves))
 
     def renew(self) -> GrowingGraph:
         """The graph, or one with nothing in it where it has grown too large."""
-        self.graph = shared_graph(self.game, self.memory)
+        self.follow(shared_graph(self.game, self.memory))
         return self.graph
+
+    def follow(self, graph: GrowingGraph) -> None:
+        """Read the states of that graph of the game."""
+        assert isinstance(graph.source, GroundSource)
+        self.graph, self.source = graph, graph.source
 
     def facts(self, positions: LongArray) -> Facts:
         """(K, bytes) the propositions of the states in whose steps positions stand, eight a byte; see ``bits``."""

@@ -8,38 +8,51 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from infoset.errors import BudgetError, CheckpointError, ParameterError
+from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, Where
+from infoset.learn.learner import Learner
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
-from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig, TrainingFolder, train
+from infoset.learn.train import (
+    AnyConfig,
+    PublicTrainingConfig,
+    TrainingConfig,
+    TrainingFolder,
+    TreeTrainingConfig,
+    train,
+)
+from infoset.learn.tree_play import TreeTraining
 from infoset.learn.workers import shared
 from infoset.names import check_choice
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher
 
-METHODS = ("self-play", "resolving")
+SELF_PLAY, RESOLVING, TREE_SEARCH = METHODS = ("self-play", "resolving", "tree-search")
+TRAININGS: dict[str, Any] = {SELF_PLAY: Training, RESOLVING: PublicTraining, TREE_SEARCH: TreeTraining}
+CONFIGS: dict[str, Any] = {
+    SELF_PLAY: TrainingConfig, RESOLVING: PublicTrainingConfig, TREE_SEARCH: TreeTrainingConfig
+}  # fmt: skip
 LISTING = 0.5  # of the time of a training, at most, for finding all positions
+TRYING = 0.1  # the same where the training can do without
 SHORTEST = 2.0  # seconds that it may take in any case
 
 
-def config_of(game: str, given: dict[str, Any]) -> AnyConfig:
+def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     """A training as the command line asks for it."""
     given = dict(given)
-    method = given.pop("method", METHODS[0])
     check_choice("--method", method, METHODS)
-    known = Training if method == METHODS[0] else PublicTraining
-    ahead = {} if method == METHODS[0] else {f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given}
-    if unknown := given.keys() - {f.name for f in fields(known)}:
+    if method == RESOLVING:
+        given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
+    if unknown := given.keys() - {f.name for f in fields(TRAININGS[method])}:
         raise ParameterError(f"--{min(unknown)} is no option of --method {method}")
-    if method == METHODS[0]:
-        return TrainingConfig(game, Training(**given))
-    return PublicTrainingConfig(game, PublicTraining(horizon=Horizon(**ahead), **given))
+    config: AnyConfig = CONFIGS[method](game, TRAININGS[method](**given))
+    return config
 
 
 def begin(
-    config: AnyConfig,
+    game: str,
+    given: dict[str, Any],
     out: Path | None,
     seconds: float,
     epochs: int | None,
@@ -47,25 +60,50 @@ def begin(
     watcher: Watcher,
     where: Where = LOCAL,
 ) -> tuple[TrainingFolder, AnyConfig]:
-    """A training from its beginning; the folder is made when the game is known to fit."""
+    """A training from its beginning, by what is ``given`` for it; its clock runs from here on.
+
+    The folder is made when the game is known to fit.
+    """
+    began = time.monotonic()
     TrainingFolder.check_free(out)
-    work = config.learner(_within(max(LISTING * seconds, SHORTEST), watcher.building))
+    config, work = _chosen(game, dict(given), seconds, watcher)
     folder = TrainingFolder.create(out, config)
     with shared(work, config, workers, where):
-        train(folder, work, None, seconds, epochs, watcher.point)
+        left = max(seconds - (time.monotonic() - began), min(seconds, SHORTEST))
+        train(folder, work, None, left, epochs, watcher.point)
     return folder, config
 
 
-def _within(seconds: float, building: Callable[[int], object] | None) -> Callable[[int], None]:
-    """Passes on how many positions were found.  Raises ``BudgetError`` so many seconds after the first ones."""
+def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) -> tuple[AnyConfig, Learner]:
+    """By the method asked for; else by ``self-play`` where all positions are soon listed, or ``tree-search``."""
+    method = given.pop("method", None)
+    config = config_of(game, method or SELF_PLAY, given)
+    try:
+        share = LISTING if method else TRYING
+        return config, config.learner(_within(share, seconds, watcher.building))
+    except BudgetError as error:
+        if method:
+            raise
+        large = config_of(game, TREE_SEARCH, given)
+        try:
+            return large, large.learner()
+        except UnsupportedGameError:
+            raise error from None
+
+
+def _within(share: float, seconds: float, building: Callable[[int], object] | None) -> Callable[[int], None]:
+    """Passes on how many positions were found.
+
+    Raises ``BudgetError`` that share of a training's seconds after the first ones.
+    """
     began: list[float] = []
 
     def check(positions: int) -> None:
         if not began:
             began.append(time.monotonic())
-        if time.monotonic() > began[0] + seconds:
+        if time.monotonic() > began[0] + max(share * seconds, SHORTEST):
             raise BudgetError(
-                f"{positions:,} positions were found in {LISTING:.0%} of the training's time, and there are more: a "
+                f"{positions:,} positions were found in {share:.0%} of the training's time, and there are more: a "
                 "network is trained where they can be listed. Give it more --seconds, or play by search without one"
             )
         if building:

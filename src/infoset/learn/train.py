@@ -23,12 +23,15 @@ from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import DivergedError, Epoch, Learner
 from infoset.learn.net import save_net
+from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
+from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.solvers.work import Limits, Watcher, Work, advance
 from infoset.tree.graph import explore
+from infoset.warm_up import ready
 
 NET = "net.safetensors"
 
@@ -81,7 +84,30 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
         return PublicPlay(self.encoding(game, progress), self.training)
 
 
-AnyConfig = TrainingConfig | PublicTrainingConfig
+class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="tree-search"):
+    """The same for a network of the states of a game that is not listed."""
+
+    game: str
+    training: TreeTraining
+    schema: int = SCHEMA
+
+    @property
+    def method(self) -> str:
+        return "tree-search"
+
+    def encoding(self, game: Game) -> Propositions:
+        """Raises ``UnsupportedGameError`` for a game without propositions."""
+        return Propositions(game)
+
+    def learner(self, progress: Callable[[int], object] | None = None) -> TreePlay:
+        """The training at its beginning, everything compiled; nothing is listed, so that there is no ``progress``."""
+        game = load(self.game)  # first: its name may be wrong
+        ready("growing")
+        TreePlay(self.encoding(load("gdl:tic_tac_toe")), TreeTraining(games=2, nodes=2, first=8)).step()
+        return TreePlay(self.encoding(game), self.training)
+
+
+AnyConfig = TrainingConfig | PublicTrainingConfig | TreeTrainingConfig
 
 
 class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
@@ -119,8 +145,9 @@ def train(
 ) -> L:  # fmt: skip
     """Play and learn for so many seconds in all, those before a resumption too, or epochs.
 
-    The clock is looked at between epochs; an interruption (``KeyboardInterrupt``) ends it as the clock does.  Raises
-    ``CheckpointError`` where learning diverges: the mini-batch is kept in ``diverged.npz``.
+    The clock is looked at between epochs, and cuts games of ``tree-search`` in the midst of one; an interruption
+    (``KeyboardInterrupt``) ends it as the clock does.  Raises ``CheckpointError`` where learning diverges: the
+    mini-batch is kept in ``diverged.npz``.
     """
     if saved:
         work.restore(saved)
@@ -134,6 +161,7 @@ def train(
     watcher = Watcher(point=point, advance=lambda _, spent: folder.checkpoint(work, spent))
     try:
         before = float(saved["seconds"]) if saved else 0.0
+        work.until = time.monotonic() + seconds - before
         _, spent = advance(Epochs(work), Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
         batch = {"places": error.places, **work.buffer.save()}

@@ -110,7 +110,7 @@ class TreeGames(Games):
         training, encoding = self.training, self.encoding
         count = -(-training.first // training.parts)
         side, met = _SideBySide(encoding, max(1, count // 16), rng), 0
-        places: list[LongArray] = []
+        places: list[LongArray] = [side.position[:1]]
         try:
             while side.running.any() and met < count and time.monotonic() < self.until:
                 places.append(side.position[side.running])
@@ -259,7 +259,7 @@ class TreePlay(Learner):
     def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
         training = training or TreeTraining()
         torch.manual_seed(training.seed)
-        net = state_net(encoding, training.hidden).to(device())
+        net = StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], training.hidden).to(device())
         fields = {
             "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_moves),
             "legal": bits(encoding.num_moves),
@@ -298,14 +298,9 @@ class TreePlay(Learner):
 
 
 def _policy_loss(logits: list[Tensor], policy: Tensor, legal: Tensor) -> Tensor:
-    """Cross-entropy of the players' policies, of those who had a choice."""
+    """Mean cross-entropy of the players' policies, of those who had a choice."""
     sizes = [each.shape[1] for each in logits]
     lost = torch.zeros((), device=policy.device)
     for each, mine, may in zip(logits, torch.split(policy, sizes, 1), torch.split(legal, sizes, 1), strict=True):
-        lost = lost - (mine * torch.log_softmax(each.masked_fill(~may, -1e9), dim=1)).sum(1).mean()
-    return lost
-
-
-def state_net(encoding: Propositions, hidden: int) -> StateNet:
-    """A network for a game's propositions and moves."""
-    return StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], hidden)
+        lost = lost - (mine * torch.log_softmax(each.masked_fill(~may, -1e9), dim=1)).sum()
+    return lost / legal.any(1).sum().clamp(min=1)

@@ -145,15 +145,16 @@ def _answer(g, p, stream):
 
 
 @linked_kernel
-def _chosen(visits, total, first, size, times, rule, mover):
+def _chosen(tree, first, size, times, rule, mover):
     """The move with the highest upper confidence bound (UCB1); one that was never made comes first."""
     best, found = -np.inf, first
     reach = rule.exploration * np.sqrt(np.log(times + 1.0))
     low, span = rule.low[mover], rule.span[mover]
     for k in range(first, first + size):
-        if visits[k] == 0.0:
+        visits = tree.visits[k]
+        if visits == 0.0:
             return k
-        bound = (total[k] / visits[k] - low) / span + reach / np.sqrt(visits[k])
+        bound = (tree.total[k] / visits - low) / span + reach / np.sqrt(visits)
         if bound > best:
             best, found = bound, k
     return found
@@ -229,7 +230,7 @@ def _decide(g, tree, rule, walks, b, p):
     elif rule.guided:
         k = _guided(tree, k, size, tree.times[key], rule, mover)
     else:
-        k = _chosen(tree.visits, tree.total, k, size, tree.times[key], rule, mover)
+        k = _chosen(tree, k, size, tree.times[key], rule, mover)
     tree.visits[k] += 1.0
     tree.times[key] += 1.0
     walks.key[b, walks.length[b]], walks.move[b, walks.length[b]], walks.mover[b, walks.length[b]] = key, k, mover
@@ -432,13 +433,13 @@ class TreeSearch:
         node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(chances))
         self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * chances
 
-    def guide(self, roots: Range, movers: LongArray) -> None:
+    def guide(self, roots: Range, movers: LongArray, until: float = inf) -> None:
         """Give the nodes of ``movers`` (K,), who hold these worlds possible, the mean prior of their worlds.
 
-        The worlds of one node together weigh one.
+        The worlds of one node together weigh one.  Raises ``ClockError`` where another holds the graph for so long.
         """
         graph, n = self.graph, len(self.graph.players)
-        with graph.lock:
+        with graph.held(Clock(until)):
             positions, inverse = np.unique(roots.position, return_inverse=True)
             _, prior = self.leaves(positions)
             assert prior is not None
@@ -446,7 +447,7 @@ class TreeSearch:
             sizes = g.choices[g.menus[g.state[roots.position], movers]].astype(np.int64)
             keys = self.keys(roots, movers)
             room = max(int(g.filled[STATES]), len(graph.states)) * n
-            self.tree = self.tree.with_room(room, int(sizes.sum()))
+            self.tree = self._room(room, int(sizes.sum()))
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
 
     def keys(self, roots: Range, movers: LongArray) -> LongArray:
