@@ -75,7 +75,7 @@ class Growth(NamedTuple):
             np.zeros((edges, players), dtype=np.int32),
             np.zeros((states, players), dtype=np.int32),
             np.zeros(states, dtype=np.int32),
-            np.zeros(states, dtype=np.int32),
+            np.zeros(1024, dtype=np.int32),  # short: the largest is looked for at every step of a search
             np.zeros((1024, players)),
             np.zeros(4, dtype=np.int64),
         )
