@@ -189,10 +189,10 @@ def test_a_batch_that_ends_in_the_middle_leaves_no_trace(name: str, by: int) -> 
     graph = growing_graph(load(name))
     rings = [False]
 
-    def leaves(positions: np.ndarray) -> np.ndarray:
+    def leaves(positions: np.ndarray) -> tuple[np.ndarray, None]:
         if rings[0]:
             raise ClockError("it rings")
-        return np.full((len(positions), 2), 50.0)
+        return np.full((len(positions), 2), 50.0), None
 
     search = TreeSearch(graph, leaves, by, 0)
     for k in range(40):

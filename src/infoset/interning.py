@@ -66,6 +66,21 @@ class Rows(NamedTuple):
         return self.data[: int(self.size[0]) * width].reshape(-1, width)
 
 
+def distinct(values: LongArray) -> tuple[LongArray, LongArray]:
+    """The values (K,) that differ, in the order in which they first stand there, and the place of each among them (K,).
+
+    >>> import numpy as np
+    >>> from infoset.interning import distinct
+    >>> distinct(np.array([7, 3, 7]))
+    (array([7, 3]), array([0, 1, 0]))
+    """
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return values[first[order]], place[inverse]
+
+
 def longer(array: A, size: int) -> A:
     """``array`` itself where it has ``size`` rows, else a copy with twice as many, zeros behind it."""
     if size <= len(array):

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
+from infoset.interning import distinct
 from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
@@ -118,7 +119,7 @@ class TreeGames(Games):
                 side.advance({}, rng)
         except BudgetError:
             pass
-        positions = np.unique(np.concatenate(places))
+        positions, _ = distinct(np.concatenate(places))
         worth = encoding.source.playouts(encoding.graph, positions, RANDOM_PLAYS, int(rng.integers(2**31)))
         nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
         return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
@@ -274,7 +275,8 @@ class TreePlay(Learner):
         played, before = self.played(), self.buffer.added
         for samples in chain.from_iterable(part.samples for part in played):
             self.buffer.add(**samples)
-        losses = [self._learn() for _ in range(-(-(self.buffer.added - before) * training.passes // training.batch))]
+        batches = -(-(self.buffer.added - before) * training.passes // training.batch)
+        losses = [self._learn() for _ in range(max(batches, 1) if self.buffer.added else 0)]
         self.iteration += 1
         self.games += training.games
         value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()

@@ -27,7 +27,7 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.interning import hash_row, longer
+from infoset.interning import distinct, hash_row, longer
 from infoset.jit import kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
 from infoset.search.ranges import Range
@@ -398,12 +398,8 @@ class TreeSearch:
         self.walks += batch
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
         points = np.concatenate([walks.position, walks.place[decided]])
-        _, first, inverse = np.unique(points, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # leaves as walks came to them: their numbers depend on what was asked for before
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        row = place[inverse]
-        worth, prior = self._worth(points[first[order]])
+        leaf, row = distinct(points)  # as walks came to them: their numbers depend on what was asked for before
+        worth, prior = self._worth(leaf)
         _learn(self.tree, walks, row[:batch], worth)
         if prior is not None:
             made = np.zeros(batch, dtype=np.int64)
@@ -440,7 +436,7 @@ class TreeSearch:
         """
         graph, n = self.graph, len(self.graph.players)
         with graph.held(Clock(until)):
-            positions, inverse = np.unique(roots.position, return_inverse=True)
+            positions, inverse = distinct(roots.position)
             _, prior = self.leaves(positions)
             assert prior is not None
             g = graph.arrays
