@@ -9,8 +9,7 @@ ratio.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from statistics import median
@@ -20,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from infoset import GameTree, SequenceForm, load, play_match
-from infoset.base import Action, Game, Observation, Token
+from infoset.base import Action, Game, Observation, Token, own_token
 from infoset.jit import kernel
 from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
-from infoset.search.beliefs import CachedSampler, ExactBelief, NaiveSampler, World, own_token, start_world
+from infoset.search.ranges import Draws, Range, Ranges
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr
@@ -32,6 +31,7 @@ from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampler import choose, uniform_number
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.graph import explore
+from infoset.tree.growing import growing_graph
 from infoset.tree.symmetry import no_symmetry
 from infoset.tree.walk import Walk
 
@@ -40,7 +40,6 @@ SLOWER = 6.0
 ITERATIONS = 1_000
 """Target: so many iterations of CFR on a subgame of some 10,000 edges within a second."""
 ROOM = 3_000_000
-MOST_WORLDS = 1_000_000
 CELLS = 9
 LINES = np.array([7, 56, 448, 73, 146, 292, 273, 84])
 
@@ -269,11 +268,7 @@ def pooled() -> list[str]:
 
 ASKED = (("gdl:monty_hall", 0), ("leduc_poker", 1), ("liars_dice", 1), ("gdl:blind_tic_tac_toe", 0))
 """Whose beliefs are drawn from."""
-SAMPLERS: dict[str, Callable[[Game, int, np.random.Generator], NaiveSampler]] = {
-    "naive": NaiveSampler,
-    "cached, for training": partial(CachedSampler, true=False),
-    "cached, true": CachedSampler,
-}
+SAMPLERS = {"cached, for training": False, "cached, true": True}
 
 
 class Recorder(RandomAgent):
@@ -296,36 +291,36 @@ class Recorder(RandomAgent):
 
 
 def samplers(args: Args) -> list[str]:
-    """Samples a second and the distance from the exact belief, where a player was last asked in a random game."""
+    """Samples a second and the distance from the exact range, where a player was last asked in a random game."""
     lines = []
     for name, player in ASKED:
         game, recorders = load(name), [Recorder(), Recorder()]
         play_match(game, recorders[: len(game.players)], seed=3)
-        known = recorders[player].asked[len(start_world(game).known[player]) :]
-        exact = ExactBelief(game, player)
-        for token in known:
-            exact.observe(token)
-        expected = {(world.state, world.known): world.weight for world in exact.worlds(MOST_WORLDS)}
-        for title, make in SAMPLERS.items():
-            sampler = make(game, player, np.random.default_rng(1))
-            for token in known:
-                sampler.observe(token)
-            began, found = perf_counter(), sampler.worlds(args.samples)
-            rate = len(found) / (perf_counter() - began)
+        ranges = Ranges(growing_graph(game))
+        state, begins = player, int(ranges.graph.start_tokens[player] >= 0)
+        for token in recorders[player].asked[begins:]:
+            state = ranges.behind(state, ranges.graph.source.token_number(player, token))
+        expected = weights(ranges.of(player, state))
+        for title, true in SAMPLERS.items():
+            draws = Draws(ranges, state, np.random.default_rng(1), true)
+            began, found = perf_counter(), draws.draw(args.samples)
+            rate = draws.walks / (perf_counter() - began)
             lines.append(
-                f"| {game.name} | {len(expected):,} | {title} | {len(found):,} | {rate:,.0f} | "
-                f"{distance(expected, found):.3f} | {chance_distance(list(expected.values()), len(found)):.3f} |"
+                f"| {game.name} | {len(expected):,} | {title} | {draws.walks:,} | {rate:,.0f} | "
+                f"{distance(expected, weights(found)):.3f} | {chance_distance(list(expected.values()), draws.walks):.3f} |"
             )
     return lines
 
 
-def distance(expected: dict[Any, float], found: list[World]) -> float:
-    """Total variation between the exact belief and weighted samples."""
-    weight: Counter[Any] = Counter()
-    for world in found:
-        weight[world.state, world.known] += world.weight  # type: ignore[assignment]
-    total = max(sum(weight.values()), 1e-300)
-    return sum(abs(weight[key] / total - expected.get(key, 0.0)) for key in expected.keys() | weight.keys()) / 2
+def weights(found: Range) -> dict[tuple[int, ...], float]:
+    """By where histories stand, and what everybody knows there."""
+    rows = np.column_stack([found.position, found.known]).tolist()
+    return dict(zip(map(tuple, rows), found.weight.tolist(), strict=True))
+
+
+def distance(expected: dict[Any, float], found: dict[Any, float]) -> float:
+    """Total variation between the exact range and weighted samples."""
+    return sum(abs(found.get(key, 0.0) - expected.get(key, 0.0)) for key in expected.keys() | found.keys()) / 2
 
 
 def chance_distance(expected: list[float], count: int) -> float:

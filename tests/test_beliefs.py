@@ -1,50 +1,16 @@
-"""Worlds behind an information state: the exact filter by hand, samplers against it by chi-square."""
-
-from collections import Counter
+"""Histories behind an information state: the exact filter by hand, draws against it by chi-square."""
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
 from infoset import load
-from infoset.errors import BudgetError
-from infoset.match.agents import RandomAgent
-from infoset.match.match import play_match
-from infoset.search.beliefs import CachedSampler, ExactBelief, NaiveSampler, own_token, start_world
+from infoset.search.ranges import Draws, Ranges
+from infoset.tree.graph import explore
+from infoset.tree.growing import growing_graph
+from slow_beliefs import ExactBelief, start_world, states_asked, told
 
 SIGNIFICANT = 1e-4
-
-
-class Recorder(RandomAgent):
-    """Plays at random and keeps what it knew each time it was asked."""
-
-    def begin(self, game, player, rng, deadline) -> None:
-        super().begin(game, player, rng, deadline)
-        self.tokens, self.asked = [], []
-
-    def observe(self, own_move, observation) -> None:
-        self.tokens.append(own_token(own_move, observation))
-
-    def act(self, legal, deadline):
-        if len(legal) > 1:
-            self.asked.append(tuple(self.tokens))
-        return super().act(legal, deadline)
-
-
-def states_asked(name, player, plays=12):
-    """Information states of a player with a choice, from random plays."""
-    game, found = load(name), set()
-    for seed in range(plays):
-        agents = [Recorder() for _ in game.players]
-        play_match(game, agents, seed=seed)
-        found.update(agents[player].asked)
-    return game, sorted(found, key=repr)
-
-
-def told(belief, known, skip):
-    for token in known[skip:]:
-        belief.observe(token)
-    return belief
 
 
 def test_monty_halls_doors() -> None:
@@ -64,76 +30,91 @@ def test_a_caller_in_kuhn_poker_holds_both_other_cards_possible() -> None:
         assert [world.weight for world in worlds] == pytest.approx([0.5, 0.5])
 
 
-GAMES = [("gdl:monty_hall", 0), ("leduc_poker", 1), ("gdl:kuhn_poker", 1)]
-
-
-def frequencies(name, player, make, draws=4000):
-    """For some information states of several worlds: the exact weights, and a sampler for them."""
+def asked(name, player, grows=False, **limits):
+    """Ranges of a game, and the information states in which a player had a choice in random plays."""
     game, states = states_asked(name, player)
-    skip, tried = len(start_world(game).known[player]), 0
-    for number, known in enumerate(states):
-        worlds = told(ExactBelief(game, player), known, skip).worlds(10**6)
-        if len(worlds) > 1 and tried < 3:
-            tried += 1
-            sampler = told(make(game, player, np.random.default_rng(number)), known, skip)
-            yield {(w.state, w.known): w.weight for w in worlds}, sampler, draws
-    assert tried
+    graph = growing_graph(game) if grows else explore(game)
+    ranges, found = Ranges(graph, **limits), []
+    for known in states:
+        state = player
+        for token in known[int(graph.start_tokens[player] >= 0) :]:
+            state = ranges.behind(
+                state, graph.source.token_number(player, token) if grows else graph.tokens.index(token)
+            )
+        found.append(state)
+    return ranges, found
 
 
-@pytest.mark.parametrize(("name", "player"), GAMES)
-@pytest.mark.parametrize("make", [pytest.param(NaiveSampler, marks=pytest.mark.slow), CachedSampler])
-def test_samplers_that_are_true_agree_with_the_exact_belief(name, player, make) -> None:
-    for exact, sampler, draws in frequencies(name, player, make):
-        found = sampler.worlds(draws)
-        counts: Counter = Counter()
-        for world in found:
-            assert (world.state, world.known) in exact
-            counts[world.state, world.known] += world.weight
-        assert sum(counts.values()) == pytest.approx(1.0 if make is CachedSampler else len(found) / draws)
-        total = sum(counts.values())
-        observed = [counts[key] / total * len(found) for key in exact]
-        expected = [weight * len(found) for weight in exact.values()]
-        assert chisquare(observed, expected).pvalue > SIGNIFICANT
+def rows(found):
+    """Weights by position, and by what everybody knows there."""
+    return dict(zip(map(tuple, np.column_stack([found.position, found.known]).tolist()), found.weight, strict=True))
 
 
-def test_the_training_sampler_is_biased_as_the_paper_says() -> None:
-    """Every living world equally often: in Monty Hall the door with the car is held half as likely as it is."""
-
-    def make(game, player, rng):
-        return CachedSampler(game, player, rng, true=False)
-
-    for exact, sampler, draws in frequencies("gdl:monty_hall", 0, make):
-        if len({round(weight, 9) for weight in exact.values()}) < 2:
-            continue
-        counts = Counter((world.state, world.known) for world in sampler.worlds(draws))
-        observed = np.array([counts[key] for key in exact])
-        assert chisquare(observed, [weight * observed.sum() for weight in exact.values()]).pvalue < SIGNIFICANT
-        break
-    else:
-        pytest.fail("no information state with unequal worlds was met")
+@pytest.mark.parametrize("grows", [False, True])
+@pytest.mark.parametrize(("name", "player"), [("gdl:monty_hall", 0), ("leduc_poker", 1), ("gdl:kuhn_poker", 1)])
+def test_true_draws_agree_with_the_exact_range(name, player, grows) -> None:
+    ranges, states = asked(name, player, grows)
+    several = [state for state in states if ranges.of(player, state).size > 1][:3]
+    assert several
+    for number, state in enumerate(several):
+        exact = rows(ranges.of(player, state))
+        draws = Draws(ranges, state, np.random.default_rng(number))
+        found = rows(draws.draw(4000))
+        assert found.keys() <= exact.keys()
+        observed = [4000 * found.get(key, 0.0) for key in exact]
+        assert chisquare(observed, [4000 * weight for weight in exact.values()]).pvalue > SIGNIFICANT
 
 
-def test_the_cache_spares_draws() -> None:
-    game, states = states_asked("leduc_poker", 1)
-    known = max(states, key=len)
-    skip = len(start_world(game).known[1])
-    naive, cached = (
-        told(make(game, 1, np.random.default_rng(1)), known, skip) for make in (NaiveSampler, CachedSampler)
-    )
-    assert len(cached.worlds(50)) == 50
-    assert len(naive.worlds(50)) <= 50
-    assert cached.draws < naive.draws / 5
+def test_draws_for_training_are_biased_as_the_paper_says() -> None:
+    """Monty Hall: the door with the car is half as likely as the other, and met more often than that."""
+    ranges, states = asked("gdl:monty_hall", 0)
+    state = next(s for s in states if np.ptp(ranges.of(0, s).weight) > 0.1)
+    exact, found = (rows(r) for r in (ranges.of(0, state), Draws(ranges, state, rng(), true=False).draw(4000)))
+    least = min(exact, key=exact.__getitem__)
+    assert exact[least] == pytest.approx(1 / 3)
+    assert found[least] > 0.4
 
 
-def test_what_no_history_explains_leaves_no_worlds() -> None:
-    game = load("kuhn_poker")
-    skip = len(start_world(game).known[0])
-    for belief in (ExactBelief(game, 0), CachedSampler(game, 0, np.random.default_rng(1))):
-        told(belief, ((None, "no such card"),) * (skip + 1), skip)
-        assert belief.worlds(5) == []
+def rng():
+    return np.random.default_rng(1)
 
 
-def test_too_many_worlds_are_refused() -> None:
-    game, states = states_asked("leduc_poker", 1)
-    with pytest.raises(BudgetError, match="more than 2 worlds agree"):
-        told(ExactBelief(game, 1, max_worlds=2), max(states, key=len), len(start_world(game).known[1]))
+def test_no_mistake_is_made_twice() -> None:
+    """Fifty histories of a state late in the game, with what is remembered and without."""
+    ranges, states = asked("gdl:krieg_tic_tac_toe", 1, grows=True)
+    state = max(states, key=lambda s: len(ranges.states.path(s)[1]))
+    draws, forgetful = Draws(ranges, state, rng()), Draws(ranges, state, rng())
+    draws.draw(50)
+    found = 0
+    while found < 50:
+        forgetful.places.clear()
+        forgetful.walks += 1
+        found += forgetful._walk(start(ranges)) is not None
+    assert draws.walks < forgetful.walks / 3
+
+
+def start(ranges):
+    return ranges.of(0, 0)
+
+
+def test_what_no_history_explains_leaves_none() -> None:
+    ranges = Ranges(explore(load("kuhn_poker")))
+    king = ranges.graph.tokens.index((None, "K"))
+    state = ranges.behind(ranges.behind(0, king), king)
+    assert not ranges.of(0, state).size
+    assert not Draws(ranges, state, rng()).draw(5).size
+
+
+def test_others_are_drawn_where_nothing_is_left_of_a_range() -> None:
+    """With two of its histories kept, what follows is often explained by none of them; the rest is found again."""
+    ranges, states = asked("gdl:krieg_tic_tac_toe", 0, grows=True, most=2)
+    sizes = [ranges.of(0, state).size for state in states]
+    assert all(sizes)
+    assert ranges.drawn_again
+    again, _ = asked("gdl:krieg_tic_tac_toe", 0, grows=True, most=2)
+    assert [again.of(0, state).size for state in states] == sizes
+
+
+def test_few_heavy_histories_say_as_much_as_few() -> None:
+    found = start(asked("kuhn_poker", 0)[0])._replace(weight=np.array([0.5, 0.5, 0.0, 0.0]))
+    assert found.effective == pytest.approx(2.0)

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from infoset import Game, load
-from infoset.base import Action, State, Step, Token
+from infoset.base import Action, State, Step, Token, own_token
 from infoset.catalog import known_games
 from infoset.match import match as refereeing
 from infoset.match.agents import ScriptedAgent
 from infoset.match.match import Round, Table
 from infoset.match.person import Person
 from infoset.match.replay import MatchStep
-from infoset.search.beliefs import own_token
 from infoset.web.seat import Hand, Public, told
 
 SHIPPED = [name for name in known_games() if not name.startswith("pommerman:")]

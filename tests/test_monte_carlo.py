@@ -127,3 +127,31 @@ def test_a_graph_that_outgrows_its_memory_is_begun_anew() -> None:
     assert not match.faults and not agent.faults
     assert len(begun) > 1
     assert agent.graph.nbytes <= 1 << 20
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_flat_monte_carlo_weighs_its_own_moves_where_others_move_with_it(seat) -> None:
+    """Whoever takes the last cell of a line wins: also as the second of two who move at once."""
+    seats = ["random", "random"]
+    seats[seat] = "flat-mc(nodes=2000)"
+    matches = [play_match("gdl:krieg_tic_tac_toe", seats, seed=k) for k in range(20)]
+    assert not any(match.faults for match in matches)
+    assert np.mean([match.returns[seat] for match in matches]) > 60.0
+
+
+def test_what_a_search_did_tells_how_others_moved() -> None:
+    """Kuhn poker: who holds the king calls, so a search that saw it holds a fold for unlikely."""
+    game = load("kuhn_poker")
+    agent = load_agent("is-mcts(nodes=3000)")
+    agent.begin(game, 0, np.random.default_rng(1), None)
+    agent.observe(None, "Q")
+    agent.act(("pass", "bet"), None)
+    graph, worlds = agent.graph, agent.ranges.asked(0, agent.state)
+    bet = graph.first[worlds.position] + 1
+    graph.ask(bet)
+    known = graph.states.behind(worlds.known, graph.token[bet])[:, 1]
+    answers = graph.first[graph.child[bet]][:, None] + np.arange(2)
+    told = agent.kept.chances(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
+    np.testing.assert_allclose(told.sum(axis=1), 1.0)
+    king = [agent.graph.key(state) for state in known.tolist()].index("K bet")
+    assert told[king, 1] > 0.8

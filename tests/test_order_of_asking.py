@@ -12,11 +12,11 @@ import pytest
 
 import infoset.search.range_search
 import infoset.search.ranges
-import infoset.search.subgame_agent
 from infoset import load
 from infoset.match.match import play_match
 from infoset.match.series import play_series
 from infoset.search.agent import Search, SearchAgent
+from infoset.search.monte_carlo import Budget
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.search.range_search import Effort, SubgameSolver
 from infoset.search.ranges import Ranges
@@ -99,7 +99,7 @@ def digest() -> str:
     for name in GAMES:
         graph = explore(load(name))
         found.update(repr(list(rows(solver_of(graph), asked(GameTree.unroll(graph))).values())).encode())
-    found.update(repr(row_after(searching(1, worlds=2, steps=1))).encode())
+    found.update(repr(row_after(searching(1, sets=2, steps=1))).encode())
     return found.hexdigest()
 
 
@@ -165,9 +165,9 @@ def test_chances_are_told_although_the_clock_of_the_last_move_ran_out() -> None:
 RAISED = ((None, "Qh"), ("call", None), (None, "raise"))
 
 
-def searching(draws: int, **parameters) -> SubgameAgent:
+def searching(draws: int, seed: int = 0, **effort) -> SubgameAgent:
     """An agent for Leduc poker's first player, with a generator of its own for what it draws in the game."""
-    agent = SubgameAgent(seconds_per_move=60.0, **parameters)
+    agent = SubgameAgent(Budget(nodes=20_000, seed=seed), "order-2", Effort(**effort))
     agent.begin(load("leduc_poker"), 0, np.random.default_rng(draws), None)
     return agent
 
@@ -178,15 +178,14 @@ def row_after(agent: SubgameAgent, asked: bool = False) -> list[float] | None:
         if asked and own_move is not None:
             agent.act(("call", "raise"), None)
         agent.observe(own_move, observation)
-    return agent.row(("fold", "call", "raise"), None)
+    return agent.row(("fold", "call", "raise"), np.inf)
 
 
 def test_an_agent_that_knows_no_positions_finds_the_same_in_every_game() -> None:
-    row = row_after(searching(1, worlds=2, steps=2))
-    assert row_after(searching(2, worlds=2, steps=2), asked=True) == row
+    row = row_after(searching(1, sets=2, steps=2))
+    assert row_after(searching(2, sets=2, steps=2), asked=True) == row
 
 
-def test_worlds_are_drawn_from_the_seed_and_what_was_seen(monkeypatch) -> None:
-    monkeypatch.setattr(infoset.search.subgame_agent, "MAX_EXACT", 1)
-    found = [row_after(searching(draws, worlds=2, steps=1, seed=seed)) for draws, seed in ((1, 0), (2, 0), (1, 1))]
+def test_worlds_are_drawn_from_the_seed_and_what_was_seen() -> None:
+    found = [row_after(searching(draws, seed, sets=1, steps=1)) for draws, seed in ((1, 0), (2, 0), (1, 1))]
     assert found[0] == found[1] != found[2]

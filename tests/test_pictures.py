@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from infoset import Game, Nature, ProductForm, Stage, load
-from infoset.base import Action, InformationState, Observed, Picture, State, Step
+from infoset.base import Action, InformationState, Observed, Picture, State, Step, own_token
 from infoset.catalog import known_games
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import parse_gdl
 from infoset.match.match import execute
 from infoset.match.replay import MatchStep
-from infoset.search.beliefs import own_token
 from infoset.view.pictures import picture_text, seen, token_words, whole
 
 ALIKE = ("pommerman:", "gdl:blind_tic_tac_toe_x")  # Pommerman has its own tests, the others differ in a rule only

@@ -6,12 +6,12 @@ import pytest
 from infoset import load
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import parse_gdl
-from infoset.search.beliefs import ExactBelief, uniform
-from infoset.search.ranges import Range, Ranges, drawn, order_two
+from infoset.search.models import uniform
+from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.roots import order_two
 from infoset.search.state_values import informed_values
-from infoset.search.subgame import order_two_root
 from infoset.tree.graph import explore
-from test_beliefs import states_asked, told
+from slow_beliefs import ExactBelief, order_two_root, states_asked, told
 
 GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "goofspiel(num_cards=3)", "leduc_poker"]
 

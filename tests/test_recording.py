@@ -17,12 +17,11 @@ import pytest
 from rich.console import Console
 
 import infoset
-from infoset.base import Game, InformationState
+from infoset.base import Game, InformationState, own_token
 from infoset.errors import FormatError, ParameterError
 from infoset.match.replay import Fault, Match, replay_steps
 from infoset.pommerman import state as st
 from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.search.beliefs import own_token
 from infoset.view import bundle as bundles
 from infoset.view import recording as recordings
 from infoset.view import recording_text

@@ -7,8 +7,7 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
-from infoset.search.beliefs import uniform
-from infoset.search.models import by_number
+from infoset.search.models import by_number, uniform
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import ENTRIES, InfosetTable
 from infoset.solvers.sampling.sampled_response import SampledResponse

@@ -347,3 +347,10 @@ class Rehearsed(Protocol):
     def rehearsal(self) -> str:
         """Its name: it plays a few moves before a clock runs, so that none of them compiles on its own time."""
         ...
+
+
+def own_token(move: Action | None, observation: Observation) -> Token | None:
+    """By what an information state grows; ``None`` where a step leaves it as it was."""
+    if move is None and observation is None:
+        return None
+    return (move, () if observation is None else observation)

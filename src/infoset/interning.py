@@ -74,11 +74,26 @@ def distinct(values: LongArray) -> tuple[LongArray, LongArray]:
     >>> distinct(np.array([7, 3, 7]))
     (array([7, 3]), array([0, 1, 0]))
     """
-    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return values[first[order]], place[inverse]
+    values = values.astype(np.int64, copy=False)
+    slots = np.full(1 << (SPARE * len(values)).bit_length(), EMPTY, dtype=np.int64)
+    met, place = np.empty_like(values), np.empty_like(values)
+    return met[: _distinct(values, slots, met, place)].copy(), place
+
+
+@kernel
+def _distinct(values, slots, met, place):
+    """Write the values that differ to ``met`` and the place of each to ``place``; returns how many there are."""
+    last, count = np.uint64(len(slots) - 1), 0
+    for k in range(len(values)):
+        word = (np.uint64(values[k]) + STRIDE) * FIRST_MIX
+        slot = ((word ^ (word >> np.uint64(29))) * SECOND_MIX) >> np.uint64(20) & last
+        while slots[slot] != EMPTY and met[slots[slot]] != values[k]:
+            slot = (slot + np.uint64(1)) & last
+        if slots[slot] == EMPTY:
+            slots[slot], met[count] = count, values[k]
+            count += 1
+        place[k] = slots[slot]
+    return count
 
 
 def longer(array: A, size: int) -> A:

@@ -7,12 +7,11 @@ from time import monotonic
 from typing import NamedTuple
 
 from infoset import signs
-from infoset.base import InformationState, Step
+from infoset.base import InformationState, Step, own_token
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.names import move_words
-from infoset.search.beliefs import own_token
 from infoset.solvers.study import Move
 from infoset.solving import Solution, solve
 

@@ -19,11 +19,19 @@ from infoset.learn.tree_play import EXPLORATION
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.search.monte_carlo import Budget, GraphAgent, most_visited, seed_of
-from infoset.search.range_search import AVERAGE, STOPPING, Effort, RangeSearch, SubgameSolver
+from infoset.search.range_search import (
+    AVERAGE,
+    MOST_STEPS,
+    PER_WORLD,
+    ROOTS,
+    STOPPING,
+    Effort,
+    RangeSearch,
+    SubgameSolver,
+)
 from infoset.search.ranges import Range, Ranges
 from infoset.search.resolving import ContinualResolving
-from infoset.search.subgame_agent import MOST_STEPS, PER_WORLD, ROOTS
-from infoset.search.tree_search import DEEPEST, OWN, STATE, TreeSearch
+from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.warm_up import ready
 
 
@@ -77,7 +85,7 @@ class GuidedAgent(GraphAgent):
     def prepare(self) -> None:
         self.encoding.follow(self.graph)
         by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
-        self.kept = TreeSearch(self.graph, self.leaves_of, by, self.player, EXPLORATION, DEEPEST, seed, guided=True)
+        self.kept = TreeSearch(self.graph, self.leaves_of, by, self.player, EXPLORATION, seed, guided=True)
 
     @one_thread()
     def search(self, roots: Range, size: int, until: float) -> FloatArray:

@@ -28,7 +28,7 @@ from infoset.learn.propositions import Facts, Propositions
 from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.names import check_range
 from infoset.search.ranges import Range, Ranges
-from infoset.search.tree_search import DEEPEST, OWN, STATE, TreeSearch
+from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.growing import NO_MENU, OUTSIDE
 
@@ -93,7 +93,7 @@ class TreeGames(Games):
         samples = [self._random_states(rng)] if self.iteration == 0 and self.training.first else []
         seed = int(rng.integers(2**31))
         by = STATE if graph.open else OWN
-        search = TreeSearch(graph, self.leaves, by, 0, EXPLORATION, DEEPEST, seed, guided=True)
+        search = TreeSearch(graph, self.leaves, by, 0, EXPLORATION, seed, guided=True)
         ranges = Ranges(graph, seed=seed, most=self.training.worlds)
         try:
             while side.running.any() and time.monotonic() < self.until:

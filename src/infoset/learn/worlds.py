@@ -7,8 +7,8 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.learn.encoding import Encoding
+from infoset.search.range_search import MOST_STEPS
 from infoset.search.ranges import Range
-from infoset.search.subgame_agent import MOST_STEPS
 from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree

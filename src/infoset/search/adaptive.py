@@ -14,14 +14,13 @@ from math import inf, log
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Observation
+from infoset.base import Action, Agent, Game, Observation, own_token
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
 from infoset.policies.simple import AskedPolicy
 from infoset.search.agent import Search, SearchAgent
-from infoset.search.beliefs import Model, own_token
-from infoset.search.models import by_edge, model_of
+from infoset.search.models import Model, by_edge, model_of
 from infoset.search.ranges import Ranges
 from infoset.tree.graph import NO_TOKEN, explore
 from infoset.warm_up import ready

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -21,15 +21,24 @@ from infoset.names import check_choice, check_range
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.tabular import TabularPolicy
-from infoset.search.beliefs import Model, uniform
-from infoset.search.models import by_number, model_of, response_to
-from infoset.search.monte_carlo import IsMcts, Uct
+from infoset.search.models import Model, by_number, model_of, response_to, uniform
+from infoset.search.monte_carlo import Budget, IsMcts, Uct
 from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.range_search import AVERAGE, KNOWN_ROOTS, STOPPING, Effort, RangeSearch, SubgameSolver
+from infoset.search.range_search import (
+    AVERAGE,
+    KNOWN_ROOTS,
+    MOST_STEPS,
+    ORDER_TWO,
+    ROOTS,
+    STOPPING,
+    Effort,
+    RangeSearch,
+    SubgameSolver,
+)
 from infoset.search.ranges import Ranges
 from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
 from infoset.search.state_values import informed_values, random_values
-from infoset.search.subgame_agent import MOST_STEPS, ORDER_TWO, ROOTS, SubgameAgent
+from infoset.search.subgame_agent import SubgameAgent
 from infoset.search.subgraph import Values
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
@@ -277,7 +286,9 @@ class _Planner:
         if self.oracle:  # the two modes are never mixed
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
         if p.method in ROOTS:
-            agent = SubgameAgent(p.worlds, p.seconds_per_move, p.method, p.steps or MOST_STEPS, p.seed)
+            effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
+            effort = replace(effort, histories=p.nodes or effort.histories)
+            agent = SubgameAgent(Budget(p.seconds_per_move, p.nodes, seed=p.seed), p.method, effort)
             return agent, f"{p.method}: searched move by move, because {why}"
         if getattr(self.game, "everybody_sees", False):
             uct = Uct(p.seconds_per_move, p.nodes, seed=p.seed)

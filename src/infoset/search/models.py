@@ -7,20 +7,27 @@ to any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from infoset.base import FloatArray, Game, LongArray
+from infoset.base import Action, FloatArray, Game, InformationState, LongArray
 from infoset.match.agents import load_agent
 from infoset.policies.simple import AskedPolicy, asked_everywhere
-from infoset.search.beliefs import Model, uniform
 from infoset.search.ranges import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.sequence_form import SequenceForm
+
+Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
+"""What others are held to play: from player, information state and moves to chances that sum to one."""
+
+
+def uniform(player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+    """Every move as likely as any other."""
+    return [1 / len(legal)] * len(legal)
 
 
 def model_of(game: Game, name: str) -> Model:

@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, Observation, Token
+from infoset.base import Action, FloatArray, Game, Observation, Token, own_token
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
-from infoset.search.beliefs import own_token
 from infoset.search.ranges import Range, Ranges, drawn
-from infoset.search.tree_search import DEEPEST, OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
+from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN, free_memory
 from infoset.tree.growing import GrowingGraph, growing_graph
@@ -223,12 +222,12 @@ class GraphAgent:
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
-    def grown(self, by: int, exploration: float, steps: int, number: int = 0) -> TreeSearch:
+    def grown(self, by: int, exploration: float, number: int = 0, flat: bool = False) -> TreeSearch:
         """A search with no node yet; ``number`` tells those of one moment apart."""
         graph, playouts = self.graph, self.budget.playouts
         seed = seed_of(self.seed, self.moved, number)
         leaves = RandomPlays(graph, playouts, seed)
-        return TreeSearch(graph, leaves, by, self.player, exploration, steps, seed)
+        return TreeSearch(graph, leaves, by, self.player, exploration, seed, flat)
 
     def leaves(self) -> int:
         """How many leaves may be valued."""
@@ -269,7 +268,7 @@ class FlatMcAgent(GraphAgent):
     name = "flat-mc"
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        search = self.grown(SEARCHERS, 1e6, 1)
+        search = self.grown(SEARCHERS, 1e6, flat=True)
         self.walk(search, roots, self.leaves(), until)
         visits, paid = search.seen(search.key(roots), size)
         row = np.zeros(size)
@@ -305,7 +304,7 @@ class UctAgent(GraphAgent):
             )
 
     def prepare(self) -> None:
-        self.kept = self.grown(STATE, self.exploration, DEEPEST)
+        self.kept = self.grown(STATE, self.exploration)
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)
@@ -340,7 +339,9 @@ class IsMctsAgent(GraphAgent):
         self.by, self.exploration = OWN if budget.observers == MULTI else SEARCHERS, budget.exploration
 
     def prepare(self) -> None:
-        self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration, DEEPEST)
+        self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration)
+        if self.kept.rule.by == OWN:
+            self.ranges.moves = self.kept.chances
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)
@@ -378,7 +379,7 @@ class PimcAgent(GraphAgent):
         worlds = drawn(roots, self.worlds, np.random.default_rng(seed_of(self.seed, self.moved)))
         votes, began = np.zeros(size), time.monotonic()
         for k in range(worlds.size):
-            search = self.grown(STATE, self.exploration, DEEPEST, k)
+            search = self.grown(STATE, self.exploration, k)
             share = until if self.budget.nodes else began + (until - began) * (k + 1) / worlds.size
             one = worlds.take(np.array([k]))
             self.walk(search, one, -(-self.leaves() // worlds.size), share)

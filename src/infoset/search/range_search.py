@@ -1,34 +1,37 @@
-"""Plays by solving, at every move, the game from its range on; for games whose positions were all found before.
-
-As ``SubgameAgent``, of which it is the faster twin: beliefs, subgames and what lies behind their horizon come from
-arrays, some hundred times as many edges a second.
-"""
+"""Plays by solving, at every move, the game from its range on."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token
-from infoset.clock import uninterrupted
+from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token, own_token
+from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
-from infoset.search.beliefs import own_token
-from infoset.search.ranges import Range, Ranges, common_root, drawn, order_two
-from infoset.search.subgame_agent import MARGIN, MOST_STEPS, ORDER_TWO, PER_WORLD, ROOTS
+from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.roots import common_root, order_two
 from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN
+from infoset.tree.growing import GrowingGraph
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
+MARGIN = 0.6  # of the clock
+MOST_STEPS = 100
+OWN, ORDER_TWO, PER_WORLD = ROOTS = ("own", "order-2", "per-world")
+"""Where a subgame begins: in the worlds of one's own information set; also in those that the others hold possible, so
+that they are not told one's secret (after Zhang & Sandholm 2021: the knowledge graph cut at distance two); or in each
+world by itself, the policies averaged (Partridge & Thielscher 2022, 3.3: fuses strategies, for comparison)."""
 CHUNK = 25  # iterations between two looks at the clock
 AVERAGE, RANDOM = STOPPING = ("average", "random")
 """What is played of the iterations that solve a subgame: their average; or the profile of one drawn at random, as the
@@ -112,9 +115,13 @@ class SubgameSolver:
         """So long for the next rows."""
         if self.cut and self.consistent:  # the others may have been held to what was cut short
             self.ranges.forget()
-        self.cut = False
-        self.until = time.monotonic() + MARGIN * seconds
-        self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * max(seconds, 0.0)))
+        self.allow_until(time.monotonic() + MARGIN * seconds)
+
+    def allow_until(self, until: float) -> None:
+        """The next rows have to be found by then, a moment of ``time.monotonic``."""
+        self.cut, self.until = False, until
+        seconds = max(until - time.monotonic(), 0.0) / MARGIN
+        self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * seconds))
 
     def row(self, player: int, state: int) -> list[float] | None:
         """The average profile's chances at an information set; ``None`` where no subgame fits, or no history leads."""
@@ -163,11 +170,28 @@ class SubgameSolver:
             except BudgetError:
                 self._too_large()
         if self.root in (COMMON, ORDER_TWO):
-            return order_two(self.ranges, player, state, sets, others, rng, self.until)
-        return drawn(self.ranges.asked(player, state), sets, rng)
+            try:
+                with self._held(1 / 4):
+                    return order_two(self.ranges, player, state, sets, others, rng, self.until)
+            except BudgetError:  # what others hold possible is too much
+                self._too_large()
+        with self._held(1 / 2):
+            return drawn(self.ranges.asked(player, state), sets, rng)
+
+    def _held(self, share: float) -> AbstractContextManager[None]:
+        """A graph that grows, for this thread alone and for that share of the time that is left."""
+        graph = self.ranges.graph
+        if not isinstance(graph, GrowingGraph):
+            return nullcontext()
+        now = time.monotonic()
+        return graph.held(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
 
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
+        with self._held(1 / 2):
+            return self._deepest_held(worlds)
+
+    def _deepest_held(self, worlds: Range) -> GameTree | None:
         found, told, most = None, self.root == PER_WORLD, self.most
         for depth in range(1, self.effort.steps + 1):
             if found is not None and time.monotonic() > self.until:

@@ -1,7 +1,8 @@
-"""What a player must reckon with, where the positions of a game are known: exact beliefs as arrays.
+"""What a player must reckon with: the histories that explain what it saw, as arrays.
 
-``beliefs`` asks the states of a game; here all is read from the graph, and every information state's range is worked
-out once from the one before it, however many games are played.
+All is read from the game's graph, and every information state's range is worked out once from the one before it,
+however many games are played.  It is exact where it fits; of more than ``most`` histories so many are drawn, and where
+none of those explains what is seen next, others are drawn from the start on (``Draws``).
 
 Information states are numbered as they are met, so those numbers only tell one state from another: what is found for a
 state, to the last bit, must not depend on what was asked before.  Rows therefore stand in the order in which the graph
@@ -10,7 +11,6 @@ leads to them, and whatever is drawn is drawn from the state's own tokens (``Ran
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from math import inf
@@ -19,13 +19,16 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray
+from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Token
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import InformationStates
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
-from infoset.tree.growing import GrowingGraph, GrowingStates
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, spread
+from infoset.tree.growing import GrowingGraph, GrowingStates, Numbered
 
 MAX_RANGE = 100_000  # histories; of more, so many are drawn
+AGAIN = 64  # histories that are drawn where nothing is left of a range
+TRIES = 10_000  # walks from the start, at most
+ALIVE = 1e-12  # a smaller chance is rounding: nothing is left there
 MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
 
 Movers: TypeAlias = npt.NDArray[np.int8]
@@ -44,6 +47,11 @@ class Range(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.position)
+
+    @property
+    def effective(self) -> float:
+        """How many histories with equal weights would say as much (Kish 1965)."""
+        return float(self.weight.sum() ** 2 / max(float((self.weight**2).sum()), 1e-300)) if self.size else 0.0
 
     def take(self, rows: LongArray | IntArray) -> Range:
         return Range(self.position[rows], self.known[rows], self.weight[rows])
@@ -79,7 +87,7 @@ def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
     return merged(picked._replace(weight=np.ones(count)))
 
 
-def whole(graph: GameGraph) -> Range:
+def whole(graph: Graph) -> Range:
     """The start of a game."""
     return Range(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
 
@@ -87,8 +95,10 @@ def whole(graph: GameGraph) -> Range:
 class Graph(Protocol):
     """Positions, all of them (``GameGraph``) or as far as they were asked for (``GrowingGraph``)."""
 
-    players: tuple[str, ...]
-
+    @property
+    def players(self) -> tuple[str, ...]: ...
+    @property
+    def name(self) -> str: ...
     @property
     def player(self) -> Movers: ...
     @property
@@ -103,7 +113,14 @@ class Graph(Protocol):
     def probability(self) -> FloatArray: ...
     @property
     def token(self) -> IntArray: ...
+    @property
+    def payoffs(self) -> FloatArray: ...
+    @property
+    def menus(self) -> Numbered[tuple[Action, ...]] | list[tuple[Action, ...]]: ...
+    @property
+    def tokens(self) -> Numbered[Token] | list[Token]: ...
     def ask(self, edges: LongArray) -> None: ...
+    def ends(self, edges: LongArray) -> BoolArray: ...
     def moves(self, position: int) -> tuple[Action, ...]: ...
     def decides(self, positions: LongArray, player: int) -> BoolArray: ...
 
@@ -129,6 +146,8 @@ class Ranges:
         self.states = graph.states if isinstance(graph, GrowingGraph) else InformationStates(graph)
         self.kept: OrderedDict[int, Range] = OrderedDict()
         self.entries = 0
+        self.thinned: set[int] = set()  # states whose ranges are not whole
+        self.drawn_again = 0  # how often nothing was left of a range, and others were drawn
 
     def key(self, state: int) -> str:
         """The readable key of an information state."""
@@ -157,6 +176,9 @@ class Ranges:
         found = self.kept[state]
         for below in reversed(path):
             found = self._advance(found, player, below)
+            if not found.size and below in self.thinned:
+                self.drawn_again += 1
+                found = Draws(self, below, self.generator(below)).draw(min(AGAIN, self.most))
             self._keep(below, found)
         return found
 
@@ -201,6 +223,7 @@ class Ranges:
     def forget(self) -> None:
         """Work out every range anew from here on."""
         self.kept.clear()
+        self.thinned.clear()
         self.entries = 0
 
     def move_to(self, graph: GrowingGraph, state: int) -> int:
@@ -209,17 +232,22 @@ class Ranges:
         last = state
         while last not in self.kept and self.states.parent[last] >= 0:
             last = int(self.states.parent[last])
+        thinned = last in self.thinned
         found = self._few(self.kept[last], last) if last in self.kept else whole(self.graph)
         position = graph.positions_of(self.graph, found.position)
         numbers = graph.states_of(self.graph, np.append(found.known, [last, state]))
         self.graph, self.states = graph, graph.states
         self.forget()
         self._keep(int(numbers[-2]), Range(position, numbers[:-2].reshape(found.known.shape), found.weight))
+        self.thinned |= {int(numbers[-2])} if thinned else set()
         return int(numbers[-1])
 
     def _few(self, found: Range, state: int) -> Range:
         """No more of them than are wanted."""
-        return drawn(found, self.most, self.generator(state)) if found.size > self.most else found
+        if found.size <= self.most:
+            return found
+        self.thinned.add(state)
+        return drawn(found, self.most, self.generator(state))
 
     def _spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
         """All edges out of positions."""
@@ -235,6 +263,8 @@ class Ranges:
 
     def _advance(self, found: Range, player: int, state: int) -> Range:
         """One token further, to ``state``: what the others did meanwhile, as likely as it is."""
+        if self.states.parent[state] in self.thinned:
+            self.thinned.add(state)
         now, ended, token = self._few(found, state), [], self.states.token[state]
         while now.size:
             after, over = self._edge(now, player, token)
@@ -263,7 +293,7 @@ class Ranges:
         return Range(child, known, weight[fits]), np.asarray(seen[fits] == token)
 
     def _own_move(self, token: int) -> object:
-        return (self.graph.source.token(token) if isinstance(self.graph, GrowingGraph) else self.graph.tokens[token])[0]
+        return self.graph.tokens[token][0]
 
     def _chances(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
         """How likely the edges are: nature's by the rules, the player's own surely, the others' by the model."""
@@ -291,80 +321,98 @@ class Ranges:
         return found
 
 
-def order_two(
-    ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
-) -> Range:
-    """Worlds of one's own, and those that the others then hold possible: in these one knows something else.
+class _Place(NamedTuple):
+    """A history on the way to an information state; what follows it, and with what chances, less what is dead."""
 
-    At most ``sets`` worlds of one's own are drawn, and ``others`` beside each; a world of another's range weighs what
-    it does there, scaled so that those which are also one's own weigh what they do in one's own
-    (``subgame.order_two_root``).  From the moment ``until`` on no more are added.
+    after: Range
+    there: BoolArray  # (K,) whether that is the state
+    alive: FloatArray  # (K,)
+
+
+class Draws:
+    """Histories that explain what a player saw, drawn one after the other from the start of the game.
+
+    A walk that comes to nothing is remembered, and so is every place behind which all are dead: no mistake is made
+    twice (Partridge & Thielscher 2022, 3.2).  ``true`` draws stand for how likely histories are: each weighs the chance
+    of what was alive at the places on its way.  Others, for training, weigh alike, and walk to all that may follow
+    with a chance of at least one in so many.
 
     >>> import numpy as np
-    >>> from infoset.search.ranges import Ranges, order_two
-    >>> from infoset.tree.graph import explore
-    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
-    >>> king = ranges.behind(0, ranges.graph.tokens.index((None, "K")))
-    >>> root = order_two(ranges, 0, king, sets=2, others=2, rng=np.random.default_rng(1))
-    >>> len(root.weight) > len(ranges.asked(0, king).weight)
-    True
+    >>> from infoset.search.ranges import Draws, Ranges
+    >>> from infoset.tree.growing import growing_graph
+    >>> ranges = Ranges(growing_graph(infoset.load("gdl:monty_hall")))
+    >>> number = ranges.graph.source.token_number
+    >>> door = ranges.behind(0, number(0, (("choose", 1), ())))
+    >>> len(Draws(ranges, door, np.random.default_rng(1)).draw(20).weight)      # the car is behind one of three
+    3
     """
-    mine = drawn(ranges.asked(player, state), sets, rng)
-    if not mine.size:
-        return mine
-    parts = [mine]
-    for p in range(mine.known.shape[1]):
-        for k in dict.fromkeys(mine.known[:, p].tolist()) if p != player else []:
-            theirs = ranges.until(ranges.of(p, k), player, p)
-            here = (theirs.known[:, player] == state) & np.isin(theirs.position, mine.position)
-            if (share := float(theirs.weight[here].sum())) <= 0.0 or time.monotonic() > until:
-                continue
-            scale = mine.weight[mine.known[:, p] == k].sum() / share
-            away = theirs.take(np.flatnonzero(~here))
-            total = away.weight.sum()
-            if total > 0.0:
-                away = drawn(away._replace(weight=away.weight / total), others, rng)
-                parts.append(away._replace(weight=away.weight * total * scale))
-    found = Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
-    rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
-    found = found.take(np.sort(first)) if len(rows) < found.size else found
-    return found._replace(weight=found.weight / found.weight.sum())
 
+    def __init__(self, ranges: Ranges, state: int, rng: np.random.Generator, true: bool = True) -> None:
+        self.ranges, self.state, self.rng, self.true = ranges, state, rng, true
+        self.player, tokens = ranges.states.path(state)
+        way = [self.player]
+        for token in tokens:
+            way.append(ranges.behind(way[-1], token))
+        self.next = dict(zip(way, tokens, strict=False))
+        self.places: dict[tuple[int, ...], _Place] = {}
+        self.walks = 0
 
-def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
-    """All worlds that somebody holds possible in one of these worlds: as far as common knowledge goes.
+    def draw(self, count: int) -> Range:
+        """So many, equal ones as one; fewer where ``TRIES`` walks do not find them, or the graph's clock rings.
 
-    A world weighs what chance and everybody's moves make of it, beside the others.  Raises ``BudgetError`` where there
-    are more than ``most``.
-    """
-    mine = ranges.asked(player, state)
-    if not mine.size:
-        return mine
-    found = dict(zip(map(tuple, _rows(mine)), mine.weight.tolist(), strict=True))
-    asked = {(player, state)}
-    todo = list(found)
-    while todo:
-        world = todo.pop()
-        for p, k in enumerate(world[1:]):
-            if (p, k) in asked:
-                continue
-            asked.add((p, k))
-            theirs = ranges.until(ranges.of(p, k), player, p)
-            weights = dict(zip(map(tuple, _rows(theirs)), theirs.weight.tolist(), strict=True))
-            here = [row for row in weights if row in found]
-            if not here:
-                continue
-            scale = sum(found[row] for row in here) / max(sum(weights[row] for row in here), 1e-300)
-            fresh = [row for row in weights if row not in found]
-            found |= {row: scale * weights[row] for row in fresh}
-            todo += fresh
-            if len(found) > most:
-                raise BudgetError(f"common knowledge allows more than {most:,} worlds")
-    worlds = np.array(list(found), dtype=np.int64)
-    weight = np.array(list(found.values()))
-    return Range(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
+        Raises ``BudgetError`` where that is before the first.
+        """
+        start = whole(self.ranges.graph)
+        if self.state == self.player:
+            return start
+        until = self.walks + TRIES
+        found: list[Range] = []
+        while len(found) < count and self.walks < until:
+            self.walks += 1
+            try:
+                one = self._walk(start)
+            except BudgetError:
+                if not found:
+                    raise
+                break
+            found += [one] if one is not None else []
+            if one is None and not self._place(start).alive.sum() > ALIVE:
+                break
+        if not found:
+            return start.take(np.zeros(0, dtype=np.int64))
+        return merged(Range(*[np.concatenate(parts) for parts in zip(*found, strict=True)]))
 
+    def _walk(self, now: Range) -> Range | None:
+        """To the state, if it comes to that."""
+        way: list[tuple[_Place, int]] = []
+        weight = 1.0
+        while True:
+            place = self._place(now)
+            running = np.cumsum(place.alive)
+            if not len(running) or running[-1] <= ALIVE:
+                self._bury(way)
+                return None
+            k = min(int(np.searchsorted(running, self.rng.random() * running[-1], side="right")), len(running) - 1)
+            weight *= float(running[-1]) if self.true else 1.0
+            way.append((place, k))
+            now = place.after.take(np.array([k]))._replace(weight=np.ones(1))
+            if place.there[k]:
+                return now._replace(weight=np.array([weight]))
 
-def _rows(found: Range) -> list[list[int]]:
-    rows: list[list[int]] = np.column_stack([found.position, found.known]).tolist()
-    return rows
+    def _place(self, now: Range) -> _Place:
+        key = (int(now.position[0]), *now.known[0].tolist())
+        if key not in self.places:
+            after, over = self.ranges._edge(now, self.player, self.next[key[1 + self.player]])
+            lasts = np.flatnonzero(self.ranges.graph.player[after.position] != TERMINAL)
+            after = after.take(lasts)
+            alive = after.weight if self.true else after.weight + 1 / max(len(lasts), 1)
+            self.places[key] = _Place(after, over[lasts] & (after.known[:, self.player] == self.state), alive.copy())
+        return self.places[key]
+
+    @staticmethod
+    def _bury(way: list[tuple[_Place, int]]) -> None:
+        while way:
+            place, k = way.pop()
+            place.alive[k] = 0.0
+            if place.alive.sum() > ALIVE:
+                break

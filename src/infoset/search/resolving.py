@@ -20,8 +20,8 @@ from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
 from infoset.names import check_range
 from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
+from infoset.search.range_search import MARGIN
 from infoset.search.ranges import Ranges
-from infoset.search.subgame_agent import MARGIN
 from infoset.search.subgraph import Values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.loop import LoopSolver

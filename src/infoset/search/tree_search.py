@@ -39,6 +39,7 @@ DEEPEST = 256  # edges of a walk
 STATE, OWN, SEARCHERS = NODES_BY = range(3)
 SMALLEST_BATCH, LARGEST_BATCH = 8, 256
 ROUND = 4  # positions inside steps that a walk makes between two questions, for each player
+TRUST, DOUBT = 0.9, 4.0  # of how often moves were made: at most so much; half of it after so many for each move
 UNIT = 1.0 / (1 << 53)
 
 Leaves: TypeAlias = Callable[[LongArray], tuple[FloatArray, FloatArray | None]]
@@ -110,7 +111,7 @@ class Rule(NamedTuple):
     exploration: float  # of payoffs between 0 and 1
     low: FloatArray  # (n,) least payoffs
     span: FloatArray  # (n,) greatest payoffs less the least
-    steps: int  # decisions of a walk that are made by nodes; the others are random
+    flat: bool  # whether only the searcher's first decision is made by a node; the others are random
     guided: bool  # whether moves have priors
 
 
@@ -214,8 +215,8 @@ def _decide(g, tree, rule, walks, b, p):
     mover, size = g.player[p], g.size[p]
     if size == 1:
         return np.int64(g.first[p])
-    if walks.length[b] >= rule.steps:
-        walks.fresh[b] = True
+    if rule.flat and (walks.length[b] > 0 or mover != rule.searcher):
+        walks.fresh[b] = walks.length[b] > 0
         return np.int64(g.first[p]) + below(walks.stream[b], size)
     key = _key(g, rule, p, mover, walks.known[b])
     if tree.node[key] == NO_NODE:
@@ -347,13 +348,14 @@ class TreeSearch:
 
     def __init__(
         self, graph: GrowingGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
-        steps: int = DEEPEST, seed: int = 0, guided: bool = False,
+        seed: int = 0, flat: bool = False, guided: bool = False,
     ) -> None:  # fmt: skip
-        """``guided``: whether ``leaves`` tells priors."""
+        """``flat``: whether only the searcher's first decision is made by a node; ``guided``: whether ``leaves`` tells
+        priors."""
         self.graph, self.leaves = graph, leaves
         low, high = graph.source.bounds
         n = len(graph.players)
-        self.rule = Rule(by, searcher, exploration, np.full(n, low), np.full(n, max(high - low, 1e-9)), steps, guided)
+        self.rule = Rule(by, searcher, exploration, np.full(n, low), np.full(n, max(high - low, 1e-9)), flat, guided)
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
@@ -458,6 +460,21 @@ class TreeSearch:
     def key(self, roots: Range) -> int:
         """The node of the searcher in the step that begins in these worlds."""
         return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
+
+    def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
+        """How likely edges (K,) are by how often the searches made them, of whoever moves there and knows ``known``
+        (K,): with equal chances where it was seldom asked.  Where nodes are what everybody knows (``OWN``)."""
+        g, tree = self.graph.arrays, self.tree
+        at = g.source[edges]
+        size = g.size[at]
+        found = np.asarray(1.0 / size)
+        met = np.flatnonzero(known < len(tree.node))
+        met = met[tree.node[known[met]] != NO_NODE]
+        times = tree.times[known[met]]
+        move = tree.node[known[met]] + (edges - g.first[at])[met]
+        trust = TRUST * times / (times + DOUBT * size[met])
+        found[met] += trust * (tree.visits[move] / np.maximum(times, 1.0) - found[met])
+        return found
 
     def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:
         """How often each move of a node was made, and what it paid in the mean."""

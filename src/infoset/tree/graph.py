@@ -134,6 +134,10 @@ class GameGraph:
         """The moves of whoever moves at a position, or nature's answers."""
         return self.menus[int(self.content[position])]
 
+    def ends(self, edges: LongArray) -> BoolArray:
+        """(K,) whether edges end a step."""
+        return np.asarray(self.completes[edges])
+
     def decides(self, positions: LongArray, player: int) -> BoolArray:
         """(K,) whether a player has a move in the step that begins, or goes on, at positions (K,)."""
         return np.asarray(self.deciders[positions, player])

@@ -12,10 +12,10 @@ which the step began.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from math import inf
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ OUTSIDE = -1
 POSITIONS, EDGES, STATES, PAYOFFS = range(4)
 MAX_ENTRIES = 1 << 30
 PORTION = 2048  # edges that are asked for between two looks at the clock and at the memory
+
+
+T = TypeVar("T")
 
 
 class Growth(NamedTuple):
@@ -292,6 +295,16 @@ class Source(Protocol):
         """Bytes of what it keeps, estimated where Python objects are kept."""
 
 
+class Numbered(Generic[T]):
+    """What stands behind numbers, read like a list."""
+
+    def __init__(self, of: Callable[[int], T]) -> None:
+        self.of = of
+
+    def __getitem__(self, number: int) -> T:
+        return self.of(number)
+
+
 class GrowingGraph:
     """A game's positions as far as they were asked for.  Who asks, or reads what may grow, has it ``held``.
 
@@ -399,6 +412,10 @@ class GrowingGraph:
         offset = np.cumsum(sizes) - sizes
         return np.arange(len(source)) - np.repeat(offset - g.first[positions], sizes), source
 
+    def ends(self, edges: LongArray) -> BoolArray:
+        """(K,) whether edges end a step, of those that were asked for."""
+        return np.asarray(self.arrays.via[self.arrays.child[edges]] == OUTSIDE)
+
     def decides(self, positions: LongArray, player: int) -> BoolArray:
         """(K,) whether a player has a move in the step that begins, or goes on, at positions (K,)."""
         g = self.arrays
@@ -420,6 +437,26 @@ class GrowingGraph:
     def high(self) -> float:
         """The greatest payoff, as far as is known."""
         return self.source.bounds[1]
+
+    @property
+    def name(self) -> str:
+        """Of the game."""
+        return self.game.name
+
+    @property
+    def menus(self) -> Numbered[tuple[Action, ...]]:
+        """By their numbers."""
+        return Numbered(self.source.menu)
+
+    @property
+    def tokens(self) -> Numbered[Token]:
+        """By their numbers."""
+        return Numbered(self.source.token)
+
+    @property
+    def payoffs(self) -> FloatArray:
+        """(rows, n)"""
+        return self.arrays.payoffs
 
     @property
     def player(self) -> npt.NDArray[np.int8]:

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from infoset.base import Game, InformationState, Step, Teamed
+from infoset.base import Game, InformationState, Step, Teamed, own_token
 from infoset.catalog import READERS, load_named
 from infoset.errors import ParameterError, one_line
 from infoset.match.replay import Fault, Match, MatchStep, replay_steps
-from infoset.search.beliefs import own_token
 from infoset.view.pictures import action_words, seen, token_words, whole
 
 MAX_BYTES = 24_000_000

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
-from infoset.base import Action, Game, InformationState, Narrated, Picture, Pictured, Step, Token
+from infoset.base import Action, Game, InformationState, Narrated, Picture, Pictured, Step, Token, own_token
 from infoset.errors import one_line
 from infoset.match.replay import MatchStep
-from infoset.search.beliefs import own_token
 from infoset.view.pictures.text import picture_text
 from infoset.view.pictures.words import MAX_WORDS, action_words
 

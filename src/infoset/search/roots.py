@@ -1,0 +1,91 @@
+"""Where a subgame begins: worlds of one's own information state, and what others hold possible in them."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+
+import numpy as np
+
+from infoset.errors import BudgetError
+from infoset.search.ranges import Range, Ranges, drawn
+
+
+def order_two(
+    ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
+) -> Range:
+    """Worlds of one's own, and those that the others then hold possible: in these one knows something else.
+
+    At most ``sets`` worlds of one's own are drawn, and ``others`` beside each; a world of another's range weighs what
+    it does there, scaled so that those which are also one's own weigh what they do in one's own
+    (the knowledge graph cut at distance two, after Zhang & Sandholm 2021).  From the moment ``until`` on none is added.
+
+    >>> import numpy as np
+    >>> from infoset.search.ranges import Ranges
+    >>> from infoset.search.roots import order_two
+    >>> from infoset.tree.graph import explore
+    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
+    >>> king = ranges.behind(0, ranges.graph.tokens.index((None, "K")))
+    >>> root = order_two(ranges, 0, king, sets=2, others=2, rng=np.random.default_rng(1))
+    >>> len(root.weight) > len(ranges.asked(0, king).weight)
+    True
+    """
+    mine = drawn(ranges.asked(player, state), sets, rng)
+    if not mine.size:
+        return mine
+    parts = [mine]
+    for p in range(mine.known.shape[1]):
+        for k in dict.fromkeys(mine.known[:, p].tolist()) if p != player else []:
+            theirs = ranges.until(ranges.of(p, k), player, p)
+            here = (theirs.known[:, player] == state) & np.isin(theirs.position, mine.position)
+            if (share := float(theirs.weight[here].sum())) <= 0.0 or time.monotonic() > until:
+                continue
+            scale = mine.weight[mine.known[:, p] == k].sum() / share
+            away = theirs.take(np.flatnonzero(~here))
+            total = away.weight.sum()
+            if total > 0.0:
+                away = drawn(away._replace(weight=away.weight / total), others, rng)
+                parts.append(away._replace(weight=away.weight * total * scale))
+    found = Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+    rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
+    found = found.take(np.sort(first)) if len(rows) < found.size else found
+    return found._replace(weight=found.weight / found.weight.sum())
+
+
+def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
+    """All worlds that somebody holds possible in one of these worlds: as far as common knowledge goes.
+
+    A world weighs what chance and everybody's moves make of it, beside the others.  Raises ``BudgetError`` where there
+    are more than ``most``.
+    """
+    mine = ranges.asked(player, state)
+    if not mine.size:
+        return mine
+    found = dict(zip(map(tuple, _rows(mine)), mine.weight.tolist(), strict=True))
+    asked = {(player, state)}
+    todo = list(found)
+    while todo:
+        world = todo.pop()
+        for p, k in enumerate(world[1:]):
+            if (p, k) in asked:
+                continue
+            asked.add((p, k))
+            theirs = ranges.until(ranges.of(p, k), player, p)
+            weights = dict(zip(map(tuple, _rows(theirs)), theirs.weight.tolist(), strict=True))
+            here = [row for row in weights if row in found]
+            if not here:
+                continue
+            scale = sum(found[row] for row in here) / max(sum(weights[row] for row in here), 1e-300)
+            fresh = [row for row in weights if row not in found]
+            found |= {row: scale * weights[row] for row in fresh}
+            todo += fresh
+            if len(found) > most:
+                raise BudgetError(f"common knowledge allows more than {most:,} worlds")
+    worlds = np.array(list(found), dtype=np.int64)
+    weight = np.array(list(found.values()))
+    return Range(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
+
+
+def _rows(found: Range) -> list[list[int]]:
+    rows: list[list[int]] = np.column_stack([found.position, found.known]).tolist()
+    return rows

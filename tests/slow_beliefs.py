@@ -1,0 +1,194 @@
+"""Beliefs as slow twins of ``search.ranges``: the states of a game, filtered forward in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset import load
+from infoset.base import Action, Game, InformationState, State, Step, Token, own_token
+from infoset.clock import ENDLESS, Clock
+from infoset.errors import BudgetError
+from infoset.match.agents import RandomAgent
+from infoset.match.match import play_match
+from infoset.search.models import Model, uniform
+
+MAX_WORLDS = 100_000
+
+
+class World(NamedTuple):
+    """One way things may be: a state, what every player knows in it, and how likely it is beside other worlds.
+
+    ``weight`` is a probability where the worlds are all there are.
+    """
+
+    state: State
+    known: tuple[InformationState, ...]
+    weight: float
+
+
+def start_world(game: Game) -> World:
+    """The start, with what every player sees of it."""
+    step, nobody = game.start(), (None,) * len(game.players)
+    return World(step.state, tuple(_grown(((),) * len(nobody), nobody, step)), 1.0)
+
+
+def _grown(known: Sequence[InformationState], moves: Sequence[Action | None], step: Step) -> list[InformationState]:
+    """What the players know after a step."""
+    grown = []
+    for player, move in enumerate(moves):
+        token = own_token(move, step.observation(player))
+        grown.append(known[player] if token is None else (*known[player], token))
+    return grown
+
+
+def steps_from(
+    world: World, player: int, model: Model, token: Token | None = None, clock: Clock = ENDLESS
+) -> Iterator[World]:
+    """The worlds one step further: the others move by ``model``, ``player`` as ``token`` says, or by ``model`` too.
+
+    Raises ``BudgetError`` when the clock runs out.
+    """
+    state = world.state
+    menus: list[list[tuple[Action | None, float]]] = []
+    for p, known in enumerate(world.known):
+        legal = state.legal(p)
+        if not legal:
+            menus.append([(None, 1.0)])
+        elif p == player and token is not None:
+            menus.append([(token[0], 1.0)] if token[0] in legal else [])
+        else:
+            menus.append(list(zip((*legal,), model(p, known, legal), strict=True)))
+    play = getattr(state, "play_unchecked", state.play)
+    for choices in product(*menus):
+        moves = tuple([move for move, _ in choices])
+        weight = world.weight * float(np.prod([chance for _, chance in choices]))
+        if weight > 0.0:
+            for answer, chance in state.chance(moves) or ((None, 1.0),):
+                step = play(moves, answer)
+                clock()
+                yield World(step.state, tuple(_grown(world.known, moves, step)), weight * chance)
+
+
+class ExactBelief:
+    """All worlds, filtered forward.  Those that differ in nothing to come, nor in what anybody knows, are one."""
+
+    def __init__(
+        self, game: Game, player: int, model: Model = uniform, max_worlds: int = MAX_WORLDS, clock: Clock = ENDLESS
+    ) -> None:
+        self.player, self.model, self.max_worlds, self.clock = player, model, max_worlds, clock
+        first = start_world(game)
+        self.target: InformationState = first.known[player]
+        self.weight = {(first.state, first.known): 1.0}
+
+    def observe(self, token: Token) -> None:
+        """Raises ``BudgetError`` where too many worlds would be left, or the clock runs out; then it is of no use."""
+        self.target = (*self.target, token)
+        found: dict[tuple[State, tuple[InformationState, ...]], float] = {}
+        todo = [World(state, known, weight) for (state, known), weight in self.weight.items()]
+        while todo:
+            world = todo.pop()
+            if world.state.terminal:
+                continue
+            acts = bool(world.state.legal(self.player))
+            if acts and token[0] is None:
+                continue
+            for after in steps_from(world, self.player, self.model, token if acts else None, self.clock):
+                if len(after.known[self.player]) == len(world.known[self.player]):
+                    todo.append(after)
+                elif after.known[self.player] == self.target:
+                    key = after.state, after.known
+                    found[key] = found.get(key, 0.0) + after.weight
+            if len(found) + len(todo) > self.max_worlds:
+                raise BudgetError(f"more than {self.max_worlds:,} worlds agree with what was observed")
+        total = sum(found.values())
+        self.weight = {key: weight / total for key, weight in found.items()}
+
+    def worlds(self, count: int) -> list[World]:
+        """The likeliest in which the player has to move, all of them where they are no more than ``count``."""
+        todo = [World(state, known, w) for (state, known), w in self.weight.items()]
+        found: list[World] = []
+        while todo:
+            world = todo.pop()
+            if world.state.legal(self.player):
+                found.append(world)
+            elif not world.state.terminal:
+                after = steps_from(world, self.player, self.model, clock=self.clock)
+                todo += [w for w in after if w.known[self.player] == self.target]
+        total = sum(world.weight for world in found)
+        found = [world._replace(weight=world.weight / total) for world in found]
+        return sorted(found, key=lambda world: -world.weight)[:count]
+
+
+def order_two_root(
+    game: Game,
+    player: int,
+    worlds: Sequence[World],
+    model: Model = uniform,
+    clock: Clock = ENDLESS,
+) -> list[World]:
+    """Also all worlds that some other player, in one of ``worlds``, holds possible, weighted alike.
+
+    A world of another's information set weighs what it does in that player's belief, scaled so that those which also
+    belong to one's own set weigh what they do in one's own.
+    Raises ``BudgetError`` where they are too many, or the clock runs out.
+    """
+    found = {(world.state, world.known): world.weight for world in worlds}
+    own = dict(found)
+    asked: set[tuple[int, InformationState]] = set()
+    for world in worlds:
+        for other in range(len(game.players)):
+            if other == player or (other, world.known[other]) in asked:
+                continue
+            asked.add((other, world.known[other]))
+            theirs = _belief_of(game, other, world.known[other], model, clock)
+            here = theirs.get((world.state, world.known), 0.0)
+            if here > 0.0:
+                scale = own[world.state, world.known] / here
+                for key, weight in theirs.items():
+                    found[key] = max(found.get(key, 0.0), weight * scale)
+    return [World(state, known, weight) for (state, known), weight in found.items()]
+
+
+def _belief_of(
+    game: Game, player: int, known: InformationState, model: Model, clock: Clock
+) -> dict[tuple[State, tuple[InformationState, ...]], float]:
+    belief = ExactBelief(game, player, model, MAX_WORLDS, clock)
+    for token in known[len(belief.target) :]:
+        belief.observe(token)
+    return belief.weight
+
+
+class Recorder(RandomAgent):
+    """Plays at random and keeps what it knew each time it was asked."""
+
+    def begin(self, game, player, rng, deadline) -> None:
+        super().begin(game, player, rng, deadline)
+        self.tokens, self.asked = [], []
+
+    def observe(self, own_move, observation) -> None:
+        self.tokens.append(own_token(own_move, observation))
+
+    def act(self, legal, deadline):
+        if len(legal) > 1:
+            self.asked.append(tuple(self.tokens))
+        return super().act(legal, deadline)
+
+
+def states_asked(name, player, plays=12):
+    """Information states of a player with a choice, from random plays."""
+    game, found = load(name), set()
+    for seed in range(plays):
+        agents = [Recorder() for _ in game.players]
+        play_match(game, agents, seed=seed)
+        found.update(agents[player].asked)
+    return game, sorted(found, key=repr)
+
+
+def told(belief, known, skip):
+    for token in known[skip:]:
+        belief.observe(token)
+    return belief
