@@ -8,12 +8,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, Game, IntArray, LongArray
+from infoset.base import Action, FloatArray, Game, IntArray, LongArray
+from infoset.clock import Clock
 from infoset.errors import UnsupportedGameError
 from infoset.gdl.growth import GroundSource
 from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
 from infoset.tree.growing import NO_MENU, GrowingGraph
+
+PORTION = 32  # positions whose plays are made between two looks at the clock
 
 Facts = npt.NDArray[np.uint8]
 
@@ -79,6 +82,16 @@ class Propositions:
             return np.zeros(0, dtype=np.int32)
         menus = self.source.interned.menus
         return np.asarray(self.column[menus.data[menus.begin[menu] : menus.begin[menu + 1]]])
+
+    def playouts(self, positions: LongArray, each: int, seed: int, clock: Clock) -> FloatArray:
+        """What random plays from positions (K,) pay everybody (K, n) in the mean; of fewer if the clock rings."""
+        parts = [np.zeros((0, self.players))]
+        for begin in range(0, len(positions), PORTION):
+            if not clock.left:
+                break
+            portion = positions[begin : begin + PORTION]
+            parts.append(self.source.playouts(self.graph, portion, each, seed + begin))
+        return np.concatenate(parts)
 
     @cached_property
     def fingerprint(self) -> str:

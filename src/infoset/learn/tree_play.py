@@ -19,7 +19,8 @@ import torch
 from torch import Tensor, nn
 
 from infoset.base import FloatArray, LongArray
-from infoset.errors import BudgetError
+from infoset.clock import Clock
+from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
 from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet
@@ -37,6 +38,7 @@ NOISE, EVEN = 0.25, 0.5  # share of random numbers in the priors of a root, and 
 MOST_BYTES = 1 << 30  # of the buffer
 RANDOM_PLAYS = 16  # from a state that the values learn before the first epoch
 CUT_PLAYS = 16  # from where a game stood when the clock cut it
+PLAYED = 0.9  # of the time that is left; the rest is for such plays
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,18 @@ class TreeGames(Games):
         by = STATE if graph.open else OWN
         search = TreeSearch(graph, self.leaves, by, 0, EXPLORATION, seed, guided=True)
         ranges = Ranges(graph, seed=seed, most=self.training.worlds)
+        now = time.monotonic()
+        self.late = now + PLAYED * (self.until - now)
         try:
-            while side.running.any() and time.monotonic() < self.until:
-                self._move(side, search, ranges, rng)
-        except BudgetError:
-            side.cut(rng, play=False)
+            with graph.held(Clock(self.late)):
+                while side.running.any() and time.monotonic() < self.late:
+                    self._move(side, search, ranges, rng)
+        except ClockError:
+            side.cut(rng, Clock(self.until))
+        except BudgetError:  # games that have no room to go on are left out
+            pass
         else:
-            side.cut(rng)
+            side.cut(rng, Clock(self.until))
         samples.append(side.samples())
         start, _ = self.leaves(np.zeros(1, dtype=np.int64))
         return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()))
@@ -120,7 +127,9 @@ class TreeGames(Games):
         except BudgetError:
             pass
         positions, _ = distinct(np.concatenate(places))
-        worth = encoding.source.playouts(encoding.graph, positions, RANDOM_PLAYS, int(rng.integers(2**31)))
+        until = (time.monotonic() + self.until) / 2
+        worth = encoding.playouts(positions, RANDOM_PLAYS, int(rng.integers(2**31)), Clock(until))
+        positions = positions[: len(worth)]
         nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
         return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
 
@@ -132,13 +141,13 @@ class TreeGames(Games):
         if asked:
             movers = np.repeat([p for _, p in asked], [found.size for found in held])
             union = Range(*[np.concatenate(parts) for parts in zip(*held, strict=True)])
-            search.guide(union, movers)
+            search.guide(union, movers, self.late)
             first = np.cumsum([0, *[found.size for found in held[:-1]]])
             keys = search.keys(union, movers)[first].tolist()
             sizes = [len(self.encoding.columns(int(side.position[g]), p)) for g, p in asked]
             for key, size in dict(zip(keys, sizes, strict=True)).items():
                 search.mix(key, rng.dirichlet(np.full(size, EVEN)), NOISE)
-            search.run(union, self.training.nodes * len(asked))
+            search.run(union, self.training.nodes * len(asked), self.late)
             for each, key, size in zip(asked, keys, sizes, strict=True):
                 visits, _ = search.seen(key, size)
                 total = float(visits.sum())
@@ -149,8 +158,9 @@ class TreeGames(Games):
     def _held(self, side: _SideBySide, game: int, player: int, ranges: Ranges) -> Range:
         """The worlds that a player holds possible."""
         if side.graph.open:
-            return Range(side.position[[game]], side.known[[game]], np.ones(1))
-        return ranges.asked(player, int(side.known[game, player]))
+            return side.place(game)
+        found = ranges.asked(player, int(side.known[game, player]))
+        return found if found.size else side.place(game)  # a belief that is lost: what is so is possible
 
 
 class _SideBySide:
@@ -162,6 +172,10 @@ class _SideBySide:
         self.known = np.tile(np.arange(encoding.players, dtype=np.int64), (games, 1))
         self.payoff = np.full((games, encoding.players), np.nan)
         self.noted: list[_Sample] = []
+
+    def place(self, game: int) -> Range:
+        """Where a game stands."""
+        return Range(self.position[[game]], self.known[[game]], np.ones(1))
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:
@@ -214,12 +228,11 @@ class _SideBySide:
         running = np.cumsum(chances)
         return first + int(min(np.searchsorted(running, rng.random() * running[-1], side="right"), size - 1))
 
-    def cut(self, rng: np.random.Generator, play: bool = True) -> None:
-        """Games that run end as random plays do, or are left out."""
+    def cut(self, rng: np.random.Generator, clock: Clock) -> None:
+        """Games that run end as random plays do, as far as the clock allows."""
         going = np.flatnonzero(self.running)
-        if play and len(going):
-            seed = int(rng.integers(2**31))
-            self.payoff[going] = self.encoding.source.playouts(self.graph, self.position[going], CUT_PLAYS, seed)
+        found = self.encoding.playouts(self.position[going], CUT_PLAYS, int(rng.integers(2**31)), clock)
+        self.payoff[going[: len(found)]] = found
 
     def samples(self) -> Samples:
         """All that was noted of games that came to an end."""
@@ -276,7 +289,9 @@ class TreePlay(Learner):
         for samples in chain.from_iterable(part.samples for part in played):
             self.buffer.add(**samples)
         batches = -(-(self.buffer.added - before) * training.passes // training.batch)
-        losses = [self._learn() for _ in range(max(batches, 1) if self.buffer.added else 0)]
+        losses: list[tuple[float, float]] = []
+        while self.buffer.added and len(losses) < max(batches, 1) and (not losses or time.monotonic() < self.until):
+            losses.append(self._learn())
         self.iteration += 1
         self.games += training.games
         value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()

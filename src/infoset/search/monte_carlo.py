@@ -32,6 +32,8 @@ MARGIN = 0.85  # of the clock: a garbage collection or a busy core may cost the 
 MOST_WORLDS = 4_000  # histories that are kept of what may have happened
 LEAST_WORLDS = 16
 FEWER = 4  # of which that part is left where they take too much time or memory
+HURRIES = 2  # times that the range is tried again with fewer histories
+EASY = 16  # a range that is found in that part of the clock may be larger
 TRIES = 3  # at a move, each on a graph that is begun anew
 ROUNDS = 1_000_000_000
 MULTI, SINGLE = OBSERVERS = ("multi", "single")
@@ -169,10 +171,9 @@ class GraphAgent:
         Raises ``ClockError`` where no time was left to value a leaf, ``BudgetError`` where the graph is full.
         """
         self.full = ""
-        with self.graph.held(Clock(until)):
-            roots = self.roots()
-            if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
-                return None
+        roots = self.roots(legal, until)
+        if roots is None:
+            return None
         chances = self.search(roots, len(legal), until)
         if not chances.any():
             if self.full:
@@ -180,18 +181,32 @@ class GraphAgent:
             raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
         return chances.tolist()  # type: ignore[no-any-return]
 
-    def roots(self) -> Range | None:
-        """The histories in which it has to move now; ``None`` where there is none."""
-        try:
-            found = self._asked()
-        except ClockError:
-            self._reckon_with_fewer()
-            raise
+    def roots(self, legal: tuple[Action, ...], until: float) -> Range | None:
+        """The histories in which it has to move now; ``None`` where none explains what it saw, or offers these moves.
+
+        Half of the clock is for that, then half of what is left, with fewer histories each time; where it is done in no
+        time, there may be more at the next move.  Raises ``ClockError`` where that is not enough, ``BudgetError``.
+        """
+        for last in range(HURRIES, -1, -1):
+            began = time.monotonic()
+            try:
+                with self.graph.held(Clock((began + until) / 2)):
+                    found = self._asked()
+                    offered = (
+                        () if found is None or not found.size else self.graph.menu(int(found.position[0]), self.player)
+                    )
+                break
+            except ClockError:
+                self._reckon_with_fewer()
+                if not last:
+                    raise
+        if time.monotonic() - began < (until - began) / EASY:
+            self.ranges.most = min(MOST_WORLDS, 2 * self.ranges.most)
         if found is None or not found.size:
             self.lost += 1
             self.faults.append(f"no history explains what player {self.player} saw after {self.moved} moves")
             return None
-        return found
+        return found if offered == legal else None
 
     def _reckon_with_fewer(self) -> None:
         """From here on with fewer histories."""

@@ -10,7 +10,6 @@ from math import inf
 import numpy as np
 
 from infoset.base import Action, FloatArray, LongArray
-from infoset.clock import Clock
 from infoset.errors import ClockError
 from infoset.search.monte_carlo import Budget, GraphAgent
 from infoset.search.range_search import Effort, SubgameSolver
@@ -35,11 +34,9 @@ class SubgameAgent(GraphAgent):
 
     def row(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
         """The chances by the deepest subgame that was solved in time."""
-        with self.graph.held(Clock(until)):
-            roots = self.roots()
-            if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
-                return None
-            seed = int(self.ranges.generator(self.state).integers(2**31))
+        if self.roots(legal, until) is None:
+            return None
+        seed = int(self.ranges.generator(self.state).integers(2**31))
         self.leaf = RandomPlays(self.graph, self.budget.playouts, seed)
         if until < inf:
             self.solver.allow_until(until)
