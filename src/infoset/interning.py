@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import LongArray
-from infoset.jit import kernel, linked_kernel
+from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -106,16 +106,33 @@ def longer(array: A, size: int) -> A:
 
 
 @linked_kernel
+@borrowing
+def _mixed(word, more):
+    """One more word of a row."""
+    word = (word ^ np.uint64(more)) * FIRST_MIX + STRIDE
+    return (word ^ (word >> np.uint64(29))) * SECOND_MIX
+
+
+@linked_kernel
+@borrowing
 def hash_row(row):
     """64 bits that depend on every word of a row and on its length."""
     word = np.uint64(len(row))
     for k in range(len(row)):
-        word = (word ^ np.uint64(row[k])) * FIRST_MIX + STRIDE
-        word = (word ^ (word >> np.uint64(29))) * SECOND_MIX
+        word = _mixed(word, row[k])
+    return word ^ (word >> np.uint64(32))
+
+
+@linked_kernel
+@borrowing
+def hash_pair(first, second):
+    """The same of a row of two words."""
+    word = _mixed(_mixed(np.uint64(2), first), second)
     return word ^ (word >> np.uint64(32))
 
 
 @kernel
+@borrowing
 def place_all(slots, begin, data, count):
     """Fill an empty table with rows that all differ."""
     last = np.uint64(len(slots) - 1)
@@ -127,6 +144,7 @@ def place_all(slots, begin, data, count):
 
 
 @kernel
+@borrowing
 def intern(rows, row):
     """The number of ``row``, which is added where it is new; ``with_room`` has made room for it."""
     last = np.uint64(len(rows.slots) - 1)
@@ -149,5 +167,24 @@ def intern(rows, row):
     for k in range(len(row)):
         rows.data[first + k] = row[k]
     rows.begin[number + 1] = first + len(row)
+    rows.size[0] = number + 1
+    return number
+
+
+@inner_kernel
+@borrowing
+def intern_pair(rows, one, other):
+    """``intern`` where all rows have two words, of the row ``one``, ``other``."""
+    last = np.uint64(len(rows.slots) - 1)
+    slot = hash_pair(one, other) & last
+    while rows.slots[slot] != EMPTY:
+        found = rows.slots[slot]
+        if rows.data[2 * found] == one and rows.data[2 * found + 1] == other:
+            return found
+        slot = (slot + np.uint64(1)) & last
+    number = rows.size[0]
+    rows.slots[slot] = number
+    rows.data[2 * number], rows.data[2 * number + 1] = one, other
+    rows.begin[number + 1] = 2 * number + 2
     rows.size[0] = number + 1
     return number

@@ -314,6 +314,8 @@ class GroundSource:
     """The rules of a described game that grounds.  ``stuck`` counts the states, by role, that are no end but in which
     it has no move; they are taken for ends."""
 
+    bounded = True
+
     def __init__(self, rules: GdlRules) -> None:
         assert isinstance(rules.evaluator, ScalarEvaluator)
         self.rules, self.evaluator, self.propnet = rules, rules.evaluator, rules.evaluator.propnet

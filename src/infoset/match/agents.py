@@ -247,6 +247,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
+        "pessimistic": "infoset.search.pessimistic:Pessimistic",
         "pimc": "infoset.search.monte_carlo:Pimc",
         "playground": "infoset.match.agents:playground",
         "policy": "infoset.match.agents:policy",

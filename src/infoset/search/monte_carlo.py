@@ -261,8 +261,18 @@ def seed_of(*numbers: int) -> int:
 
 
 def most_visited(search: TreeSearch, roots: Range, size: int) -> FloatArray:
-    """All on the move that was made most often, of several the one that paid best; nothing where none was made."""
-    visits, paid = search.seen(search.key(roots), size)
+    """All on the move that was made most often, of several the one that paid best; nothing where none was made.
+
+    What is proved counts more: a move that pays as much as can be is made, and one that pays less than another not.
+    """
+    key = search.key(roots)
+    visits, paid = search.seen(key, size)
+    proved = search.proved(key, size)
+    known = ~np.isnan(proved)
+    if known.any():
+        paid = np.where(known, proved, paid)
+        visits[known & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
+        visits[paid >= search.rule.best] = np.inf
     row = np.zeros(size)
     row[np.lexsort((paid, visits))[-1]] = float(visits.any())
     return row

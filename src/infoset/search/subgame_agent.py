@@ -7,15 +7,10 @@ from __future__ import annotations
 
 from math import inf
 
-import numpy as np
-
 from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import ClockError
 from infoset.search.monte_carlo import Budget, GraphAgent
 from infoset.search.range_search import Effort, SubgameSolver
-from infoset.search.tree_search import RandomPlays
-
-PORTION = 64  # leaves that are valued between two looks at the clock
 
 
 class SubgameAgent(GraphAgent):
@@ -36,8 +31,7 @@ class SubgameAgent(GraphAgent):
         """The chances by the deepest subgame that was solved in time."""
         if self.roots(legal, until) is None:
             return None
-        seed = int(self.ranges.generator(self.state).integers(2**31))
-        self.leaf = RandomPlays(self.graph, self.budget.playouts, seed)
+        self.plays = int(self.ranges.generator(self.state).integers(2**31))
         if until < inf:
             self.solver.allow_until(until)
         row = self.solver.row(self.player, self.state)
@@ -47,9 +41,4 @@ class SubgameAgent(GraphAgent):
 
     def _worth(self, positions: LongArray) -> FloatArray:
         """By random plays, while the graph's clock runs."""
-        worth = np.zeros((len(positions), len(self.graph.players)))
-        for begin in range(0, len(positions), PORTION):
-            self.graph.clock()
-            portion = positions[begin : begin + PORTION]
-            worth[begin : begin + PORTION], _ = self.leaf(portion)
-        return worth
+        return self.graph.worth(positions, self.budget.playouts, self.plays)

@@ -27,12 +27,12 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.interning import distinct, hash_row, longer
-from infoset.jit import kernel, linked_kernel
+from infoset.interning import distinct, hash_pair, longer
+from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
 from infoset.search.ranges import Range
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
-from infoset.tree.growing import OPEN, OUTSIDE, STATES, GrowingGraph, enter, grown
+from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, enter, grown
 
 NO_NODE = -1
 DEEPEST = 256  # edges of a walk
@@ -55,11 +55,13 @@ class Tree(NamedTuple):
     visits: FloatArray  # (moves,)
     total: FloatArray  # (moves,)
     prior: FloatArray  # (moves,) with what chances they should be made; equal ones where nothing is known
+    proof: IntArray  # (moves,) the end to which they are proved to lead, or what pays the same; OPEN where none is
     size: LongArray  # (1,) moves in use
 
     @classmethod
     def empty(cls) -> Tree:
-        return cls(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(1, np.int64))
+        a, b, c, d = (np.zeros(0) for _ in range(4))
+        return cls(np.zeros(0, np.int64), a, b, c, d, np.zeros(0, np.int32), np.zeros(1, np.int64))
 
     def with_room(self, keys: int, moves: int) -> Tree:
         """As it is, or longer."""
@@ -67,12 +69,12 @@ class Tree(NamedTuple):
         node[had:] = NO_NODE
         size = int(self.size[0])
         visits, total, prior = (longer(each, size + moves) for each in (self.visits, self.total, self.prior))
-        return Tree(node, longer(self.times, keys), visits, total, prior, self.size)
+        return Tree(node, longer(self.times, keys), visits, total, prior, longer(self.proof, size + moves), self.size)
 
     @property
     def nbytes(self) -> int:
         """Bytes of what is filled."""
-        return 16 * len(self.node) + 24 * int(self.size[0])
+        return 16 * len(self.node) + 28 * int(self.size[0])
 
 
 class Walks(NamedTuple):
@@ -86,6 +88,7 @@ class Walks(NamedTuple):
     key: LongArray  # (B, DEEPEST) nodes
     move: LongArray  # (B, DEEPEST) moves of nodes
     mover: IntArray  # (B, DEEPEST)
+    alone: BoolArray  # (B, DEEPEST) whether nobody else, nor nature, had a choice before the next of these moves
     length: LongArray  # (B,)
     place: LongArray  # (B,) the position in whose step it made nodes, or OPEN
     made: LongArray  # (B, n) the first move of the node that it made for each, or NO_NODE
@@ -97,10 +100,19 @@ class Walks(NamedTuple):
             np.zeros(batch, np.int64), np.full(batch, OPEN, np.int64), np.zeros((batch, players), np.int64),
             np.zeros(batch, np.bool_), np.zeros(batch, np.bool_),
             np.zeros((batch, DEEPEST), np.int64), np.zeros((batch, DEEPEST), np.int64),
-            np.zeros((batch, DEEPEST), np.int32), np.zeros(batch, np.int64),
+            np.zeros((batch, DEEPEST), np.int32), np.zeros((batch, DEEPEST), np.bool_), np.zeros(batch, np.int64),
             np.full(batch, OPEN, np.int64), np.full((batch, players), NO_NODE, np.int64),
             np.zeros((batch, 1), np.uint64),
         )  # fmt: skip
+
+
+class Need(NamedTuple):
+    """What a step of all walks may add."""
+
+    positions: int
+    edges: int
+    states: int  # everybody learns one token at most
+    moves: int  # of nodes
 
 
 class Rule(NamedTuple):
@@ -113,15 +125,19 @@ class Rule(NamedTuple):
     span: FloatArray  # (n,) greatest payoffs less the least
     flat: bool  # whether only the searcher's first decision is made by a node; the others are random
     guided: bool  # whether moves have priors
+    best: float  # what nobody can be paid more than; infinite where that is not known
+    proves: bool  # whether ends prove what moves pay: where all see everything
 
 
 @linked_kernel
+@borrowing
 def _uniform(stream):
     """A number in [0, 1)."""
     return (next_word(stream) >> np.uint64(11)) * UNIT
 
 
 @linked_kernel
+@borrowing
 def _drawn(cumulative, stream):
     """A place by running sums of weights."""
     point, begin, end = _uniform(stream) * cumulative[-1], 0, len(cumulative) - 1
@@ -135,6 +151,7 @@ def _drawn(cumulative, stream):
 
 
 @linked_kernel
+@borrowing
 def _answer(g, p, stream):
     """One of nature's answers."""
     point, last = _uniform(stream), g.first[p] + g.size[p] - 1
@@ -146,22 +163,27 @@ def _answer(g, p, stream):
 
 
 @linked_kernel
-def _chosen(tree, first, size, times, rule, mover):
+@borrowing
+def _chosen(g, tree, first, size, times, rule, mover):
     """The move with the highest upper confidence bound (UCB1); one that was never made comes first."""
     best, found = -np.inf, first
     reach = rule.exploration * np.sqrt(np.log(times + 1.0))
     low, span = rule.low[mover], rule.span[mover]
     for k in range(first, first + size):
         visits = tree.visits[k]
-        if visits == 0.0:
+        if tree.proof[k] != OPEN:
+            bound = (g.payoffs[g.content[tree.proof[k]], mover] - low) / span
+        elif visits == 0.0:
             return k
-        bound = (tree.total[k] / visits - low) / span + reach / np.sqrt(visits)
+        else:
+            bound = (tree.total[k] / visits - low) / span + reach / np.sqrt(visits)
         if bound > best:
             best, found = bound, k
     return found
 
 
 @linked_kernel
+@borrowing
 def _guided(tree, first, size, times, rule, mover):
     """The move with the highest mean payoff and share of the prior (PUCT); one that was never made is held to pay what
     its node does."""
@@ -180,12 +202,11 @@ def _guided(tree, first, size, times, rule, mover):
 
 
 @kernel
+@borrowing
 def _begin(roots, known, cumulative, seed, made, walks):
     """Walks number ``made`` and on: each in a world by its weight."""
-    row = np.empty(2, dtype=np.int64)
     for b in range(len(walks.over)):
-        row[0], row[1] = seed, made + b
-        walks.stream[b, 0] = hash_row(row)
+        walks.stream[b, 0] = hash_pair(seed, made + b)
         world = _drawn(cumulative, walks.stream[b])
         walks.position[b] = roots[world]
         for i in range(known.shape[1]):
@@ -193,6 +214,7 @@ def _begin(roots, known, cumulative, seed, made, walks):
 
 
 @linked_kernel
+@borrowing
 def _key(g, rule, p, mover, known):
     """The node of whoever moves at a position."""
     if rule.by == STATE:
@@ -201,15 +223,17 @@ def _key(g, rule, p, mover, known):
 
 
 @linked_kernel
+@borrowing
 def _make_node(tree, key, size):
     """A node that nobody has visited."""
     node = tree.size[0]
     tree.node[key], tree.times[key], tree.size[0] = node, 0.0, node + size
     for k in range(node, node + size):
-        tree.visits[k], tree.total[k], tree.prior[k] = 0.0, 0.0, 1.0 / size
+        tree.visits[k], tree.total[k], tree.prior[k], tree.proof[k] = 0.0, 0.0, 1.0 / size, OPEN
 
 
 @linked_kernel
+@borrowing
 def _decide(g, tree, rule, walks, b, p):
     """The edge that whoever moves at a position takes; ``OPEN`` where the walk ends, as its node is new."""
     mover, size = g.player[p], g.size[p]
@@ -231,15 +255,22 @@ def _decide(g, tree, rule, walks, b, p):
     elif rule.guided:
         k = _guided(tree, k, size, tree.times[key], rule, mover)
     else:
-        k = _chosen(tree, k, size, tree.times[key], rule, mover)
+        k = _chosen(g, tree, k, size, tree.times[key], rule, mover)
     tree.visits[k] += 1.0
     tree.times[key] += 1.0
-    walks.key[b, walks.length[b]], walks.move[b, walks.length[b]], walks.mover[b, walks.length[b]] = key, k, mover
-    walks.length[b] += 1
+    last = walks.length[b]
+    walks.key[b, last], walks.move[b, last], walks.mover[b, last], walks.alone[b, last] = key, k, mover, True
+    walks.length[b] = last + 1
+    if rule.proves and last and key // g.menus.shape[1] == walks.key[b, last - 1] // g.menus.shape[1]:
+        walks.alone[b, last - 1], walks.alone[b, last] = False, False
+    if tree.proof[k] != OPEN:
+        walks.position[b] = tree.proof[k]
+        return np.int64(OPEN)
     return np.int64(g.first[p]) + k - tree.node[key]
 
 
 @linked_kernel
+@borrowing
 def _goes_on(g, walks, b, p):
     """Whether a walk has a decision before it."""
     if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.known.shape[1]:
@@ -248,6 +279,7 @@ def _goes_on(g, walks, b, p):
 
 
 @linked_kernel
+@borrowing
 def _cross(g, states, rule, walks, b):
     """Behind the edge before which a walk stands."""
     edge = walks.edge[b]
@@ -258,47 +290,113 @@ def _cross(g, states, rule, walks, b):
     walks.position[b], walks.edge[b] = g.child[edge], OPEN
 
 
-@kernel
-def _walk(g, states, tree, rule, walks, asked):
-    """Let every walk take one step, or an answer of nature; returns how many edges must be asked for before the next.
-
-    All stand still there, whether their edges were asked for or not: else what they learn would depend on it.  All
-    arrays have room for them.
-    """
-    count = 0
-    for b in range(len(walks.over)):
-        if not walks.over[b] and walks.edge[b] != OPEN:
-            _cross(g, states, rule, walks, b)
-        while not walks.over[b]:
-            p, edge = walks.position[b], np.int64(OPEN)
-            if g.player[p] == CHANCE:
-                edge = np.int64(_answer(g, p, walks.stream[b]))
-            elif _goes_on(g, walks, b, p):
-                edge = _decide(g, tree, rule, walks, b, p)
-            if edge == OPEN:
-                walks.over[b] = True
-                break
-            behind = enter(g, edge)
-            if behind != OPEN and g.player[behind] >= 0 and g.via[behind] != OUTSIDE:
-                walks.position[b] = behind
-                continue
+@linked_kernel
+@borrowing
+def _step(g, states, tree, rule, walks, b):
+    """Let a walk take one step, or an answer of nature.  Returns whether its edge has to be asked for then."""
+    if walks.edge[b] != OPEN:
+        _cross(g, states, rule, walks, b)
+    while True:
+        p, edge = walks.position[b], np.int64(OPEN)
+        if g.player[p] == CHANCE:
+            edge = np.int64(_answer(g, p, walks.stream[b]))
+            if walks.length[b]:
+                walks.alone[b, walks.length[b] - 1] = False
+        elif _goes_on(g, walks, b, p):
+            edge = _decide(g, tree, rule, walks, b, p)
+        if edge == OPEN:
+            walks.over[b] = True
+            return False
+        behind = enter(g, edge)
+        if behind == OPEN or g.player[behind] < 0 or g.via[behind] == OUTSIDE:
             walks.edge[b] = edge
-            if behind == OPEN:
-                asked[count] = edge
-                count += 1
-            break
+            return behind == OPEN
+        walks.position[b] = behind
+
+
+@linked_kernel
+@borrowing
+def _has_room(g, states, tree, rule, need):
+    """Whether a step of all walks fits the arrays."""
+    n, size = g.menus.shape[1], g.filled
+    keys = size[STATES] * n
+    if rule.by != STATE:
+        keys = (states.size[0] + need.states) * (1 if rule.by == OWN else n)
+    return (
+        size[POSITIONS] + need.positions <= len(g.player)
+        and size[EDGES] + need.edges <= len(g.child)
+        and states.size[0] + need.states < len(states.begin)
+        and 2 * (states.size[0] + need.states) <= min(len(states.data), len(states.slots))
+        and keys <= len(tree.node)
+        and tree.size[0] + need.moves <= len(tree.visits)
+    )
+
+
+@kernel
+@borrowing
+def _walk(g, states, tree, rule, walks, need, asked):
+    """Let all walks take a step after the other until edges must be asked for; returns how many, 0 where all are over
+    or the arrays have no room for one more step.
+
+    All stand still before what is asked for, also those whose edges were asked for before: else what they learn would
+    depend on it.
+    """
+    count, goes_on = 0, True
+    while goes_on and not count and _has_room(g, states, tree, rule, need):
+        goes_on = False
+        for b in range(len(walks.over)):
+            if not walks.over[b]:
+                goes_on = True
+                if _step(g, states, tree, rule, walks, b):
+                    asked[count] = walks.edge[b]
+                    count += 1
     return count
 
 
+@linked_kernel
+@borrowing
+def _best_proof(g, tree, rule, key, end):
+    """What a node is proved to come to, one of whose moves leads to ``end``; OPEN where that is not known."""
+    n = g.menus.shape[1]
+    mover = key % n
+    if g.payoffs[g.content[end], mover] >= rule.best:
+        return end
+    best, node = end, tree.node[key]
+    for k in range(node, node + g.choices[g.menus[key // n, mover]]):
+        if tree.proof[k] == OPEN:
+            return np.int64(OPEN)
+        if g.payoffs[g.content[tree.proof[k]], mover] > g.payoffs[g.content[best], mover]:
+            best = np.int64(tree.proof[k])
+    return best
+
+
+@linked_kernel
+@borrowing
+def _prove(g, tree, rule, walks, b):
+    """What the end of a walk proves of the moves that led there (Winands et al. 2008)."""
+    end = walks.position[b]
+    if g.player[end] != TERMINAL:
+        return
+    for k in range(walks.length[b] - 1, -1, -1):
+        if end == OPEN or not walks.alone[b, k]:
+            return
+        tree.proof[walks.move[b, k]] = end
+        end = _best_proof(g, tree, rule, walks.key[b, k], end)
+
+
 @kernel
-def _learn(tree, walks, leaf, worth):
+@borrowing
+def _learn(g, tree, rule, walks, leaf, worth):
     """What the walks came to, for all nodes on their way."""
     for b in range(len(leaf)):
+        if rule.proves:
+            _prove(g, tree, rule, walks, b)
         for k in range(walks.length[b]):
             tree.total[walks.move[b, k]] += worth[leaf[b], walks.mover[b, k]]
 
 
 @kernel
+@borrowing
 def _set_priors(g, tree, walks, row, prior):
     """The priors of the nodes that walks made, each as it is at the place ``row`` of what was valued."""
     for b in range(len(row)):
@@ -310,6 +408,7 @@ def _set_priors(g, tree, walks, row, prior):
 
 
 @kernel
+@borrowing
 def _mean_priors(tree, keys, movers, sizes, weight, prior):
     """The priors of nodes, made where there are none, as the weighted means of what is said of their worlds (K,)."""
     for j in range(len(keys)):
@@ -324,6 +423,7 @@ def _mean_priors(tree, keys, movers, sizes, weight, prior):
 
 
 @kernel
+@borrowing
 def _undo(tree, walks):
     """As if these walks, of which nothing was learnt, had made no move."""
     for b in range(len(walks.over)):
@@ -355,7 +455,9 @@ class TreeSearch:
         self.graph, self.leaves = graph, leaves
         low, high = graph.source.bounds
         n = len(graph.players)
-        self.rule = Rule(by, searcher, exploration, np.full(n, low), np.full(n, max(high - low, 1e-9)), flat, guided)
+        span, proves = np.full(n, max(high - low, 1e-9)), graph.open and by == STATE
+        best = high if graph.source.bounded else inf
+        self.rule = Rule(by, searcher, exploration, np.full(n, low), span, flat, guided, best, proves)
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
@@ -391,18 +493,19 @@ class TreeSearch:
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
-            g = graph.room(batch * n * ROUND, batch * n * ROUND * widest)
-            states = graph.states.room(batch * n)  # everybody learns one token at most
-            keys = int(g.filled[STATES]) if self.rule.by == STATE else len(graph.states) + batch * n
-            self.tree = self._room(keys if self.rule.by == OWN else keys * n, batch * n * widest)
-            if count := _walk(g, states, self.tree, self.rule, walks, asked):
+            need = Need(batch * n * ROUND, batch * n * ROUND * widest, batch * n, batch * n * widest)
+            g = graph.room(need.positions, need.edges)
+            states = graph.states.room(need.states)
+            keys = int(g.filled[STATES]) if self.rule.by == STATE else len(graph.states) + need.states
+            self.tree = self._room(keys if self.rule.by == OWN else keys * n, need.moves)
+            if count := _walk(g, states, self.tree, self.rule, walks, need, asked):
                 graph.ask(asked[:count])
         self.walks += batch
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
         points = np.concatenate([walks.position, walks.place[decided]])
         leaf, row = distinct(points)  # as walks came to them: their numbers depend on what was asked for before
         worth, prior = self._worth(leaf)
-        _learn(self.tree, walks, row[:batch], worth)
+        _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], worth)
         if prior is not None:
             made = np.zeros(batch, dtype=np.int64)
             made[decided] = row[batch:]
@@ -483,6 +586,13 @@ class TreeSearch:
             return np.zeros(size), np.zeros(size)
         visits = self.tree.visits[first : first + size].copy()
         return visits, self.tree.total[first : first + size] / np.maximum(visits, 1.0)
+
+    def proved(self, key: int, size: int) -> FloatArray:
+        """What each move of the searcher's node is proved to pay it; NaN where nothing is."""
+        first = int(self.tree.node[key]) if key < len(self.tree.node) else NO_NODE
+        end = self.tree.proof[first : first + size] if first != NO_NODE else np.full(size, OPEN)
+        g = self.graph.arrays
+        return np.where(end == OPEN, np.nan, g.payoffs[g.content[end], self.rule.searcher])
 
     def forget(self) -> None:
         """Begin with no node."""

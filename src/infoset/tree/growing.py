@@ -23,8 +23,8 @@ import numpy.typing as npt
 from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, Token
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.interning import Rows, intern, longer
-from infoset.jit import kernel, linked_kernel
+from infoset.interning import Rows, intern, intern_pair, longer
+from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.names import information_key
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, free_memory
 
@@ -33,6 +33,7 @@ NO_MENU = -1
 OUTSIDE = -1
 POSITIONS, EDGES, STATES, PAYOFFS = range(4)
 MAX_ENTRIES = 1 << 30
+PLAYED = 64  # positions from which plays are made between two looks at the clock
 PORTION = 2048  # edges that are asked for between two looks at the clock and at the memory
 
 
@@ -92,6 +93,7 @@ class Growth(NamedTuple):
 
 
 @linked_kernel
+@borrowing
 def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
     """A new position with its edges, all of them open."""
     p, e = g.filled[POSITIONS], g.filled[EDGES]
@@ -106,12 +108,14 @@ def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: 
 
 
 @kernel
+@borrowing
 def add_choice(g: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
     """A position at which nature answers a joint move."""
     return add_position(g, CHANCE, content, size, state, via)
 
 
 @linked_kernel
+@borrowing
 def enter(g, edge):
     """The position behind an edge, made where it stands inside a step; ``OPEN`` where the source has to be asked."""
     found = g.child[edge]
@@ -131,6 +135,7 @@ def enter(g, edge):
 
 
 @kernel
+@borrowing
 def enter_all(g, edges, asked):
     """Enters edges; those that are left to the source go to ``asked``, each once.  Returns how many."""
     count = 0
@@ -142,6 +147,7 @@ def enter_all(g, edges, asked):
 
 
 @kernel
+@borrowing
 def begin_state(g: Any, state: Any, terminal: Any, content: Any, nature: Any) -> Any:
     """The position in which a state's step begins; ``nature`` is the menu of nature where nobody else moves."""
     if terminal:
@@ -154,14 +160,14 @@ def begin_state(g: Any, state: Any, terminal: Any, content: Any, nature: Any) ->
 
 
 @linked_kernel
+@borrowing
 def grown(states, known, token):
     """The information state behind one more token; ``states`` has room for it."""
-    row = np.empty(2, dtype=np.int64)
-    row[0], row[1] = known, token
-    return intern(states, row)
+    return intern_pair(states, np.int64(known), np.int64(token))
 
 
 @kernel
+@borrowing
 def _behind(states, known, tokens):
     """Information states (K, n) after tokens (K, n), in place."""
     for k in range(len(known)):
@@ -171,6 +177,7 @@ def _behind(states, known, tokens):
 
 
 @kernel
+@borrowing
 def _mark_parents(parent, marked):
     """The parents of marked information states too, and theirs."""
     for k in range(len(parent) - 1, -1, -1):
@@ -179,6 +186,7 @@ def _mark_parents(parent, marked):
 
 
 @kernel
+@borrowing
 def _owners(parent, owner):
     """Whose information states they are."""
     for k in range(len(parent)):
@@ -186,6 +194,7 @@ def _owners(parent, owner):
 
 
 @kernel
+@borrowing
 def _take_over(states, needed, parent, token, number):
     """Information states of another tree, parents first, under their tokens here: their numbers."""
     for k in range(len(needed)):
@@ -283,6 +292,9 @@ class Source(Protocol):
     @property
     def bounds(self) -> tuple[float, float]:
         """The least and the greatest payoff, as far as is known."""
+
+    bounded: bool
+    """Whether there are no payoffs beyond these bounds."""
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
@@ -384,6 +396,18 @@ class GrowingGraph:
             asked = np.unique(asked[: enter_all(g, portion, asked)])
             if len(asked):
                 self.source.ask(self, asked)
+
+    def worth(self, positions: LongArray, each: int, seed: int) -> FloatArray:
+        """(K, n) what positions (K,) at which a step begins pay at an end, else what ``each`` random plays from them
+        pay in the mean.  Raises ``ClockError``."""
+        over = self.arrays.player[positions] == TERMINAL
+        found: FloatArray = self.arrays.payoffs[np.where(over, self.arrays.content[positions], 0)]
+        going = np.flatnonzero(~over)
+        for begin in range(0, len(going), PLAYED):
+            self.clock()
+            rows = going[begin : begin + PLAYED]
+            found[rows] = self.source.playouts(self, positions[rows], each, seed + begin)
+        return found
 
     def positions_of(self, other: GrowingGraph, positions: LongArray) -> LongArray:
         """Positions (K,) of another graph of the game, at which steps begin, as they are called here."""

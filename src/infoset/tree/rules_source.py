@@ -39,6 +39,8 @@ class RulesSource:
     counts the steps in which that was so.
     """
 
+    bounded = False
+
     def __init__(self, game: Game, everybody_sees: bool = False) -> None:
         self.game, self.open = game, everybody_sees
         self.number: dict[tuple[type, State], int] = {}
