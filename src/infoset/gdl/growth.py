@@ -490,8 +490,10 @@ class GroundSource:
         """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
         states = self.interned.states
         words = states.data[: int(states.size[0]) * self.width].view(np.uint64).reshape(-1, self.width)
-        starts = graph.arrays.state[positions].astype(np.int64)
-        found, broken = playouts_from(self.propnet, self.rules.seats, words, starts, each, seed, MAX_PLAYOUT)
+        starts, g = graph.arrays.state[positions].astype(np.int64), graph.arrays
+        menus = g.menus[starts]
+        turns = np.argmax(np.where(menus == NO_MENU, 0, g.choices[menus]) > 1, axis=1)
+        found, broken = playouts_from(self.propnet, self.rules.seats, words, starts, turns, each, seed, MAX_PLAYOUT)
         self.broken += broken
         return found
 

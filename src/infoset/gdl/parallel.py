@@ -18,7 +18,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.gdl.propnet import AND, GOALS, NEXT, NO_NODE, PLAY, SEES, PropNet
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_length, add_stuck
-from infoset.jit import count_ones, inner_kernel, kernel, linked_kernel, lowest_one
+from infoset.jit import borrowing, count_ones, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, generators, next_row
 
 MAX_WORDS = 32  # words in a row: 2048 plays side by side
@@ -53,12 +53,14 @@ class Net(NamedTuple):
 
 
 @linked_kernel
+@borrowing
 def _mask(literal):
     """All ones for a negated literal."""
     return np.uint64(0) - np.uint64(literal & 1)
 
 
 @linked_kernel
+@borrowing
 def _gate(kind, first_input, inputs, rows, node):
     """Work out the row of one gate."""
     begin, end = first_input[node], first_input[node + 1]
@@ -108,25 +110,42 @@ def _rise(kind, first_input, inputs, rows, begin, end):
                 grown |= rows[node, w] != before[w]
 
 
+@linked_kernel
+@borrowing
+def _empty(row):
+    """Whether no bit of a row is set."""
+    found = np.uint64(0)
+    for w in range(len(row)):
+        found |= row[w]
+    return found == 0
+
+
 @inner_kernel
-def _count(legal, rows, planes, carry):
-    """How many moves are legal in each play, as bit planes, the lowest first."""
-    planes[:] = 0
+@borrowing
+def _count(legal, rows, active, planes, carry):
+    """How many moves are legal in each active play, as bit planes, the lowest first; returns how many planes that
+    takes."""
+    planes[0] = 0
+    used = 1
     for k in range(len(legal)):
         mask, source = _mask(legal[k]), rows[legal[k] >> 1]
         for w in range(len(carry)):
-            carry[w] = source[w] ^ mask
-        p = 0
-        while (1 << p) <= k + 1:  # so many planes hold a count of k + 1
+            carry[w] = (source[w] ^ mask) & active[w]
+        for p in range(used):
             plane = planes[p]
             for w in range(len(carry)):
                 kept = plane[w]
                 plane[w] = kept ^ carry[w]
                 carry[w] &= kept
-            p += 1
+        if not _empty(carry):
+            for w in range(len(carry)):
+                planes[used, w] = carry[w]
+            used += 1
+    return used
 
 
 @linked_kernel
+@borrowing
 def _bound(planes, limit, masks, none):
     """The largest number allowed, one below the count; all ones up to its highest bit; plays whose count is zero."""
     none[:] = FULL
@@ -140,6 +159,7 @@ def _bound(planes, limit, masks, none):
 
 
 @inner_kernel
+@borrowing
 def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator):
     """A uniform number up to ``limit`` for every pending play, as bit planes, by rejection.
 
@@ -167,6 +187,7 @@ def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator)
 
 
 @inner_kernel
+@borrowing
 def _take(legal, does, rows, active, drawn, line):
     """Make the legal move at which the drawn number has counted down to zero."""
     for k in range(len(legal)):
@@ -190,14 +211,32 @@ def _take(legal, does, rows, active, drawn, line):
 
 
 @inner_kernel
+@borrowing
+def _take_only(legal, does, rows, active):
+    """Make the only legal move."""
+    for k in range(len(legal)):
+        if does[k] != NO_NODE:
+            mask, source, target = _mask(legal[k]), rows[legal[k] >> 1], rows[does[k]]
+            for w in range(len(active)):
+                target[w] = (source[w] ^ mask) & active[w]
+
+
+@inner_kernel
+@borrowing
 def _choose(legal, does, rows, active, planes, lines, generator):
     """A uniform legal move of one role in every active play; plays without one are stuck, and no longer active.
 
     Returns whether there are such: their bits are in ``lines[0]``.
     """
     stuck, pending = lines[0], lines[1]
-    count, limit, masks, trial, drawn = planes[0], planes[1], planes[2], planes[3], planes[4]
-    _count(legal, rows, count, pending)
+    used = _count(legal, rows, active, planes[0], pending)
+    count, limit, masks, trial, drawn = (
+        planes[0, :used],
+        planes[1, :used],
+        planes[2, :used],
+        planes[3, :used],
+        planes[4, :used],
+    )
     _bound(count, limit, masks, stuck)
     left = np.uint64(0)
     for w in range(len(active)):
@@ -207,12 +246,16 @@ def _choose(legal, does, rows, active, planes, lines, generator):
     if left:
         for w in range(len(active)):
             active[w] = pending[w]
+    if used == 1:
+        _take_only(legal, does, rows, active)
+        return left != 0
     _draw(limit, masks, drawn, trial, pending, lines[2], lines[3], lines[4], generator)
     _take(legal, does, rows, active, drawn, lines[2])
     return left != 0
 
 
 @inner_kernel
+@borrowing
 def _score(first_goal, goals, rows, done, lines, tally):
     """Count the goal values of the plays that are done; of several, the first."""
     found, again = lines[0], lines[1]
@@ -232,6 +275,7 @@ def _score(first_goal, goals, rows, done, lines, tally):
 
 
 @linked_kernel
+@borrowing
 def _measure(done, began, step, tally):
     """Note the lengths of the plays that are done."""
     for w in range(len(done)):
@@ -242,6 +286,7 @@ def _measure(done, began, step, tally):
 
 
 @inner_kernel
+@borrowing
 def _restart(done, running, left, began, step):
     """Begin new plays in place of those that are done while some are left to begin: ``done`` keeps the bits of those
     begun, ``running`` loses the others.  Returns how many are left.
@@ -261,6 +306,7 @@ def _restart(done, running, left, began, step):
 
 
 @inner_kernel
+@borrowing
 def _give_up(active, done, began, latest, tally):
     """Plays that began at ``latest`` or before, and go on, are done.  Returns when the oldest of the others began."""
     oldest = np.int64(NEVER)
@@ -277,6 +323,7 @@ def _give_up(active, done, began, latest, tally):
 
 
 @linked_kernel
+@borrowing
 def _note_stuck(role, stuck, rows, state, tally):
     """Count the plays in which a role is stuck; ``state`` is room for the words of one."""
     for w in range(len(stuck)):
@@ -290,20 +337,12 @@ def _note_stuck(role, stuck, rows, state, tally):
 
 
 @linked_kernel
+@borrowing
 def _read_state(rows, w, lane, state):
     """The state of one play as words, from the rows behind the first."""
     state[:] = 0
     for k in range(len(rows)):
         state[k >> 6] |= ((rows[k, w] >> lane) & ONE) << np.uint64(k & 63)
-
-
-@linked_kernel
-def _empty(row):
-    """Whether no bit of a row is set."""
-    found = np.uint64(0)
-    for w in range(len(row)):
-        found |= row[w]
-    return found == 0
 
 
 @kernel
@@ -354,6 +393,7 @@ def _playouts(net, rows, count, max_steps, generator, tally):
 
 
 @linked_kernel
+@borrowing
 def set_bits(rows, first, w, lane, words):
     """Set in one lane the rows, from ``first`` on, of the bits that words hold."""
     bit = ONE << np.uint64(lane)
@@ -364,31 +404,24 @@ def set_bits(rows, first, w, lane, words):
             bits &= bits - ONE
 
 
-@linked_kernel
-def _begin(rows, states, starts, job, each, lane, of, began, step):
-    """Put play number ``job`` into a lane."""
-    of[lane] = job // each
-    began[lane] = step
-    set_bits(rows, 1, lane >> 6, lane & 63, states[starts[job // each]])
+@inner_kernel
+@borrowing
+def _fill(rows, states, starts, each, queue, running, of, began, step):
+    """Begin plays of a queue in lanes where none runs: from its first place, of plays ``each`` of which begin alike."""
+    for w in range(len(running)):
+        free = ~running[w]
+        while free and queue[0] < queue[1]:
+            lane = np.int64(lowest_one(free))
+            free &= free - ONE
+            running[w] |= ONE << np.uint64(lane)
+            start = queue[0] // each
+            of[(w << 6) + lane], began[(w << 6) + lane] = start, step
+            set_bits(rows, 1, w, lane, states[starts[start]])
+            queue[0] += 1
 
 
 @inner_kernel
-def _refill(rows, states, starts, job, each, done, running, of, began, step):
-    """Plays number ``job`` and on in place of those that are done, as long as there are such; returns the next."""
-    for w in range(len(done)):
-        bits = done[w]
-        while bits:
-            lane = np.int64(lowest_one(bits))
-            if job < len(starts) * each:
-                _begin(rows, states, starts, job, each, (w << 6) + lane, of, began, step)
-                job += 1
-            else:
-                running[w] ^= ONE << np.uint64(lane)
-            bits &= bits - ONE
-    return job
-
-
-@inner_kernel
+@borrowing
 def _latch_active(following, rows, active, after):
     """The next state in active plays, nothing elsewhere."""
     for k in range(len(following)):
@@ -401,6 +434,7 @@ def _latch_active(following, rows, active, after):
 
 
 @inner_kernel
+@borrowing
 def _credit(net, seat, rows, done, taken, of, sums):
     """Add the goal values of the plays that are done to what their starts are worth; of several goals the first."""
     for role in range(len(seat)):
@@ -418,6 +452,7 @@ def _credit(net, seat, rows, done, taken, of, sums):
 
 
 @inner_kernel
+@borrowing
 def _choose_all(net, rows, active, stuck, planes, lines, generator):
     """A uniform legal move of every role in every active play; those in which one has none are no longer active."""
     stuck[:] = 0
@@ -430,6 +465,7 @@ def _choose_all(net, rows, active, stuck, planes, lines, generator):
 
 
 @linked_kernel
+@borrowing
 def _overdue(active, began, latest):
     """Takes plays that began at ``latest`` or before out of the active ones; returns whether there are such."""
     found = False
@@ -442,12 +478,15 @@ def _overdue(active, began, latest):
 
 
 @kernel
-def _playouts_from(net, seat, rows, states, starts, each, max_steps, generator, sums):
+def _playouts_from(net, seat, rows, states, starts, queues, each, max_steps, generator, sums):
     """Random plays from ``states[starts[k]]``, ``each`` times; sums of goal values (K, n), as they stand where a play
     has lasted too long or somebody has no move.  Returns how many such plays there were.
+
+    Those of ``queues[q]`` (q, 2), from one play to another, begin at steps whose number has the remainder q: where players
+    take turns, all lanes then have the same one to move, and the others cost nothing.
     """
     kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
-    words, size, total = rows.shape[1], len(net.following), len(starts) * each
+    words, size, turns = rows.shape[1], len(net.following), len(queues)
     lines, after = np.zeros((5, words), np.uint64), np.zeros((size, words), np.uint64)
     running, active, done, stuck = (
         np.zeros(words, np.uint64),
@@ -460,12 +499,13 @@ def _playouts_from(net, seat, rows, states, starts, each, max_steps, generator, 
         most = max(most, net.first_move[role + 1] - net.first_move[role])
     planes = np.zeros((5, _num_planes(most), words), np.uint64)
     of, began = np.zeros(words * 64, dtype=np.int64), np.zeros(words * 64, dtype=np.int64)
-    job, step, broken = 0, 0, 0
-    for lane in range(min(total, words * 64)):
-        running[lane >> 6] |= ONE << np.uint64(lane & 63)
-        _begin(rows, states, starts, job, each, lane, of, began, step)
-        job += 1
-    while not _empty(running):
+    step, idle, broken = 0, 0, 0
+    while idle < turns:
+        _fill(rows, states, starts, each, queues[step % turns], running, of, began, step)
+        if _empty(running):
+            step, idle = step + 1, idle + 1
+            continue
+        idle = 0
         evaluate_gates(kind, first_input, inputs, loops, rows, stage[PLAY], stage[GOALS])
         mask, terminal = _mask(net.terminal), rows[net.terminal >> 1]
         for w in range(words):
@@ -483,12 +523,14 @@ def _playouts_from(net, seat, rows, states, starts, each, max_steps, generator, 
             _credit(net, seat, rows, done, lines[0], of, sums)
         evaluate_gates(kind, first_input, inputs, loops, rows, stage[NEXT], stage[SEES])
         _latch_active(net.following, rows, active, after)
+        for w in range(words):
+            running[w] &= ~done[w]
         step += 1
-        job = _refill(rows, states, starts, job, each, done, running, of, began, step)
     return broken
 
 
 @linked_kernel
+@borrowing
 def _num_planes(number):
     """How many bits a number has; at least one."""
     bits = 1
@@ -498,6 +540,7 @@ def _num_planes(number):
 
 
 @linked_kernel
+@borrowing
 def _latch(following, initial, rows, active, fresh, after):
     """The next state in active plays, the first state in fresh ones, nothing elsewhere."""
     for k in range(len(following)):
@@ -517,7 +560,7 @@ def playouts(
 
     A ``clock`` (see ``infoset.clock.Clock``) is looked at between batches of ``BATCHES`` plays a lane.
     """
-    words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-count // WORD)))
+    words = row_words(net, count)
     rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals), len(net.base))
     arrays, streams = Net.of(net), generators(seed, words)
     batch = count if clock is None else BATCHES * WORD * words
@@ -532,21 +575,34 @@ def playouts(
 
 
 def playouts_from(
-    net: PropNet, seats: tuple[int, ...], states: Words, starts: LongArray, each: int, seed: int, max_steps: int
-) -> tuple[FloatArray, int]:
+    net: PropNet, seats: tuple[int, ...], states: Words, starts: LongArray, turns: LongArray, each: int, seed: int,
+    max_steps: int,
+) -> tuple[FloatArray, int]:  # fmt: skip
     """Mean goal values (K, n) of the players ``seats`` over ``each`` random plays from ``states[starts]`` (K, B / 64).
 
     Also how many plays came to a state in which somebody has no legal move; they count as they stood there, and so
-    do plays longer than about ``max_steps``.  The same arguments give the same figures.
+    do plays longer than about ``max_steps``.  The same arguments give the same figures.  Whose ``turns`` (K,) it is
+    where they begin makes plays faster in which players take turns, and nothing else.
     """
-    total = len(starts) * each
-    words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net), -(-total // WORD)))
+    order = np.argsort(turns, kind="stable")
+    words = row_words(net, len(starts) * each)
     rows, sums = all_false(net, words), np.zeros((len(starts), len(seats)))
     seat = np.full(len(net.roles), -1, dtype=np.int64)
     seat[list(seats)] = np.arange(len(seats))
-    arrays = Net.of(net)
-    broken = _playouts_from(arrays, seat, rows, states, starts, each, max_steps, generators(seed, words), sums)
-    return sums / each, int(broken)
+    ends = each * np.searchsorted(turns[order], np.arange(len(seats) + 1))
+    queues = np.column_stack([ends[:-1], ends[1:]]).astype(np.int64)
+    streams = generators(seed, words)
+    broken = _playouts_from(
+        Net.of(net), seat, rows, states, starts[order], queues, each, max_steps, streams, sums
+    )
+    found = np.empty_like(sums)
+    found[order] = sums / each
+    return found, int(broken)
+
+
+def row_words(net: PropNet, plays: int) -> int:
+    """How long rows are in which so many plays stand side by side, as far as a cache holds what they read."""
+    return max(1, min(MAX_WORDS, CACHE_WORDS // int(net.stage_begin[SEES]), -(-plays // WORD)))
 
 
 def all_false(net: PropNet, words: int) -> Words:

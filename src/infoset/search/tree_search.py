@@ -37,7 +37,7 @@ from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, Growin
 NO_NODE = -1
 DEEPEST = 256  # edges of a walk
 STATE, OWN, SEARCHERS = NODES_BY = range(3)
-SMALLEST_BATCH, LARGEST_BATCH = 8, 256
+SMALLEST_BATCH, LARGEST_BATCH = 8, int(__import__('os').environ.get('LB','256'))
 ROUND = 4  # positions inside steps that a walk makes between two questions, for each player
 TRUST, DOUBT = 0.9, 4.0  # of how often moves were made: at most so much; half of it after so many for each move
 UNIT = 1.0 / (1 << 53)
@@ -126,6 +126,7 @@ class Rule(NamedTuple):
     flat: bool  # whether only the searcher's first decision is made by a node; the others are random
     guided: bool  # whether moves have priors
     best: float  # what nobody can be paid more than; infinite where that is not known
+    urgency: float  # TRIAL
     proves: bool  # whether ends prove what moves pay: where all see everything
 
 
@@ -168,13 +169,18 @@ def _chosen(g, tree, first, size, times, rule, mover):
     """The move with the highest upper confidence bound (UCB1); one that was never made comes first."""
     best, found = -np.inf, first
     reach = rule.exploration * np.sqrt(np.log(times + 1.0))
-    low, span = rule.low[mover], rule.span[mover]
+    low, span, paid = rule.low[mover], rule.span[mover], 0.0
+    for k in range(first, first + size):
+        paid += tree.total[k]
+    unseen = (paid / times - low) / span + rule.urgency * reach if times else 1.0
     for k in range(first, first + size):
         visits = tree.visits[k]
         if tree.proof[k] != OPEN:
             bound = (g.payoffs[g.content[tree.proof[k]], mover] - low) / span
         elif visits == 0.0:
-            return k
+            if rule.urgency >= 9.0:
+                return k
+            bound = unseen
         else:
             bound = (tree.total[k] / visits - low) / span + reach / np.sqrt(visits)
         if bound > best:
@@ -457,7 +463,7 @@ class TreeSearch:
         n = len(graph.players)
         span, proves = np.full(n, max(high - low, 1e-9)), graph.open and by == STATE
         best = high if graph.source.bounded else inf
-        self.rule = Rule(by, searcher, exploration, np.full(n, low), span, flat, guided, best, proves)
+        self.rule = Rule(by, searcher, exploration, np.full(n, low), span, flat, guided, best, float(__import__('os').environ.get('URG','9')), proves)
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
