@@ -83,8 +83,9 @@ def test_uct_says_what_plays_where_something_is_hidden() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["uct(nodes=-1)", "flat-mc(playouts=0)", "is-mcts(observers=both)", "pimc(worlds=0)", "uct(seconds_per_move=0.0)"],
-)
+    ["uct(nodes=-1)", "flat-mc(playouts=0)", "is-mcts(observers=both)", "pimc(worlds=0)", "uct(seconds_per_move=0.0)",
+     "pessimistic(steps=0)", "pessimistic(pessimism=0)"],
+)  # fmt: skip
 def test_wrong_parameters_are_named(name) -> None:
     with pytest.raises(ParameterError, match=name.partition("(")[2].partition("=")[0]):
         load_agent(name)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from infoset import load
+from infoset.search.below import Below
 from infoset.search.monte_carlo import Budget
 from infoset.search.range_search import OWN, PER_WORLD, Effort, SubgameSolver
 from infoset.search.ranges import Ranges
 from infoset.search.roots import order_two
 from infoset.search.subgame_agent import SubgameAgent
-from infoset.search.subgraph import subgraph
 from infoset.tree.graph import TERMINAL, explore
 from infoset.tree.growing import GrowingGraph, growing_graph
 from slow_beliefs import states_asked
@@ -106,7 +106,7 @@ def test_a_horizon_ends_the_game_with_what_its_values_say(ranges_of) -> None:
         return np.full((len(positions), 1), 7.0)
 
     worlds = ranges.asked(0, state_behind(ranges, 0, *DOOR))
-    found = subgraph(ranges.graph, worlds, 0, sevens)
+    found = Below(ranges.graph, worlds).game(sevens)
     assert cut == [worlds.size]
     assert set(found.payoffs[found.content[found.player == TERMINAL]].ravel().tolist()) <= {7.0}
 

@@ -482,8 +482,8 @@ def _playouts_from(net, seat, rows, states, starts, queues, each, max_steps, gen
     """Random plays from ``states[starts[k]]``, ``each`` times; sums of goal values (K, n), as they stand where a play
     has lasted too long or somebody has no move.  Returns how many such plays there were.
 
-    Those of ``queues[q]`` (q, 2), from one play to another, begin at steps whose number has the remainder q: where players
-    take turns, all lanes then have the same one to move, and the others cost nothing.
+    Those of ``queues[q]`` (q, 2), from one play to another, begin at steps whose number has the remainder q: where
+    players take turns, all lanes then have the same one to move, and the others cost nothing.
     """
     kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
     words, size, turns = rows.shape[1], len(net.following), len(queues)
@@ -592,9 +592,7 @@ def playouts_from(
     ends = each * np.searchsorted(turns[order], np.arange(len(seats) + 1))
     queues = np.column_stack([ends[:-1], ends[1:]]).astype(np.int64)
     streams = generators(seed, words)
-    broken = _playouts_from(
-        Net.of(net), seat, rows, states, starts[order], queues, each, max_steps, streams, sums
-    )
+    broken = _playouts_from(Net.of(net), seat, rows, states, starts[order], queues, each, max_steps, streams, sums)
     found = np.empty_like(sums)
     found[order] = sums / each
     return found, int(broken)

@@ -7,14 +7,16 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.learn.encoding import Encoding
+from infoset.search.below import Below, Values
 from infoset.search.range_search import MOST_STEPS
 from infoset.search.ranges import Range
-from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm, first_sequences
+
+MOST_EDGES = 10**8  # of one step
 
 
 class SolvedWorlds:
@@ -56,20 +58,16 @@ class SolvedWorlds:
 
 
 def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
-    graph, found = encoding.graph, None
-    for depth in range(1, MOST_STEPS + 1):
-        try:
-            cut = subgraph(graph, worlds, depth, values, told=True, most=max(histories, 1) if found else 10**8)
-            tree = GameTree.unroll(cut, histories if found else None)
-        except BudgetError:
-            break
-        if found is not None and len(tree.parent) == len(found.parent):
-            break
-        found = tree
-        if len(tree.parent) > histories:
-            break
-    assert found is not None
-    return found
+    """As deep as ``histories`` allow, one step at least."""
+    below, depth = Below(encoding.graph, worlds, told=True), 1
+    below.grow(MOST_EDGES)
+    try:
+        while below.histories[-1] <= histories and below.goes_on and depth < MOST_STEPS:
+            below.grow(histories)
+            depth += below.histories[-1] <= histories
+    except BudgetError:
+        pass
+    return GameTree.unroll(below.game(values, depth), MOST_EDGES)
 
 
 def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> FloatArray:

@@ -21,6 +21,7 @@ from infoset.names import check_choice, check_range
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.tabular import TabularPolicy
+from infoset.search.below import Values
 from infoset.search.models import Model, by_number, model_of, response_to, uniform
 from infoset.search.monte_carlo import Budget, IsMcts, Uct
 from infoset.search.public_states import Horizon, PublicStates
@@ -39,7 +40,6 @@ from infoset.search.ranges import Ranges
 from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_agent import SubgameAgent
-from infoset.search.subgraph import Values
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampled_response import SampledResponse

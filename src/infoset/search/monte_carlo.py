@@ -305,7 +305,7 @@ class FlatMcAgent(GraphAgent):
 class Uct(Budget):
     """Upper confidence bounds on trees, for games in which everybody sees everything."""
 
-    exploration: float = 0.7
+    exploration: float = 0.2
     """Of payoffs between 0 and 1."""
 
     def agent(self) -> GraphAgent:

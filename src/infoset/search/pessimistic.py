@@ -13,19 +13,18 @@ averaged.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from infoset.base import Action, FloatArray, LongArray
 from infoset.clock import Clock
-from infoset.errors import BudgetError
+from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
 from infoset.names import check_range
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.search.ranges import Range, drawn
-from infoset.tree.graph import TERMINAL, spread
+from infoset.tree.graph import CHANCE, TERMINAL, spread
 
 ROOM = 0.1  # of a place's worth is the mean over the moves there; the rest is the best of them
 WIDEST = 1000  # places of a layer; before one that is wider a scenario ends
@@ -63,18 +62,19 @@ class _Doings:
     """What the others and nature do in a step: the same in every position, as far as it can be done there."""
 
     def __init__(self, rng: np.random.Generator) -> None:
-        self.rng = rng
+        self.rng, self.point = rng, float(rng.random())
         self.rank: dict[tuple[int, Action], float] = {}
 
-    def place(self, mover: int, moves: tuple[Action, ...], chances: FloatArray) -> int:
-        """Which of the moves: each as likely as its chance (Gumbel 1954)."""
-        ranks = []
-        for move, chance in zip(moves, chances.tolist(), strict=True):
-            key = mover, move
-            if key not in self.rank:
-                self.rank[key] = float(self.rng.gumbel())
-            ranks.append(self.rank[key] + (log(chance) if chance > 0.0 else -np.inf))
-        return int(np.argmax(ranks))
+    def move(self, mover: int, moves: tuple[Action, ...]) -> int:
+        """Which of the moves: every one is as likely."""
+        for move in moves:
+            if (mover, move) not in self.rank:
+                self.rank[mover, move] = float(self.rng.random())
+        return max(range(len(moves)), key=lambda k: self.rank[mover, moves[k]])
+
+    def answer(self, chances: FloatArray) -> int:
+        """Which of nature's answers: each as likely as it is."""
+        return int(np.searchsorted(np.cumsum(chances[:-1]), self.point, side="right"))
 
 
 class PessimisticAgent(GraphAgent):
@@ -95,8 +95,11 @@ class PessimisticAgent(GraphAgent):
                 with self.graph.held(Clock(until)):
                     scenarios += 1  # the first ones are short, so that there is something to go by
                     total += self._scenario(world, min(scenarios, self.steps), rng)
-            except BudgetError as error:  # of memory; or the clock
-                self.full = str(error)
+            except ClockError:
+                break
+            except BudgetError:
+                if not total.any():  # on a graph begun at this move there may be room
+                    raise
                 break
         row = np.zeros(size)
         row[int(np.argmax(total))] = float(total.any())
@@ -139,13 +142,14 @@ class PessimisticAgent(GraphAgent):
         mover, content = graph.player[now], graph.content[now]
         first, size = graph.first[now].astype(np.int64), graph.num_edges[now]
         chosen = np.zeros(len(now), dtype=np.int64)
-        kinds, kind = distinct(content.astype(np.int64) * (len(graph.players) + 1) + mover)
-        for k in range(len(kinds)):
-            alike = np.flatnonzero(kind == k)
+        for k in np.flatnonzero((mover == CHANCE) & (size > 1)).tolist():
+            chosen[k] = doings.answer(graph.probability[first[k] : first[k] + size[k]])
+        menus, menu = distinct(content.astype(np.int64) * (len(graph.players) + 1) + mover)
+        for number in range(len(menus)):
+            alike = np.flatnonzero(menu == number)
             at = int(alike[0])
-            if mover[at] != self.player and size[at] > 1:
-                chances = graph.probability[first[at] : first[at] + size[at]]
-                chosen[alike] = doings.place(int(mover[at]), graph.moves(int(now[at])), chances)
+            if mover[at] not in (CHANCE, self.player) and size[at] > 1:
+                chosen[alike] = doings.move(int(mover[at]), graph.moves(int(now[at])))
         own = mover == self.player
         edges, source = spread(graph, now)
         kept = own[source] | (edges == (first + chosen)[source])

@@ -17,8 +17,8 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.names import check_range
+from infoset.search.below import Below
 from infoset.search.ranges import Range, whole
-from infoset.search.subgraph import subgraph
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
@@ -201,8 +201,10 @@ class PublicStates:
             cut.append(positions)
             return np.zeros((len(positions), len(graph.players)))
 
-        worlds = Range(*state)
-        bare = subgraph(graph, worlds, steps, nothing, most=self.max_histories, rests=rests)
+        below = Below(graph, Range(*state), rests=rests)
+        while below.goes_on and len(below.steps) < steps:
+            below.grow(self.max_histories)
+        bare = below.game(nothing)
         tree = GameTree.unroll(_gated(bare, len(state.position)), self.max_histories)
         form = SequenceForm.of(tree)
         gates, starts = _gates(tree, form, state, len(graph.tokens), len(bare.tokens))

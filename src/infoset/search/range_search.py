@@ -15,9 +15,9 @@ from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
+from infoset.search.below import Below, Values
 from infoset.search.ranges import Range, Ranges, drawn
 from infoset.search.roots import common_root, order_two
-from infoset.search.subgraph import Values, subgraph
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
@@ -189,23 +189,24 @@ class SubgameSolver:
     def _deepest(self, worlds: Range) -> GameTree | None:
         """The deepest subgame that fits; ``None`` where not even one step does."""
         with self._held(1 / 2):
-            return self._deepest_held(worlds)
+            below = Below(self.ranges.graph, worlds, self.root == PER_WORLD)
+            depth = self._grown(below)
+            return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
 
-    def _deepest_held(self, worlds: Range) -> GameTree | None:
-        found, told, most = None, self.root == PER_WORLD, self.most
-        for depth in range(1, self.effort.steps + 1):
-            if found is not None and time.monotonic() > self.until:
-                break
+    def _grown(self, below: Below) -> int:
+        """How many steps of a subgame fit, which it has at least then."""
+        for depth in range(self.effort.steps):
+            if depth and (time.monotonic() > self.until or not below.goes_on):
+                return depth
             try:
-                graph = subgraph(self.ranges.graph, worlds, depth, self.values, told, most)
-                tree = GameTree.unroll(graph, most)
+                below.grow(self.most)
             except BudgetError:
                 self._too_large()
-                break
-            if found is not None and len(tree.parent) == len(found.parent):
-                break  # the horizon was never met
-            found = tree
-        return found
+                return depth
+            if below.histories[-1] > self.most:
+                self._too_large()
+                return depth
+        return self.effort.steps
 
     def _too_large(self) -> None:
         """Something does not fit: the effort allows no more, or it is the clock that does not."""

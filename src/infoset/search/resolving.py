@@ -19,10 +19,10 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
 from infoset.names import check_range
+from infoset.search.below import Values
 from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
 from infoset.search.range_search import MARGIN
 from infoset.search.ranges import Ranges
-from infoset.search.subgraph import Values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.loop import LoopSolver
 from infoset.tree.kernels import expect_up, gradient

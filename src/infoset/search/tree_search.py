@@ -9,7 +9,7 @@ in batches; each walk counts as visited at once, which keeps those of a batch ap
 What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, Kocsis & Szepesvári 2006) or where
 everybody is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information
 state, so that each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows
-(SO-ISMCTS).
+(SO-ISMCTS), with a place for every menu that an other may have there.
 
 Where what values leaves also says how everybody should move there (a *prior*), moves are chosen by it and by what they
 paid (PUCT, Silver et al. 2018), else by upper confidence bounds alone.
@@ -32,12 +32,12 @@ from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
 from infoset.search.ranges import Range
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
-from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, enter, grown
+from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, Growth, enter, grown
 
 NO_NODE = -1
 DEEPEST = 256  # edges of a walk
 STATE, OWN, SEARCHERS = NODES_BY = range(3)
-SMALLEST_BATCH, LARGEST_BATCH = 8, int(__import__('os').environ.get('LB','256'))
+SMALLEST_BATCH, LARGEST_BATCH = 8, 512
 ROUND = 4  # positions inside steps that a walk makes between two questions, for each player
 TRUST, DOUBT = 0.9, 4.0  # of how often moves were made: at most so much; half of it after so many for each move
 UNIT = 1.0 / (1 << 53)
@@ -111,7 +111,7 @@ class Need(NamedTuple):
 
     positions: int
     edges: int
-    states: int  # everybody learns one token at most
+    states: int  # everybody learns one token at most, and moves once
     moves: int  # of nodes
 
 
@@ -126,7 +126,6 @@ class Rule(NamedTuple):
     flat: bool  # whether only the searcher's first decision is made by a node; the others are random
     guided: bool  # whether moves have priors
     best: float  # what nobody can be paid more than; infinite where that is not known
-    urgency: float  # TRIAL
     proves: bool  # whether ends prove what moves pay: where all see everything
 
 
@@ -169,18 +168,13 @@ def _chosen(g, tree, first, size, times, rule, mover):
     """The move with the highest upper confidence bound (UCB1); one that was never made comes first."""
     best, found = -np.inf, first
     reach = rule.exploration * np.sqrt(np.log(times + 1.0))
-    low, span, paid = rule.low[mover], rule.span[mover], 0.0
-    for k in range(first, first + size):
-        paid += tree.total[k]
-    unseen = (paid / times - low) / span + rule.urgency * reach if times else 1.0
+    low, span = rule.low[mover], rule.span[mover]
     for k in range(first, first + size):
         visits = tree.visits[k]
         if tree.proof[k] != OPEN:
             bound = (g.payoffs[g.content[tree.proof[k]], mover] - low) / span
         elif visits == 0.0:
-            if rule.urgency >= 9.0:
-                return k
-            bound = unseen
+            return k
         else:
             bound = (tree.total[k] / visits - low) / span + reach / np.sqrt(visits)
         if bound > best:
@@ -221,11 +215,14 @@ def _begin(roots, known, cumulative, seed, made, walks):
 
 @linked_kernel
 @borrowing
-def _key(g, rule, p, mover, known):
-    """The node of whoever moves at a position."""
+def _key(g, states, rule, p, mover, known):
+    """The node of whoever moves at a position.  Of what the searcher knows there is one for every menu of an other."""
+    n, s = len(known), g.state[p]
     if rule.by == STATE:
-        return np.int64(g.state[p]) * len(known) + mover
-    return known[mover] if rule.by == OWN else known[rule.searcher] * len(known) + mover
+        return np.int64(s) * n + mover
+    if rule.by == OWN or mover == rule.searcher:
+        return known[mover]
+    return grown(states, known[rule.searcher], NO_TOKEN - 1 - np.int64(g.menus[s, mover]) * n - mover)
 
 
 @linked_kernel
@@ -240,7 +237,7 @@ def _make_node(tree, key, size):
 
 @linked_kernel
 @borrowing
-def _decide(g, tree, rule, walks, b, p):
+def _decide(g, states, tree, rule, walks, b, p):
     """The edge that whoever moves at a position takes; ``OPEN`` where the walk ends, as its node is new."""
     mover, size = g.player[p], g.size[p]
     if size == 1:
@@ -248,7 +245,7 @@ def _decide(g, tree, rule, walks, b, p):
     if rule.flat and (walks.length[b] > 0 or mover != rule.searcher):
         walks.fresh[b] = walks.length[b] > 0
         return np.int64(g.first[p]) + below(walks.stream[b], size)
-    key = _key(g, rule, p, mover, walks.known[b])
+    key = _key(g, states, rule, p, mover, walks.known[b])
     if tree.node[key] == NO_NODE:
         _make_node(tree, key, size)
         walks.place[b], walks.made[b, mover] = g.at[g.state[p]], tree.node[key]
@@ -309,7 +306,7 @@ def _step(g, states, tree, rule, walks, b):
             if walks.length[b]:
                 walks.alone[b, walks.length[b] - 1] = False
         elif _goes_on(g, walks, b, p):
-            edge = _decide(g, tree, rule, walks, b, p)
+            edge = _decide(g, states, tree, rule, walks, b, p)
         if edge == OPEN:
             walks.over[b] = True
             return False
@@ -324,10 +321,8 @@ def _step(g, states, tree, rule, walks, b):
 @borrowing
 def _has_room(g, states, tree, rule, need):
     """Whether a step of all walks fits the arrays."""
-    n, size = g.menus.shape[1], g.filled
-    keys = size[STATES] * n
-    if rule.by != STATE:
-        keys = (states.size[0] + need.states) * (1 if rule.by == OWN else n)
+    size = g.filled
+    keys = size[STATES] * g.menus.shape[1] if rule.by == STATE else states.size[0] + need.states
     return (
         size[POSITIONS] + need.positions <= len(g.player)
         and size[EDGES] + need.edges <= len(g.child)
@@ -463,7 +458,7 @@ class TreeSearch:
         n = len(graph.players)
         span, proves = np.full(n, max(high - low, 1e-9)), graph.open and by == STATE
         best = high if graph.source.bounded else inf
-        self.rule = Rule(by, searcher, exploration, np.full(n, low), span, flat, guided, best, float(__import__('os').environ.get('URG','9')), proves)
+        self.rule = Rule(by, searcher, exploration, np.full(n, low), span, flat, guided, best, proves)
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
@@ -499,11 +494,10 @@ class TreeSearch:
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
-            need = Need(batch * n * ROUND, batch * n * ROUND * widest, batch * n, batch * n * widest)
+            need = Need(batch * n * ROUND, batch * n * ROUND * widest, 2 * batch * n, batch * n * widest)
             g = graph.room(need.positions, need.edges)
             states = graph.states.room(need.states)
-            keys = int(g.filled[STATES]) if self.rule.by == STATE else len(graph.states) + need.states
-            self.tree = self._room(keys if self.rule.by == OWN else keys * n, need.moves)
+            self.tree = self._room(g, need.states, need.moves)
             if count := _walk(g, states, self.tree, self.rule, walks, need, asked):
                 graph.ask(asked[:count])
         self.walks += batch
@@ -517,10 +511,13 @@ class TreeSearch:
             made[decided] = row[batch:]
             _set_priors(self.graph.arrays, self.tree, walks, made, prior)
 
-    def _room(self, keys: int, moves: int) -> Tree:
-        """The tree with room for so many."""
+    def _room(self, g: Growth, states: int, moves: int) -> Tree:
+        """The tree with room for so many more information states and moves."""
         if self.tree.nbytes > (most := self.graph.memory // 2):
             raise BudgetError(f"{self.graph.game.name}: the tree of a search takes more than {most:,} bytes")
+        keys = len(self.graph.states) + states
+        if self.rule.by == STATE:
+            keys = int(g.filled[STATES]) * len(self.graph.players)
         return self.tree.with_room(keys, moves)
 
     def _worth(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
@@ -545,7 +542,7 @@ class TreeSearch:
 
         The worlds of one node together weigh one.  Raises ``ClockError`` where another holds the graph for so long.
         """
-        graph, n = self.graph, len(self.graph.players)
+        graph = self.graph
         with graph.held(Clock(until)):
             positions, inverse = distinct(roots.position)
             _, prior = self.leaves(positions)
@@ -553,18 +550,14 @@ class TreeSearch:
             g = graph.arrays
             sizes = g.choices[g.menus[g.state[roots.position], movers]].astype(np.int64)
             keys = self.keys(roots, movers)
-            room = max(int(g.filled[STATES]), len(graph.states)) * n
-            self.tree = self._room(room, int(sizes.sum()))
+            self.tree = self._room(g, 0, int(sizes.sum()))
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
 
     def keys(self, roots: Range, movers: LongArray) -> LongArray:
-        """The nodes of movers (K,) in worlds."""
-        n = len(self.graph.players)
+        """The nodes of movers (K,) in worlds; where nodes are what the searcher knows, of it alone."""
         if self.rule.by == STATE:
-            return self.graph.arrays.state[roots.position].astype(np.int64) * n + movers
-        if self.rule.by == OWN:
-            return np.asarray(roots.known[np.arange(roots.size), movers])
-        return np.asarray(roots.known[:, self.rule.searcher] * n + movers)
+            return self.graph.arrays.state[roots.position].astype(np.int64) * len(self.graph.players) + movers
+        return np.asarray(roots.known[np.arange(roots.size), movers])
 
     def key(self, roots: Range) -> int:
         """The node of the searcher in the step that begins in these worlds."""

@@ -1,0 +1,180 @@
+"""Positions from some worlds on as a game of its own, a step deeper each time; on a graph that is known or grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from infoset.base import Action, BoolArray, FloatArray, LongArray, Token
+from infoset.errors import BudgetError
+from infoset.interning import distinct
+from infoset.search.ranges import Graph, Movers, Range
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
+from infoset.tree.growing import OPEN
+
+Values: TypeAlias = Callable[[LongArray], FloatArray]
+"""What positions (K,) are worth to everybody (K, n)."""
+
+
+class _Layer(NamedTuple):
+    """Positions without a step between them that somebody notices, and the edges out of them."""
+
+    position: LongArray  # (K,) in the order in which they are met
+    edge: LongArray  # (E,)
+    size: LongArray  # (K,) edges of each position
+    child: LongArray  # (E,) where they lead, as places among the positions of all layers
+
+
+class Below:
+    """Nature chooses one of some worlds and everybody learns what it knew there; then the game goes on.
+
+    ``histories[d]`` is how many there are where the game ends ``d`` steps later; ``rests`` (P,) tells positions behind
+    the first step at which it ends, too.  What a player learns in world k is the token ``(None, s)`` of its information
+    state s, or ``(None, (s, k))`` where everybody is ``told`` the world.
+
+    >>> import numpy as np
+    >>> from infoset.search.below import Below
+    >>> from infoset.search.ranges import whole
+    >>> from infoset.tree.graph import explore
+    >>> graph = explore(infoset.load("kuhn_poker"))
+    >>> below = Below(graph, whole(graph))
+    >>> while below.goes_on:
+    ...     below.grow()
+    >>> below.histories                                       # the last is the whole game, and the choice of a world
+    [2, 8, 20, 44, 56, 59]
+    >>> nothing = lambda positions: np.zeros((len(positions), 2))
+    >>> infoset.GameTree.unroll(below.game(nothing)).num_terminals
+    30
+    """
+
+    def __init__(self, graph: Graph, worlds: Range, told: bool = False, rests: BoolArray | None = None) -> None:
+        self.graph, self.worlds, self.told, self.rests = graph, worlds, told, rests
+        self.front, self.root = distinct(worlds.position)
+        self.times = _sums(self.root, np.ones(worlds.size), len(self.front))  # (K,) histories that lead to each
+        self.steps: list[list[_Layer]] = []
+        self.starts = [self.front]  # of each step
+        self.placed = self.edges = 0
+        self.inside = 1.0  # histories before the front
+        self.histories = [self.inside + float(self.times.sum())]
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something to grow."""
+        return len(self._going(self.front)) > 0
+
+    def grow(self, most: int = 10_000_000) -> None:
+        """One step deeper; within it one mover after the other.
+
+        Raises ``BudgetError`` where there are more than ``most`` edges then, and as ``graph.ask`` does; as if it had
+        not been called.
+        """
+        graph, level, times, placed, edges = self.graph, self.front, self.times, self.placed, self.edges
+        layers, inside, ended, counts = [], self.inside, [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        while len(level):
+            inside += float(times.sum())
+            placed += len(level)
+            going = self._going(level)
+            edge, source = spread(graph, level[going])
+            if (edges := edges + len(edge)) > most:
+                raise BudgetError(f"the subgame has more than {most:,} edges")
+            graph.ask(edge)
+            over, child = graph.ends(edge), graph.child[edge].astype(np.int64)
+            ended.append(child[over])
+            counts.append(times[going[source[over]]])
+            following, place = distinct(child[~over])
+            child[~over], child[over] = placed + place, OPEN
+            layers.append(_Layer(level, edge, np.bincount(going[source], minlength=len(level)), child))
+            level, times = following, _sums(place, times[going[source[~over]]], len(following))
+        self.front, place = distinct(np.concatenate(ended))
+        self.times = _sums(place, np.concatenate(counts), len(self.front))
+        self.steps.append(layers)
+        self.starts.append(self.front)
+        self.placed, self.edges, self.inside = placed, edges, inside
+        self.histories.append(inside + float(self.times.sum()))
+        place += placed
+        for layer in layers:
+            over = layer.child == OPEN
+            here = int(over.sum())
+            layer.child[over], place = place[:here], place[here:]
+
+    def _going(self, level: LongArray) -> LongArray:
+        """Places of the positions at which the game does not end."""
+        alive = self.graph.player[level] != TERMINAL
+        return np.flatnonzero(alive & ~self.rests[level] if self.rests is not None and self.steps else alive)
+
+    def game(self, values: Values, depth: int | None = None) -> GameGraph:
+        """The game that ends ``depth`` steps after the choice of a world, as deep as it was grown by default, with what
+        ``values`` say of where it is cut off."""
+        graph, worlds = self.graph, self.worlds
+        depth = len(self.steps) if depth is None else depth
+        layers = list(chain.from_iterable(self.steps[:depth]))
+        position = np.concatenate([*[layer.position for layer in layers], self.starts[depth]])
+        sizes = np.concatenate([*[layer.size for layer in layers], np.zeros(len(self.starts[depth]), dtype=np.int64)])
+        nothing = np.zeros(0, dtype=np.int64)
+        edge = np.concatenate([nothing, *[layer.edge for layer in layers]])
+        player = graph.player[position]
+        cut = np.flatnonzero((sizes == 0) & (player != TERMINAL))
+        content, menus, payoffs = _contents(graph, position, player)
+        player[cut], content[cut] = TERMINAL, len(payoffs) + np.arange(len(cut))
+        token, tokens = _tokens(graph, edge)
+        labels, label = _labels(worlds, len(tokens), self.told)
+        return GameGraph(
+            name=f"subgame of {graph.name}",
+            players=graph.players,
+            player=np.concatenate([[CHANCE], player]).astype(np.int8),
+            content=np.concatenate([[len(menus)], content]).astype(np.int32),
+            label=np.full(len(player) + 1, -1, dtype=np.int32),
+            first_edge=np.concatenate([[0], np.cumsum([worlds.size, *sizes])]).astype(np.int32),
+            child=1 + np.concatenate([self.root, *[layer.child for layer in layers]]).astype(np.int32),
+            probability=np.concatenate([worlds.weight, graph.probability[edge]]),
+            token=np.concatenate([label, token]).astype(np.int32),
+            menus=[*menus, tuple(range(worlds.size))],
+            payoffs=np.concatenate([payoffs, values(position[cut]).reshape(-1, len(graph.players))]),
+            tokens=[*tokens, *labels],
+            labels=[],
+            start_tokens=(NO_TOKEN,) * len(graph.players),
+            map_name="",
+        )
+
+
+def _sums(place: LongArray, numbers: FloatArray, size: int) -> FloatArray:
+    """(size,) what the numbers at each place add up to."""
+    return np.asarray(np.bincount(place, numbers, size), dtype=np.float64)
+
+
+def _contents(
+    graph: Graph, position: LongArray, player: Movers
+) -> tuple[LongArray, list[tuple[Action, ...]], FloatArray]:
+    """What stands at positions (K,): numbers of menus, and rows of payoffs; of those that are met where a graph grows,
+    since their own numbers are accidents there."""
+    content = graph.content[position].astype(np.int64)
+    if isinstance(graph, GameGraph):
+        return content, graph.menus, graph.payoffs
+    ends = player == TERMINAL
+    menus, content[~ends] = distinct(content[~ends])
+    paid, content[ends] = distinct(content[ends])
+    return content, [graph.menus[k] for k in menus.tolist()], graph.payoffs[paid]
+
+
+def _tokens(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Token]]:
+    """The tokens (E, n) on edges; likewise."""
+    token = graph.token[edge].astype(np.int64)
+    if isinstance(graph, GameGraph):
+        return token, graph.tokens
+    seen = token != NO_TOKEN
+    met, token[seen] = distinct(token[seen])
+    return token, [graph.tokens[k] for k in met.tolist()]
+
+
+def _labels(worlds: Range, base: int, told: bool) -> tuple[list[Token], LongArray]:
+    """What the choice of a world tells everybody: tokens, and their numbers (K, n) from ``base`` on."""
+    known = worlds.known
+    if told:
+        states = known.tolist()
+        tokens: list[Token] = [(None, (state, k)) for k, row in enumerate(states) for state in row]
+        return tokens, base + np.arange(known.size).reshape(known.shape)
+    unique, inverse = distinct(known.ravel())
+    return [(None, state) for state in unique.tolist()], base + inverse.reshape(known.shape)
