@@ -9,7 +9,8 @@ import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.search.ranges import whole
-from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
+from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
+from infoset.tree.graph import NO_TOKEN
 from infoset.tree.growing import growing_graph
 
 NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
@@ -156,3 +157,40 @@ def test_what_a_search_did_tells_how_others_moved() -> None:
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
     king = [agent.graph.key(state) for state in known.tolist()].index("K bet")
     assert told[king, 1] > 0.8
+
+
+HIDE_AND_SEEK = """
+(role seeker) (role hider) (role random)
+(init start)
+(<= (legal random (deal ?w)) (true start) (door ?w)) (<= (legal random wait) (true (world ?w)))
+(<= (legal hider wait) (true start))
+(<= (legal hider ?h) (true (world ?w)) (door ?h) (distinct ?h ?w))
+(<= (legal seeker wait) (true start)) (<= (legal seeker ?s) (true (world ?w)) (door ?s))
+(door 1) (door 2) (door 3)
+(<= (next (world ?w)) (does random (deal ?w)))
+(<= (next (found ?h ?s)) (does hider ?h) (does seeker ?s) (true (world ?w)))
+(<= (sees hider ?w) (does random (deal ?w)))
+(sees seeker nothing)
+(<= terminal (true (found ?h ?s)))
+(<= (goal hider 100) (true (found 1 ?s))) (<= (goal hider 50) (true (found 2 ?s))) (<= (goal hider 0) (true (found 3 ?s)))
+(<= (goal seeker 100) (true (found ?h ?h))) (<= (goal seeker 0) (true (found ?h ?s)) (distinct ?h ?s))
+(<= (goal ?r 0) (role ?r) (not terminal))
+"""
+
+
+def test_a_single_observer_knows_what_others_may_do_in_each_world(tmp_path) -> None:
+    """The hider, who never may take the door that was dealt, likes the first best: a seeker who knows that finds it there
+    in two worlds of three, although the moves of the hider's menus differ between them."""
+    path = tmp_path / "hide.gdl"
+    path.write_text(HIDE_AND_SEEK)
+    graph = growing_graph(load(str(path)))
+    search = TreeSearch(graph, RandomPlays(graph, 4, 1), SEARCHERS, 0, seed=1)
+    search.run(whole(graph), 3_000)
+    states, tree = graph.states, search.tree
+    moves = np.flatnonzero((states.parent > 0) & (states.token[states.parent] < NO_TOKEN))
+    assert (tree.times[moves] / search.walks).round(1).tolist() == [0.7, 0.7, 0.7]  # each in two worlds of three
+    visits = tree.visits[tree.node[moves]] / search.walks
+    assert visits.round(1).tolist() == [0.7, 0.3, 0.0]
+    for seed in range(5):
+        match = play_match(load(str(path)), ["is-mcts(nodes=500,observers=single)", "random"], seed=seed)
+        assert match.steps[1].moves[0] == 1

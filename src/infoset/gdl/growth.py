@@ -345,6 +345,11 @@ class GroundSource:
         self._look(graph, np.zeros(1, dtype=np.int64))
         return (NO_TOKEN,) * len(self.shape.seats)
 
+    @property
+    def offered(self) -> Rows:
+        """The moves of all menus, as the network numbers them."""
+        return self.interned.menus
+
     def _reserve(self, words: int) -> None:
         """Room for a token that was seen."""
         i = self.interned

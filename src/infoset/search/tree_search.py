@@ -9,7 +9,8 @@ in batches; each walk counts as visited at once, which keeps those of a batch ap
 What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, Kocsis & Szepesvári 2006) or where
 everybody is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information
 state, so that each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows
-(SO-ISMCTS), with a place for every menu that an other may have there.
+(SO-ISMCTS), the others' moves by what they paid wherever it
+knew as much.
 
 Where what values leaves also says how everybody should move there (a *prior*), moves are chosen by it and by what they
 paid (PUCT, Silver et al. 2018), else by upper confidence bounds alone.
@@ -111,7 +112,7 @@ class Need(NamedTuple):
 
     positions: int
     edges: int
-    states: int  # everybody learns one token at most, and moves once
+    states: int  # everybody learns one token at most; others move by nodes of what the searcher knows
     moves: int  # of nodes
 
 
@@ -215,14 +216,9 @@ def _begin(roots, known, cumulative, seed, made, walks):
 
 @linked_kernel
 @borrowing
-def _key(g, states, rule, p, mover, known):
-    """The node of whoever moves at a position.  Of what the searcher knows there is one for every menu of an other."""
-    n, s = len(known), g.state[p]
-    if rule.by == STATE:
-        return np.int64(s) * n + mover
-    if rule.by == OWN or mover == rule.searcher:
-        return known[mover]
-    return grown(states, known[rule.searcher], NO_TOKEN - 1 - np.int64(g.menus[s, mover]) * n - mover)
+def _key(g, rule, p, mover, known):
+    """The node of whoever moves at a position, unless nodes are what the searcher knows and it is an other."""
+    return np.int64(g.state[p]) * len(known) + mover if rule.by == STATE else known[mover]
 
 
 @linked_kernel
@@ -237,7 +233,56 @@ def _make_node(tree, key, size):
 
 @linked_kernel
 @borrowing
-def _decide(g, states, tree, rule, walks, b, p):
+def _ends(g, walks, b, p):
+    """Whether a walk ends before a decision whose node is new, as a step begins there; else after the step."""
+    if not walks.fresh[b] and g.via[p] == OUTSIDE:
+        return True
+    walks.fresh[b] = True
+    return False
+
+
+@linked_kernel
+@borrowing
+def _goes_by(tree, walks, b, key, move, mover, alone):
+    """A walk makes a move of a node."""
+    tree.visits[move] += 1.0
+    last = walks.length[b]
+    walks.key[b, last], walks.move[b, last], walks.mover[b, last], walks.alone[b, last] = key, move, mover, alone
+    walks.length[b] = last + 1
+
+
+@linked_kernel
+@borrowing
+def _reply(g, offered, states, tree, rule, walks, b, p):
+    """The same for an other where nodes are what the searcher knows: each of its moves is a node, whose times are how
+    often it was on offer there, since what is depends on the world (subset-armed bandits, Cowling et al. 2012)."""
+    mover, size, first = g.player[p], g.size[p], offered.begin[g.content[p]]
+    here = grown(states, walks.known[b, rule.searcher], NO_TOKEN - 1 - mover)
+    if tree.node[here] == NO_NODE:
+        _make_node(tree, here, 0)
+        if _ends(g, walks, b, p):
+            return np.int64(OPEN)
+    low, span, start = rule.low[mover], rule.span[mover], below(walks.stream[b], size)
+    best, found, taken = -np.inf, start, np.int64(OPEN)
+    for j in range(size):
+        k = (start + j) % size
+        key = grown(states, here, offered.data[first + k])
+        if tree.node[key] == NO_NODE:
+            _make_node(tree, key, 1)
+        tree.times[key] += 1.0
+        move, bound = tree.node[key], np.inf
+        if tree.visits[move]:
+            reach = np.sqrt(np.log(tree.times[key] + 1.0) / tree.visits[move])
+            bound = (tree.total[move] / tree.visits[move] - low) / span + rule.exploration * reach
+        if taken == OPEN or (bound > best and not walks.fresh[b]):
+            best, found, taken = bound, k, key
+    _goes_by(tree, walks, b, taken, tree.node[taken], mover, False)
+    return np.int64(g.first[p]) + found
+
+
+@linked_kernel
+@borrowing
+def _decide(g, offered, states, tree, rule, walks, b, p):
     """The edge that whoever moves at a position takes; ``OPEN`` where the walk ends, as its node is new."""
     mover, size = g.player[p], g.size[p]
     if size == 1:
@@ -245,13 +290,14 @@ def _decide(g, states, tree, rule, walks, b, p):
     if rule.flat and (walks.length[b] > 0 or mover != rule.searcher):
         walks.fresh[b] = walks.length[b] > 0
         return np.int64(g.first[p]) + below(walks.stream[b], size)
-    key = _key(g, states, rule, p, mover, walks.known[b])
+    if rule.by == SEARCHERS and mover != rule.searcher:
+        return _reply(g, offered, states, tree, rule, walks, b, p)
+    key = _key(g, rule, p, mover, walks.known[b])
     if tree.node[key] == NO_NODE:
         _make_node(tree, key, size)
         walks.place[b], walks.made[b, mover] = g.at[g.state[p]], tree.node[key]
-        if not walks.fresh[b] and g.via[p] == OUTSIDE:
+        if _ends(g, walks, b, p):
             return np.int64(OPEN)
-        walks.fresh[b] = True
     k = tree.node[key]
     if walks.fresh[b]:
         k += below(walks.stream[b], size)
@@ -259,11 +305,9 @@ def _decide(g, states, tree, rule, walks, b, p):
         k = _guided(tree, k, size, tree.times[key], rule, mover)
     else:
         k = _chosen(g, tree, k, size, tree.times[key], rule, mover)
-    tree.visits[k] += 1.0
     tree.times[key] += 1.0
-    last = walks.length[b]
-    walks.key[b, last], walks.move[b, last], walks.mover[b, last], walks.alone[b, last] = key, k, mover, True
-    walks.length[b] = last + 1
+    _goes_by(tree, walks, b, key, k, mover, True)
+    last = walks.length[b] - 1
     if rule.proves and last and key // g.menus.shape[1] == walks.key[b, last - 1] // g.menus.shape[1]:
         walks.alone[b, last - 1], walks.alone[b, last] = False, False
     if tree.proof[k] != OPEN:
@@ -295,7 +339,7 @@ def _cross(g, states, rule, walks, b):
 
 @linked_kernel
 @borrowing
-def _step(g, states, tree, rule, walks, b):
+def _step(g, offered, states, tree, rule, walks, b):
     """Let a walk take one step, or an answer of nature.  Returns whether its edge has to be asked for then."""
     if walks.edge[b] != OPEN:
         _cross(g, states, rule, walks, b)
@@ -306,7 +350,7 @@ def _step(g, states, tree, rule, walks, b):
             if walks.length[b]:
                 walks.alone[b, walks.length[b] - 1] = False
         elif _goes_on(g, walks, b, p):
-            edge = _decide(g, states, tree, rule, walks, b, p)
+            edge = _decide(g, offered, states, tree, rule, walks, b, p)
         if edge == OPEN:
             walks.over[b] = True
             return False
@@ -335,7 +379,7 @@ def _has_room(g, states, tree, rule, need):
 
 @kernel
 @borrowing
-def _walk(g, states, tree, rule, walks, need, asked):
+def _walk(g, offered, states, tree, rule, walks, need, asked):
     """Let all walks take a step after the other until edges must be asked for; returns how many, 0 where all are over
     or the arrays have no room for one more step.
 
@@ -348,7 +392,7 @@ def _walk(g, states, tree, rule, walks, need, asked):
         for b in range(len(walks.over)):
             if not walks.over[b]:
                 goes_on = True
-                if _step(g, states, tree, rule, walks, b):
+                if _step(g, offered, states, tree, rule, walks, b):
                     asked[count] = walks.edge[b]
                     count += 1
     return count
@@ -426,7 +470,7 @@ def _mean_priors(tree, keys, movers, sizes, weight, prior):
 @kernel
 @borrowing
 def _undo(tree, walks):
-    """As if these walks, of which nothing was learnt, had made no move."""
+    """As if these walks, of which nothing was learnt, had made no move; what was on offer to others was so."""
     for b in range(len(walks.over)):
         for k in range(walks.length[b]):
             tree.visits[walks.move[b, k]] -= 1.0
@@ -494,11 +538,12 @@ class TreeSearch:
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
-            need = Need(batch * n * ROUND, batch * n * ROUND * widest, 2 * batch * n, batch * n * widest)
+            known = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
+            need = Need(batch * n * ROUND, batch * n * ROUND * widest, known, batch * n * widest)
             g = graph.room(need.positions, need.edges)
-            states = graph.states.room(need.states)
+            states, offered = graph.states.room(need.states), graph.source.offered
             self.tree = self._room(g, need.states, need.moves)
-            if count := _walk(g, states, self.tree, self.rule, walks, need, asked):
+            if count := _walk(g, offered, states, self.tree, self.rule, walks, need, asked):
                 graph.ask(asked[:count])
         self.walks += batch
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)

@@ -296,6 +296,10 @@ class Source(Protocol):
     bounded: bool
     """Whether there are no payoffs beyond these bounds."""
 
+    @property
+    def offered(self) -> Rows:
+        """The moves of all menus, by numbers; a move of a player has the same in all of them."""
+
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, Game, LongArray, Observed, State, Step, Token
 from infoset.clock import Clock
 from infoset.errors import ClockError, UnsupportedGameError
+from infoset.interning import Rows, intern
 from infoset.tree.graph import CHANCE, NO_TOKEN, Interner
 from infoset.tree.growing import (
     NO_MENU,
@@ -46,6 +47,8 @@ class RulesSource:
         self.number: dict[tuple[type, State], int] = {}
         self.states: list[State] = []
         self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.moves: Interner[Action] = Interner()
+        self.offered = Rows.empty()
         self.payoffs: Interner[tuple[float, ...]] = Interner()
         self.seen: Interner[Token] = Interner()
         self._menus: list[tuple[Action, ...]] = []
@@ -115,6 +118,9 @@ class RulesSource:
         found = self.menus(moves)
         if found == len(self._menus):
             self._menus.append(moves)
+            self.offered = self.offered.with_room(1, len(moves))
+            row = np.array([self.moves(move) for move in moves], dtype=np.int64)
+            intern(self.offered, row)  # type: ignore[no-untyped-call]
             self._weigh(found, moves)
         return found
 
