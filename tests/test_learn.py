@@ -406,6 +406,9 @@ def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
     agent = load_agent(f"trained(path={tmp_path / 'run'}, seconds_per_move=0.05)")
     match = infoset.play_match(game, [agent, "random"], seed=1)
     assert not match.faults and not agent.inner.faults
+    other = load_agent(f"trained(path={tmp_path / 'run' / 'net.safetensors'}, seconds_per_move=0.05)")  # the file alone
+    assert not infoset.play_match(game, [other, "random"], seed=1).faults
+    assert type(other.inner) is type(agent.inner)
     with pytest.raises(UnsupportedGameError, match="a network of tree-search has no method own"):
         load_agent(f"trained(path={tmp_path / 'run'}, method=own)").begin(load(game), 0, np.random.default_rng(0), None)
 

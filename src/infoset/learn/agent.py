@@ -11,7 +11,7 @@ from infoset.base import Agent, FloatArray, Game, LongArray
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.learner import one_thread
-from infoset.learn.net import evaluate_states, load_net
+from infoset.learn.net import evaluate_states, fits, load_net
 from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Propositions
 from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
@@ -116,13 +116,15 @@ class TrainedAgent(Delegating):
     def _made(self, game: Game) -> Agent:
         p, path = self.parameters, Path(self.parameters.path)
         config = TrainingFolder.read_config(path) if path.is_dir() else None
-        if isinstance(config, TreeTrainingConfig):
+        propositions = config.encoding(game) if isinstance(config, TreeTrainingConfig) else None
+        net = path / NET if config else path
+        if propositions or (not config and (propositions := _propositions(game, net))):
             self._refuse("tree-search", {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE})
-            return GuidedAgent(Budget(p.seconds_per_move, seed=p.seed), path / NET, config.encoding(game))
+            return GuidedAgent(Budget(p.seconds_per_move, seed=p.seed), net, propositions)
         if isinstance(config, PublicTrainingConfig):
             self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
             return RangeSearch(self._resolving(game, config), p.seconds_per_move)
-        return RangeSearch(self._searching(game, path / NET if config else path), p.seconds_per_move)
+        return RangeSearch(self._searching(game, net), p.seconds_per_move)
 
     def _refuse(self, kind: str, plain: dict[str, object]) -> None:
         """Raise ``UnsupportedGameError`` where a parameter is not as it is by default."""
@@ -144,3 +146,12 @@ class TrainedAgent(Delegating):
         encoding = config.encoding(game)
         net = load_belief_net(Path(self.parameters.path) / NET, encoding)
         return ContinualResolving(Ranges(encoding.graph), encoding.states, NetValues(net, encoding))
+
+
+def _propositions(game: Game, net: Path) -> Propositions | None:
+    """What the network in a file reads, if that is the propositions of the game."""
+    try:
+        found = Propositions(game)
+    except UnsupportedGameError:
+        return None
+    return found if fits(net, found) else None

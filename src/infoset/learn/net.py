@@ -91,6 +91,19 @@ def save_net(net: nn.Module, states: States, path: Path) -> Path:
 
 def load_weights(path: Path, states: States) -> dict[str, Tensor]:
     """A network's tensors by name.  Raises ``PolicyError`` for a broken file, or a network of another game."""
+    weights, (game, mark) = _read(path)
+    if mark != states.fingerprint:
+        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {states.name} as it is here")
+    return weights
+
+
+def fits(path: Path, states: States) -> bool:
+    """Whether the network in a file reads these states.  Raises ``PolicyError`` for a broken file."""
+    return _read(path)[1][1] == states.fingerprint
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
+    """A network's tensors by name; the game that it was trained on, by name and fingerprint."""
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[HEADER])
@@ -102,9 +115,7 @@ def load_weights(path: Path, states: States) -> dict[str, Tensor]:
         raise PolicyError(f"{path}: no network of infoset: {shorten(str(error), 120)}") from None
     if schema != SCHEMA:
         raise PolicyError(f"{path}: schema {schema}; this version reads {SCHEMA}")
-    if mark != states.fingerprint:
-        raise PolicyError(f"{path} was trained on {shorten(game)}, not on {states.name} as it is here")
-    return weights
+    return weights, (game, mark)
 
 
 def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> N:
