@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from infoset import load, play_match
+from infoset import load, load_agent, play_match
 from infoset.search.pessimistic import _best, _Doings, _Step
 
 TRAP = """
@@ -90,3 +90,11 @@ def test_a_runner_stays_free_longer_than_at_random() -> None:
     runners = ["pessimistic(nodes=600)", "random"]
     kept = [np.mean([play_match("gdl:pursuit", [r, "random"], seed=k).returns[0] for k in range(6)]) for r in runners]
     assert kept[0] > kept[1] + 30.0
+
+
+def test_search_takes_it_where_it_is_asked_to(trap) -> None:
+    agent = load_agent("search(method=pessimistic,nodes=200,steps=3)")
+    match = play_match(trap, [agent, "random"], seed=1)
+    assert agent.plan == "pessimistic: scenarios move by move, as asked"
+    assert agent.inner.steps == 3
+    assert not match.faults

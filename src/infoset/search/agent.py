@@ -23,7 +23,8 @@ from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.below import Values
 from infoset.search.models import Model, by_number, model_of, response_to, uniform
-from infoset.search.monte_carlo import Budget, IsMcts, Uct
+from infoset.search.monte_carlo import Budget, GraphAgent, IsMcts, Uct
+from infoset.search.pessimistic import Pessimistic
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.search.range_search import (
     AVERAGE,
@@ -54,6 +55,7 @@ from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
 from infoset.warm_up import ready
 
+PESSIMISTIC = "pessimistic"
 AHEAD = 2  # steps, in resolving
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
@@ -70,7 +72,8 @@ class Search:
     method: str = "auto"
     """``tree``, ``public``, ``sampling`` instead of the agent's own choice, or a root of subgames that are solved at
     every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``.  ``resolving`` goes
-    from public state to public state, where those fit."""
+    from public state to public state, where those fit.  ``pessimistic``: scenarios, in which the others do the worst of
+    a few things at every step (Osogami & Takahashi 2019)."""
     exploit: str = ""
     """The agent that the others are held to be (``random``, ``meier`` …): then a best response to it is played.  Empty:
     the sound mode, an equilibrium."""
@@ -101,7 +104,7 @@ class Search:
     """Of sampling before the game, and of the worlds that are drawn at each move."""
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, ("auto", *WAYS))
+        check_choice("method", self.method, ("auto", *WAYS, PESSIMISTIC))
         check_range("iterations", self.iterations, 0, 2**31)
         check_range("max_histories", self.max_histories, 1, 2**31)
         check_range("nodes", self.nodes, 0, 2**31)
@@ -156,7 +159,7 @@ class _Planner:
     def plan(self) -> tuple[Agent, str]:
         """An agent, and which method it follows and why."""
         method = self.parameters.method
-        if self.oracle and method in (RESOLVING, *KNOWN_ROOTS):
+        if method == PESSIMISTIC or (self.oracle and method in (RESOLVING, *KNOWN_ROOTS)):
             return self._subgame("as asked")
         try:
             graph = explore(self.game, progress=self._until(EXPLORING))
@@ -283,8 +286,12 @@ class _Planner:
 
     def _subgame(self, why: str) -> tuple[Agent, str]:
         p = self.parameters
+        agent: GraphAgent
         if self.oracle:  # the two modes are never mixed
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
+        if p.method == PESSIMISTIC:
+            agent = Pessimistic(p.seconds_per_move, p.nodes, seed=p.seed, steps=p.steps or Pessimistic.steps).agent()
+            return agent, f"{PESSIMISTIC}: scenarios move by move, {why}"
         if p.method in ROOTS:
             effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
             effort = replace(effort, histories=p.nodes or effort.histories)
