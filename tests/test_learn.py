@@ -46,6 +46,7 @@ from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.sequence_form import SequenceForm
+from infoset.view.curves import plot_learning
 
 GAMES = ["gdl:scissors_double", "kuhn_poker", "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:monty_hall"]
 SMALL = Training(games=4, worlds=5, iterations=20, hidden=16, batch=16)
@@ -426,3 +427,18 @@ def test_what_a_tree_search_learns_is_what_it_found() -> None:
 def test_a_game_without_propositions_says_so() -> None:
     with pytest.raises(UnsupportedGameError, match="a network reads the propositions"):
         TreeTrainingConfig("liars_dice", TREE).learner()
+
+
+def test_the_curve_tells_how_strong_the_network_is() -> None:
+    """Against flat Monte Carlo, in both seats, as far as there are duels."""
+    config = TreeTrainingConfig("gdl:krieg_tic_tac_toe", replace_fields(TREE, duels=4))
+    one, other = ([work.step() for _ in range(2)] for work in (config.learner(), config.learner()))
+    assert [(p.score, p.score_margin) for p in one] == [(p.score, p.score_margin) for p in other]
+    assert [p.duels for p in one] == [4, 4]
+    assert all(p.score is not None and 0.0 <= p.score <= 1.0 for p in one)
+    assert len(plot_learning(one, "duels")) == 3
+    quiet = TreeTrainingConfig("gdl:krieg_tic_tac_toe", replace_fields(TREE, duels=0)).learner()
+    none = [quiet.step() for _ in range(2)]
+    assert none[0].score is None
+    assert [p.value_loss for p in none] == [p.value_loss for p in one]  # they change nothing of what is learnt
+    assert len(plot_learning(none, "no duels")) == 2

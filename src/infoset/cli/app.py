@@ -197,6 +197,7 @@ def train(
     """Train a network by self-play; 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
     from infoset.solvers.work import Watcher
+    from infoset.statistics import Mean
     from infoset.verbs import train as learn
 
     asked = {
@@ -224,6 +225,9 @@ def train(
             f"lost             {last.value_loss:.3e} on values{policies}\n"
             f"start            {worth}"
         )
+        if scored := [epoch for epoch in training.points() if epoch.duels]:
+            score = Mean(scored[-1].score, scored[-1].score_margin)
+            print(f"score            {score} in {scored[-1].duels} games v flat-mc, epoch {scored[-1].iteration}")
     print(f"run folder       {training.folder}")
 
 

@@ -10,15 +10,13 @@ import numpy as np
 from infoset.base import Agent, FloatArray, Game, LongArray
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.belief_net import NetValues, load_belief_net
-from infoset.learn.learner import one_thread
+from infoset.learn.guided import GuidedAgent
 from infoset.learn.net import evaluate_states, fits, load_net
-from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Propositions
 from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
-from infoset.learn.tree_play import EXPLORATION
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_choice, check_range
-from infoset.search.monte_carlo import Budget, GraphAgent, most_visited, seed_of
+from infoset.search.monte_carlo import Budget
 from infoset.search.range_search import (
     AVERAGE,
     MOST_STEPS,
@@ -29,9 +27,8 @@ from infoset.search.range_search import (
     RangeSearch,
     SubgameSolver,
 )
-from infoset.search.ranges import Range, Ranges
+from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
-from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.warm_up import ready
 
 
@@ -72,28 +69,6 @@ class Trained:
         return TrainedAgent(self)
 
 
-class GuidedAgent(GraphAgent):
-    """A tree search guided by a network of a game that is not listed; what it learnt stays for the moves to come."""
-
-    name = "trained"
-
-    def __init__(self, budget: Budget, path: Path, encoding: Propositions) -> None:
-        super().__init__(budget)
-        self.encoding = encoding
-        self.leaves_of = NetLeaves(load_net(path, encoding), encoding)
-
-    def prepare(self) -> None:
-        self.encoding.follow(self.graph)
-        by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
-        self.kept = TreeSearch(self.graph, self.leaves_of, by, self.player, EXPLORATION, seed, guided=True)
-
-    @one_thread()
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        self.kept.guide(roots, np.full(roots.size, self.player), until)
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, size)
-
-
 class TrainedAgent(Delegating):
     """Plays the game that its network was trained on; the network values all states once, before the first game."""
 
@@ -120,7 +95,7 @@ class TrainedAgent(Delegating):
         net = path / NET if config else path
         if propositions or (not config and (propositions := _propositions(game, net))):
             self._refuse("tree-search", {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE})
-            return GuidedAgent(Budget(p.seconds_per_move, seed=p.seed), net, propositions)
+            return GuidedAgent(Budget(p.seconds_per_move, seed=p.seed), load_net(net, propositions), propositions)
         if isinstance(config, PublicTrainingConfig):
             self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
             return RangeSearch(self._resolving(game, config), p.seconds_per_move)

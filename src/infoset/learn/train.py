@@ -160,9 +160,9 @@ def train(
 
     watcher = Watcher(point=point, advance=lambda _, spent: folder.checkpoint(work, spent))
     try:
-        before = float(saved["seconds"]) if saved else 0.0
-        work.until = time.monotonic() + seconds - before
-        _, spent = advance(Epochs(work), Limits(epochs, None, seconds), watcher, before)
+        before, steps = float(saved["seconds"]) if saved else 0.0, Epochs(work)
+        work.until = time.monotonic() + seconds - before  # just before the loop's own clock begins
+        _, spent = advance(steps, Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
         batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))

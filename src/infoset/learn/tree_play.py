@@ -9,6 +9,7 @@ the values learn what random plays pay.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from infoset.base import FloatArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
+from infoset.learn.guided import EXPLORATION, Duel
 from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
@@ -30,10 +32,10 @@ from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.names import check_range
 from infoset.search.ranges import Range, Ranges
 from infoset.search.tree_search import OWN, STATE, TreeSearch
+from infoset.statistics import Mean
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.growing import NO_MENU, OUTSIDE
 
-EXPLORATION = 1.0  # of payoffs between 0 and 1
 NOISE, EVEN = 0.25, 0.5  # share of random numbers in the priors of a root, and how even they are
 MOST_BYTES = 1 << 30  # of the buffer
 RANDOM_PLAYS = 16  # from a state that the values learn before the first epoch
@@ -59,12 +61,15 @@ class TreeTraining(LearningParameters):
     """How often a state is learnt from, in the mean, in the epoch in which it was met."""
     first: int = 4096
     """States of random games from which the values learn before the first epoch."""
+    duels: int = 8
+    """At least so many against flat Monte Carlo in each epoch: they tell on the curve how strong the network is."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("nodes", "worlds", "passes"):
             check_range(name, getattr(self, name), 1, 2**31)
-        check_range("first", self.first, 0, 2**31)
+        for name in ("first", "duels"):
+            check_range(name, getattr(self, name), 0, 2**31)
 
 
 class _Sample(NamedTuple):
@@ -85,6 +90,7 @@ class TreeGames(Games):
     def __init__(self, encoding: Propositions, net: StateNet, training: TreeTraining) -> None:
         super().__init__(net, training)
         self.encoding = encoding
+        self.duel = Duel(net, Propositions(encoding.game, encoding.memory), training.nodes)
 
     def prepare(self) -> None:
         self.leaves = NetLeaves(self.net, self.encoding)
@@ -111,7 +117,14 @@ class TreeGames(Games):
             side.cut(rng, Clock(self.until))
         samples.append(side.samples())
         start, _ = self.leaves(np.zeros(1, dtype=np.int64))
-        return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()))
+        scores = tuple(self._scores(rng))
+        return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()), scores)
+
+    def _scores(self, rng: np.random.Generator) -> Iterator[float]:
+        """What the network gets in duels, as long as the clock runs."""
+        for k in range(-(-self.training.duels // self.training.parts)):
+            if time.monotonic() < self.late:
+                yield self.duel.play(k % self.encoding.players, int(rng.integers(2**31)))
 
     def _random_states(self, rng: np.random.Generator) -> Samples:
         """States of random games, and what random plays from them pay."""
@@ -295,9 +308,11 @@ class TreePlay(Learner):
         self.iteration += 1
         self.games += training.games
         value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
+        scores = np.array([score for part in played for score in part.scores])
+        score = Mean.of(len(scores), float(scores.sum()), float(scores @ scores))
         return Epoch(
             self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss, played[0].start,
-            policy_loss,
+            policy_loss, score.value, score.margin, len(scores),
         )  # fmt: skip
 
     def _learn(self) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from infoset.view.plots import new_axes, tidy
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
+LAST = 5  # epochs whose duels are added up
 
 
 def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | None:
@@ -61,17 +62,21 @@ def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
-    return _drawn(path, 2, lambda axes: plot_learning(points, title, axes)) if len(points) > 1 else None
+    rows = 3 if _scored(points) else 2
+    return _drawn(path, rows, lambda axes: plot_learning(points, title, axes)) if len(points) > 1 else None
 
 
 def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
-    """What a network lost on values and policies, and what it held the start to be worth, against seconds: two axes.
+    """What a network lost on values and policies, what it held the start to be worth and, where there were duels, what
+    it got there, with 95 % intervals; against seconds: two axes or three.
 
     Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
     """
     if len(points) < 2:
         raise ParameterError(f"{title} has no curve: it is {len(points)} epochs long")
-    losses, start = axes = new_axes("a curve", (7.2, 6.4), rows=2) if axes is None else axes
+    scored = _scored(points)
+    axes = new_axes("a curve", (7.2, 9.0 if scored else 6.4), rows=3 if scored else 2) if axes is None else axes
+    losses, start = axes[:2]
     seconds = [p.seconds for p in points]
     for name, color in (("value", AVERAGE), ("policy", CURRENT)):
         values = [getattr(p, f"{name}_loss") for p in points]
@@ -86,9 +91,31 @@ def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
         start.plot(seconds, values, color=color, lw=1.8)
         _name_end(start, seconds[-1], values[-1], f"player {player + 1}", color)
     start.set_ylabel("the start is held to be worth")
-    start.set_xlabel("seconds")
+    if scored:
+        _plot_scores(scored, axes[2])
+    axes[-1].set_xlabel("seconds")
     tidy(losses, title), tidy(start, "")
     return axes
+
+
+def _scored(points: Sequence[Any]) -> list[Any]:
+    """The epochs in which there were duels."""
+    return [p for p in points if p.score is not None]
+
+
+def _plot_scores(points: Sequence[Any], axes: Any) -> None:
+    """Of each epoch with its interval, and the mean of all duels of the last epochs."""
+    seconds, within = [p.seconds for p in points], [p.score_margin or 0.0 for p in points]
+    axes.errorbar(seconds, [p.score for p in points], within, fmt="o", ms=3, color=CURRENT, alpha=0.45, lw=1.0)
+    means = []
+    for k in range(len(points)):
+        last = points[max(0, k + 1 - LAST) : k + 1]
+        means.append(sum(p.score * p.duels for p in last) / sum(p.duels for p in last))
+    axes.plot(seconds, means, color=AVERAGE, lw=1.8)
+    _name_end(axes, seconds[-1], means[-1], f"{LAST} epochs\n{means[-1]:.2f}", AVERAGE)
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_ylabel("score v flat-mc")
+    tidy(axes, "")
 
 
 def _drawn(path: Path, rows: int, draw: Any) -> Path | None:
@@ -97,7 +124,7 @@ def _drawn(path: Path, rows: int, draw: Any) -> Path | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    figure = Figure(figsize=(7.2, 4.2 if rows == 1 else 6.4), dpi=120, layout="constrained")
+    figure = Figure(figsize=(7.2, {1: 4.2, 2: 6.4}.get(rows, 9.0)), dpi=120, layout="constrained")
     draw(figure.subplots(rows, 1, sharex=True))
     return replace_file(path, lambda file: figure.savefig(file, format="png"))
 

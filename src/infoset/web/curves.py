@@ -20,7 +20,7 @@ from infoset.web.shelf import METRICS, Item, find, open_plain
 
 SERIES = (
     "iteration", "seconds", "exploitability", "nash_conv", "epsilon", "current_exploitability",
-    "value_loss", "policy_loss", "games", "states",
+    "score", "value_loss", "policy_loss", "games", "states",
 )  # fmt: skip
 LISTS = ("values", "start_values")
 MAX_PLAYERS = 8

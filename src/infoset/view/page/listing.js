@@ -87,7 +87,7 @@ export function spark(values, width = 132, height = 40) {
 /** The columns of a curve by what is drawn of it first. */
 export const MEASURES = {
   exploitability: "Exploitability", nash_conv: "NashConv", current_exploitability: "Exploitability of the current profile",
-  epsilon: "Epsilon", value_loss: "Loss of values", policy_loss: "Loss of policies",
+  epsilon: "Epsilon", score: "Score against flat Monte Carlo", value_loss: "Loss of values", policy_loss: "Loss of policies",
 };
 
 /** What of a curve is looked at first. */

@@ -1,0 +1,58 @@
+"""Tree search guided by a network: the agent, and the floor that it is measured against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infoset.base import Agent, FloatArray
+from infoset.learn.learner import one_thread
+from infoset.learn.net import StateNet
+from infoset.learn.net_leaves import NetLeaves
+from infoset.learn.propositions import Propositions
+from infoset.match.match import play_match
+from infoset.search.monte_carlo import Budget, FlatMc, GraphAgent, most_visited, seed_of
+from infoset.search.ranges import Range
+from infoset.search.tree_search import OWN, STATE, TreeSearch
+
+EXPLORATION = 1.0  # of payoffs between 0 and 1
+
+
+class GuidedAgent(GraphAgent):
+    """A tree search guided by a network of a game that is not listed; what it learnt stays for the moves to come."""
+
+    name = "trained"
+
+    def __init__(self, budget: Budget, net: StateNet, encoding: Propositions) -> None:
+        super().__init__(budget)
+        self.encoding = encoding
+        self.leaves_of = NetLeaves(net, encoding)
+
+    def prepare(self) -> None:
+        self.encoding.follow(self.graph)
+        by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
+        self.kept = TreeSearch(self.graph, self.leaves_of, by, self.player, EXPLORATION, seed, guided=True)
+
+    @one_thread()
+    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+        self.kept.guide(roots, np.full(roots.size, self.player), until)
+        self.walk(self.kept, roots, self.leaves(), until)
+        return most_visited(self.kept, roots, size)
+
+
+@dataclass(frozen=True)
+class Duel:
+    """A search guided by a network against flat Monte Carlo, both with so many leaves at a move."""
+
+    net: StateNet
+    encoding: Propositions
+    nodes: int
+
+    def play(self, seat: int, seed: int) -> float:
+        """The share of the payoffs' range, from 0 to 1, that whoever is guided gets in that seat."""
+        encoding = self.encoding
+        agents: list[Agent | str] = [FlatMc(nodes=self.nodes).agent() for _ in encoding.game.players]
+        agents[seat] = GuidedAgent(Budget(nodes=self.nodes), self.net, encoding)
+        paid = play_match(encoding.game, agents, seed=seed).returns[seat]
+        return (paid - encoding.low) / max(encoding.high - encoding.low, 1e-12)
