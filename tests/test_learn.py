@@ -22,6 +22,7 @@ from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyE
 from infoset.executors import LOCAL, local
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net, save_net
+from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.train import (
@@ -419,7 +420,7 @@ def test_what_a_tree_search_learns_is_what_it_found() -> None:
     work = config.learner()
     losses = [work.step() for _ in range(3)]
     assert losses[-1].policy_loss < losses[0].policy_loss
-    values, prior = work.player.leaves(np.zeros(1, dtype=np.int64))
+    values, prior = NetLeaves(work.net, work.encoding, 0).says(np.zeros(1, dtype=np.int64))
     assert values[0, 0] > values[0, 1]  # who begins wins more often
     assert prior[0, 0].sum() == pytest.approx(1.0) and prior[0, 0, 4] > 1 / 9  # the middle
 

@@ -26,13 +26,13 @@ class GuidedAgent(GraphAgent):
 
     def __init__(self, budget: Budget, net: StateNet, encoding: Propositions) -> None:
         super().__init__(budget)
-        self.encoding = encoding
-        self.leaves_of = NetLeaves(net, encoding)
+        self.net, self.encoding = net, encoding
 
     def prepare(self) -> None:
         self.encoding.follow(self.graph)
         by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
-        self.kept = TreeSearch(self.graph, self.leaves_of, by, self.player, EXPLORATION, seed, guided=True)
+        leaves = NetLeaves(self.net, self.encoding, seed)
+        self.kept = TreeSearch(self.graph, leaves, by, self.player, EXPLORATION, seed, guided=True)
 
     @one_thread()
     def search(self, roots: Range, size: int, until: float) -> FloatArray:

@@ -128,9 +128,8 @@ class Games(ABC):
             )
         return found
 
-    @abstractmethod
-    def prepare(self) -> None:
-        """What all parts need of the network."""
+    def prepare(self) -> None:  # noqa: B027
+        """Find out what all parts need of the network; of some, nothing."""
 
     @abstractmethod
     def play_part(self, games: int, rng: np.random.Generator) -> Played:

@@ -11,6 +11,8 @@ from infoset.learn.net import StateNet
 from infoset.learn.propositions import Propositions
 from infoset.tree.growing import NO_MENU
 
+PLAYS = 4
+
 
 @kernel
 def _chances(menus_of, state, menus, column, logits, prior):
@@ -32,13 +34,28 @@ def _chances(menus_of, state, menus, column, logits, prior):
 
 
 class NetLeaves:
-    """What a network says of positions: see ``tree_search.Leaves``."""
+    """What a network says of positions, and random plays from them (``tree_search.Leaves``).
 
-    def __init__(self, net: StateNet, encoding: Propositions) -> None:
-        self.net, self.encoding = net, encoding
+    Values are half the network's and half those of ``PLAYS`` random plays, as AlphaGo's were (Silver et al. 2016): a
+    network that has learnt little is not much worse than none.  Priors are the network's.
+    """
+
+    def __init__(self, net: StateNet, encoding: Propositions, seed: int) -> None:
+        self.net, self.encoding, self.seed = net, encoding, seed
         self.at = next(net.parameters()).device
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
+        worth, prior = self.says(positions)
+        self.seed += len(positions)
+        graph = self.encoding.graph
+        return 0.5 * (worth + graph.source.playouts(graph, positions, PLAYS, self.seed)), prior
+
+    def priors(self, positions: LongArray) -> FloatArray:
+        """With what chances everybody should move."""
+        return self.says(positions)[1]
+
+    def says(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
+        """Values and priors of the network alone."""
         encoding = self.encoding
         g, menus = encoding.graph.arrays, encoding.source.interned.menus
         with torch.inference_mode():

@@ -92,16 +92,14 @@ class TreeGames(Games):
         self.encoding = encoding
         self.duel = Duel(net, Propositions(encoding.game, encoding.memory), training.nodes)
 
-    def prepare(self) -> None:
-        self.leaves = NetLeaves(self.net, self.encoding)
-
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
         graph = self.encoding.renew()
         side = _SideBySide(self.encoding, games, rng)
         samples = [self._random_states(rng)] if self.iteration == 0 and self.training.first else []
         seed = int(rng.integers(2**31))
         by = STATE if graph.open else OWN
-        search = TreeSearch(graph, self.leaves, by, 0, EXPLORATION, seed, guided=True)
+        leaves = NetLeaves(self.net, self.encoding, seed)
+        search = TreeSearch(graph, leaves, by, 0, EXPLORATION, seed, guided=True)
         ranges = Ranges(graph, seed=seed, most=self.training.worlds)
         now = time.monotonic()
         self.late = now + PLAYED * (self.until - now)
@@ -116,7 +114,7 @@ class TreeGames(Games):
         else:
             side.cut(rng, Clock(self.until))
         samples.append(side.samples())
-        start, _ = self.leaves(np.zeros(1, dtype=np.int64))
+        start, _ = leaves.says(np.zeros(1, dtype=np.int64))
         scores = tuple(self._scores(rng))
         return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()), scores)
 

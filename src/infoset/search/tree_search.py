@@ -19,9 +19,8 @@ paid (PUCT, Silver et al. 2018), else by upper confidence bounds alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -43,9 +42,16 @@ ROUND = 4  # positions inside steps that a walk makes between two questions, for
 TRUST, DOUBT = 0.9, 4.0  # of how often moves were made: at most so much; half of it after so many for each move
 UNIT = 1.0 / (1 << 53)
 
-Leaves: TypeAlias = Callable[[LongArray], tuple[FloatArray, FloatArray | None]]
-"""What positions (K,) at which a step begins are worth to everybody (K, n), and with what chances (K, n, m) each should
-make the moves of its menu; ``None`` where that is not known, of any."""
+
+class Leaves(Protocol):
+    """What is said of positions at which a step begins."""
+
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray | None]:
+        """What positions (K,) are worth to everybody (K, n), and ``priors``."""
+
+    def priors(self, positions: LongArray) -> FloatArray | None:
+        """(K, n, m) with what chances everybody should make the moves of its menu; ``None`` where that is not known, of
+        any."""
 
 
 class Tree(NamedTuple):
@@ -185,7 +191,7 @@ def _chosen(g, tree, first, size, times, rule, mover):
 
 @linked_kernel
 @borrowing
-def _guided(tree, first, size, times, rule, mover):
+def _guided(g, tree, first, size, times, rule, mover):
     """The move with the highest mean payoff and share of the prior (PUCT); one that was never made is held to pay what
     its node does."""
     best, found, low, span, paid = -np.inf, first, rule.low[mover], rule.span[mover], 0.0
@@ -195,8 +201,11 @@ def _guided(tree, first, size, times, rule, mover):
     reach = rule.exploration * np.sqrt(times + 1.0)
     for k in range(first, first + size):
         visits = tree.visits[k]
-        worth = (tree.total[k] / visits - low) / span if visits else mean
-        bound = worth + reach * tree.prior[k] / (1.0 + visits)
+        if tree.proof[k] != OPEN:
+            bound = (g.payoffs[g.content[tree.proof[k]], mover] - low) / span
+        else:
+            worth = (tree.total[k] / visits - low) / span if visits else mean
+            bound = worth + reach * tree.prior[k] / (1.0 + visits)
         if bound > best:
             best, found = bound, k
     return found
@@ -302,7 +311,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
     if walks.fresh[b]:
         k += below(walks.stream[b], size)
     elif rule.guided:
-        k = _guided(tree, k, size, tree.times[key], rule, mover)
+        k = _guided(g, tree, k, size, tree.times[key], rule, mover)
     else:
         k = _chosen(g, tree, k, size, tree.times[key], rule, mover)
     tree.times[key] += 1.0
@@ -487,6 +496,9 @@ class RandomPlays:
         self.seed += len(positions)
         return self.graph.source.playouts(self.graph, positions, self.each, self.seed), None
 
+    def priors(self, positions: LongArray) -> None:
+        """Nothing."""
+
 
 class TreeSearch:
     """Searches from ranges of a graph; what it learnt stays until it is told to ``forget``."""
@@ -590,7 +602,7 @@ class TreeSearch:
         graph = self.graph
         with graph.held(Clock(until)):
             positions, inverse = distinct(roots.position)
-            _, prior = self.leaves(positions)
+            prior = self.leaves.priors(positions)
             assert prior is not None
             g = graph.arrays
             sizes = g.choices[g.menus[g.state[roots.position], movers]].astype(np.int64)
