@@ -3,7 +3,8 @@
     python benchmarks/rivals.py --table openspiel                        # search v OpenSpiel's bots, 1 s a move
     python benchmarks/rivals.py --table random floors --seconds-per-move .3 --games 100 --agent uct
     python benchmarks/rivals.py --row hex search openspiel:mcts --row gdl:pursuit search random
-    python benchmarks/rivals.py --table curve                            # .1, .3, 1 and 3 s a move for three games
+    python benchmarks/rivals.py --table curve --picture curve.png        # .1, .3, 1 and 3 s a move for three games
+    python benchmarks/rivals.py --table floors --games 400 --within 5    # a row ends when its interval is that small
 
 A row is a game, an agent, a rival and the seconds of a move; an agent, a rival are a name for ``infoset.load_agent``,
 ``openspiel:mcts``, ``openspiel:ismcts`` (the most visited move) or ``openspiel:ismcts-mixed`` (in proportion to visits).
@@ -24,6 +25,7 @@ import argparse
 import ctypes
 import hashlib
 import json
+import math
 import os
 import platform
 import shutil
@@ -51,7 +53,7 @@ from infoset.gdl.library import PREFIX, library
 from infoset.match.agents import load_agent
 from infoset.match.match import MAX_STEPS, Round, Table
 from infoset.match.series import game_seed
-from infoset.statistics import Mean
+from infoset.statistics import NORMAL_95, Mean
 
 HERE = Path(__file__).resolve().parent
 FILES = HERE.parents[1] / "shared" / "games" / "gdl"
@@ -516,9 +518,11 @@ class Args:
     seconds_per_move: float = 1.0
     seconds_to_begin: float = 10.0
     games: int = 400
+    within: float = 0.0
     seed: int = 1
     workers: int = 1
     out: Path = HERE.parent / "runs" / "rivals.jsonl"
+    picture: Path | None = None
 
 
 def parse(argv: Sequence[str] | None = None) -> Args:
@@ -531,9 +535,11 @@ def parse(argv: Sequence[str] | None = None) -> Args:
     add("--seconds-per-move", type=float, default=Args.seconds_per_move, help="of both (default: %(default)s)")
     add("--seconds-to-begin", type=float, default=Args.seconds_to_begin, help="the agents' (default: %(default)s)")
     add("--games", type=int, default=Args.games, help="of each row (default: %(default)s)")
+    add("--within", type=float, default=Args.within, help="points of half the interval at which a row ends (default: never)")
     add("--seed", type=int, default=Args.seed)
     add("--workers", type=int, default=Args.workers, help="processes, a game each (default: %(default)s)")
     add("--out", type=Path, default=Args.out, help="the games that were played (default: %(default)s)")
+    add("--picture", type=Path, help="rows of several times as curves (extra 'plot')")
     given = vars(parser.parse_args(argv))
     if not given["table"] and not given["row"]:
         parser.error("nothing to play; name a --table or a --row")
@@ -596,21 +602,35 @@ def run(args: Args) -> tuple[dict[Row, list[Played]], dict[Row, str]]:
     wanted = asked(args)
     found = read(args.out, args.seed)
     refused: dict[Row, str] = {}
+    settled = {row for row in wanted if is_settled(found[row].values(), args.within)}
     todo = [(row, k) for row in wanted for k in range(args.games) if k not in found[row]]
     progress = Progress(todo)
     try:
-        for one in played(todo, args, refused):
+        for one in played(todo, args, refused, settled):
             write(args.out, one, args.seed)
             found[one.row][one.number] = one
+            if is_settled(found[one.row].values(), args.within):
+                settled.add(one.row)
             progress.note(one, found[one.row].values())
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from here", file=sys.stderr)
     return {row: [found[row][k] for k in sorted(found[row])[: args.games]] for row in wanted}, refused
 
 
-def played(todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str]) -> Iterator[Played]:
+def is_settled(games: Iterable[Played], within: float) -> bool:
+    """Whether enough is known of a row: half the interval of its points is ``within``."""
+    shares = [one.share for one in games]
+    if not within or not shares:
+        return False
+    low, high = interval(shares)
+    return 50 * (high - low) <= within
+
+
+def played(
+    todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str], settled: set[Row]
+) -> Iterator[Played]:
     """The games as they end, here or in processes; rows that are refused are left at their first game."""
-    for row, one in answers(todo, args, refused):
+    for row, one in answers(todo, args, refused, settled):
         if isinstance(one, str):
             refused[row] = one
         else:
@@ -618,10 +638,10 @@ def played(todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str])
 
 
 def answers(
-    todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str]
+    todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str], settled: set[Row]
 ) -> Iterator[tuple[Row, Played | str]]:
-    """What ``play`` said of each game of a row that is not refused."""
-    wanted = ((row, number) for row, number in todo if row not in refused)
+    """What ``play`` said of each game of a row that is neither refused nor settled."""
+    wanted = ((row, number) for row, number in todo if row not in refused and row not in settled)
     if args.workers == 1:
         for row, number in wanted:
             yield row, play(row, number, args.seed, args.seconds_to_begin)
@@ -646,10 +666,47 @@ def mean(values: Sequence[float]) -> Mean:
     return Mean.of(len(values), sum(values), sum(value * value for value in values))
 
 
+def interval(shares: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the mean of shares between 0 and 1 (Wilson 1927): too wide, if anything, where some are
+    neither, and never of no width."""
+    count, share, z = len(shares), sum(shares) / len(shares), NORMAL_95
+    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2)
+    return middle - half, middle + half
+
+
 def percent(shares: Sequence[float]) -> str:
-    """With half of its 95 % interval."""
-    found = mean([100 * share for share in shares])
-    return f"{found.value:.1f}" + ("" if found.margin is None else f" ± {found.margin:.1f}")
+    """With its 95 % interval."""
+    low, high = interval(shares)
+    return f"{100 * sum(shares) / len(shares):.1f} ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def draw(found: dict[Row, list[Played]], path: Path) -> None:
+    """Points against the seconds of a move, of who met at several, with their intervals."""
+    from matplotlib.figure import Figure
+
+    curves: dict[Row, list[tuple[Row, list[float]]]] = defaultdict(list)
+    for row, games in found.items():
+        if games:
+            curves[row._replace(seconds=0.0)].append((row, [one.share for one in games]))
+    figure = Figure(figsize=(7.2, 4.2), dpi=120, layout="constrained")
+    axes = figure.subplots()
+    for key, rows in curves.items():
+        if len(rows) > 1:
+            rows.sort(key=lambda each: each[0].seconds)
+            means = [100 * sum(shares) / len(shares) for _, shares in rows]
+            bounds = [[100 * bound for bound in interval(shares)] for _, shares in rows]
+            errors = [[mean - low for mean, (low, _) in zip(means, bounds, strict=True)],
+                      [high - mean for mean, (_, high) in zip(means, bounds, strict=True)]]  # fmt: skip
+            name = f"{title(key.game)}: {key.agent} v {key.rival}"
+            axes.errorbar([row.seconds for row, _ in rows], means, errors, marker="o", ms=4, capsize=2, label=name)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.axhline(50, color="#999999", lw=0.8)
+    axes.set(xlabel="seconds a move", ylabel="points, %", ylim=(0, 103))
+    axes.legend(frameon=False, fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
 
 
 def title(game: str) -> str:
@@ -727,6 +784,8 @@ def main() -> None:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     print_table(HEAD, (line(row, games) for row, games in found.items() if games))
+    if args.picture:
+        draw(found, args.picture)
     for row, why in refused.items():
         print(f"- {title(row.game)}, {row.agent} v {row.rival}: not played: {why}")
     for row, games in found.items():
