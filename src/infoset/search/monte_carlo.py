@@ -28,7 +28,7 @@ from infoset.tree.graph import NO_TOKEN, free_memory
 from infoset.tree.growing import GrowingGraph, growing_graph
 from infoset.warm_up import ready
 
-MARGIN = 0.85  # of the clock: a garbage collection or a busy core may cost the rest
+SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock that a busy core may cost; at most so much
 MOST_WORLDS = 4_000  # histories that are kept of what may have happened
 LEAST_WORLDS = 16
 FEWER = 4  # of which that part is left where they take too much time or memory
@@ -136,7 +136,7 @@ class GraphAgent:
         """When a move that is asked for now has to be found."""
         if deadline is not None:
             return before(deadline)
-        return inf if self.budget.nodes else self.began + MARGIN * self.budget.seconds_per_move
+        return inf if self.budget.nodes else before(self.began + self.budget.seconds_per_move)
 
     def _row_in_time(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
         """The chances of its moves, if need be on a new graph; ``None`` where it has to move at random."""
@@ -252,7 +252,8 @@ class GraphAgent:
 def before(deadline: float) -> float:
     """When to end, to be there at a deadline."""
     now = time.monotonic()
-    return now + MARGIN * (deadline - now)
+    left = deadline - now
+    return deadline - min(SPARE + SHARE * left, MOST_SHARE * left)
 
 
 def seed_of(*numbers: int) -> int:
