@@ -23,6 +23,8 @@ class Encoding:
     Raises ``UnsupportedGameError`` for a graph explored without facts, ``BudgetError`` where rows take too much memory.
     """
 
+    board: LongArray | None = None  # as in the paper, every fact is read by itself
+
     def __init__(self, graph: GameGraph) -> None:
         if graph.facts is None:
             raise UnsupportedGameError(f"{graph.name} was explored without the facts that a network sees")

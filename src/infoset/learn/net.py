@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from infoset.base import Action, FloatArray
+from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import PolicyError, shorten
 from infoset.files import replace_file
 from infoset.learn.encoding import Encoding
@@ -22,6 +22,7 @@ from infoset.learn.learner import MOST_HIDDEN, States
 
 SCHEMA = 1
 BATCH = 65_536  # states evaluated at once
+CHANNELS = 32  # of a layer that sees a board
 HEADER = "infoset"
 
 N = TypeVar("N", bound=nn.Module)
@@ -32,17 +33,42 @@ class StateFacts(States, Protocol):
 
     moves: list[list[Action]]
 
+    board: LongArray | None
+    """(planes, columns, rows) the facts that stand on the cells of a board, if there is one."""
+
     @property
     def num_facts(self) -> int:
         """Of a state."""
 
 
-class StateNet(nn.Module):
-    """A shared trunk of two layers; one linear layer to the values, one more hidden layer before each policy."""
+class BoardLayers(nn.Module):
+    """Two layers that see each cell of a board with its neighbours; the facts themselves are put before them."""
 
-    def __init__(self, facts: int, moves: list[int], hidden: int = 128) -> None:
+    board: Tensor
+
+    def __init__(self, board: LongArray) -> None:
+        super().__init__()
+        planes, columns, rows = board.shape
+        self.size = CHANNELS * columns * rows
+        self.register_buffer("board", torch.from_numpy(board), persistent=False)
+        first, second = nn.Conv2d(planes, CHANNELS, 3, padding=1), nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1)
+        self.layers = nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Flatten())
+
+    def forward(self, facts: Tensor) -> Tensor:
+        """Facts (K, F) to facts and features (K, F + size)."""
+        nowhere = nn.functional.pad(facts, (0, 1))  # no fact stands in the last column, which is -1
+        return torch.cat([facts, self.layers(nowhere[:, self.board])], dim=1)
+
+
+class StateNet(nn.Module):
+    """A shared trunk of two layers; one linear layer to the values, one more hidden layer before each policy.  Where
+    facts stand on a board, layers of their own come first."""
+
+    def __init__(self, facts: int, moves: list[int], hidden: int = 128, board: LongArray | None = None) -> None:
         super().__init__()
         self.hidden = hidden
+        self.front = nn.Identity() if board is None else BoardLayers(board)
+        facts += self.front.size if isinstance(self.front, BoardLayers) else 0
         self.trunk = nn.Sequential(nn.Linear(facts, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
         self.value = nn.Linear(hidden, len(moves))
         self.policy = nn.ModuleList(
@@ -51,7 +77,7 @@ class StateNet(nn.Module):
 
     def forward(self, facts: Tensor) -> tuple[Tensor, list[Tensor]]:
         """Values (K, n) as logits between the game's payoffs, and for each player logits of moves (K, A)."""
-        inner = self.trunk(facts)
+        inner = self.trunk(self.front(facts))
         return self.value(inner), [head(inner) for head in self.policy]
 
 
@@ -137,4 +163,5 @@ def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> 
 def load_net(path: Path, encoding: StateFacts) -> StateNet:
     """Raises ``PolicyError`` for a broken file, or a network of another game."""
     moves = [len(moves) for moves in encoding.moves]
-    return filled(partial(StateNet, encoding.num_facts, moves), load_weights(path, encoding), path)
+    make = partial(StateNet, encoding.num_facts, moves, board=encoding.board)
+    return filled(make, load_weights(path, encoding), path)

@@ -12,6 +12,7 @@ from infoset.base import Action, FloatArray, Game, IntArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import UnsupportedGameError
 from infoset.gdl.growth import GroundSource
+from infoset.learn.boards import board_of
 from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
 from infoset.tree.growing import NO_MENU, GrowingGraph
@@ -37,6 +38,7 @@ class Propositions:
         self.renew()
         net = self.source.propnet
         self.num_facts: int = len(net.base)
+        self.board = board_of(net.base)
         self.players = len(game.players)
         self.moves: list[list[Action]] = []
         self.column: IntArray = np.full(len(net.moves), -1, dtype=np.int32)

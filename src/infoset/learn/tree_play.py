@@ -284,7 +284,8 @@ class TreePlay(Learner):
     def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
         training = training or TreeTraining()
         torch.manual_seed(training.seed)
-        net = StateNet(encoding.num_facts, [len(moves) for moves in encoding.moves], training.hidden).to(device())
+        moves = [len(moves) for moves in encoding.moves]
+        net = StateNet(encoding.num_facts, moves, training.hidden, encoding.board).to(device())
         fields = {
             "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_moves),
             "legal": bits(encoding.num_moves),
