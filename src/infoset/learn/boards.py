@@ -39,8 +39,8 @@ class _Reading(NamedTuple):
 
 
 def board_of(base: Sequence[Term]) -> LongArray | None:
-    """(planes, columns, rows) the propositions of a game that stand on its largest board, ``NOWHERE`` where none does;
-    ``None`` where there is no board.
+    """(P, X, Y) the propositions of a game that stand on its largest board, ``NOWHERE`` where none does: P planes, of
+    X columns and Y rows; ``None`` where there is no board.
 
     >>> from infoset.gdl.syntax import Term
     >>> from infoset.learn.boards import board_of

@@ -34,7 +34,7 @@ class StateFacts(States, Protocol):
     moves: list[list[Action]]
 
     board: LongArray | None
-    """(planes, columns, rows) the facts that stand on the cells of a board, if there is one."""
+    """(P, X, Y) the facts that stand on the cells of a board, if there is one."""
 
     @property
     def num_facts(self) -> int:
