@@ -94,8 +94,8 @@ class Search:
     """Where the positions are known: the others are held to have played what the search finds for them, instead of
     anything with equal chances; that takes a search for each of their earlier decisions."""
     steps: int = 0
-    """How far to look ahead: ``resolving`` always, two steps by default; other subgames at most, and by default as deep
-    as the effort allows."""
+    """How far to look ahead: ``resolving`` always, two steps by default; a scenario of ``pessimistic``, ten by default;
+    other subgames at most, and by default as deep as the effort allows."""
     stopping: str = AVERAGE
     """Of subgames where the positions are known; or ``random``: the profile after a random number of iterations."""
     nature: bool = False
