@@ -74,7 +74,8 @@ class Visit:
 
 
 def cells(page: Any, key: str) -> list[str]:
-    """What stands in a row of the matrix."""
+    """What stands in a row of the matrix, once it is there."""
+    page.locator(f'tr:has(th[title="{key}"])').wait_for()
     found: list[str] = page.locator(f'tr:has(th[title="{key}"]) td .ex-cell b').all_inner_texts()
     return found
 
@@ -82,6 +83,7 @@ def cells(page: Any, key: str) -> list[str]:
 def test_a_bluff_is_found_locked_and_answered_as_the_library_does(chromium: Any, link: str, folder: Path) -> None:
     with Visit(chromium, link, "item=" + quote("0/leduc.npz")) as page:
         page.locator(".ex-step.ex-here button", has_text="call").click()
+        page.locator("h2", has_text="P2 to move").wait_for()
         page.locator(".ex-step.ex-here button", has_text="raise").click()
         page.locator("h2", has_text="P1 to move").wait_for()
         policy = TabularPolicy.load(folder / "leduc.npz")
