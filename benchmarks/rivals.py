@@ -25,7 +25,6 @@ import argparse
 import ctypes
 import hashlib
 import json
-import math
 import os
 import platform
 import shutil
@@ -53,7 +52,7 @@ from infoset.gdl.library import PREFIX, library
 from infoset.match.agents import load_agent
 from infoset.match.match import MAX_STEPS, Round, Table
 from infoset.match.series import game_seed
-from infoset.statistics import NORMAL_95, Mean
+from infoset.statistics import Mean, Share
 
 HERE = Path(__file__).resolve().parent
 FILES = HERE.parents[1] / "shared" / "games" / "gdl"
@@ -590,7 +589,7 @@ class Progress:
         self.done += one.row.seconds
         left = (time.monotonic() - self.begun) / self.done * (self.weight - self.done)
         hours, minutes = divmod(round(left / 60), 60)
-        score = percent([game.share for game in games])
+        score = str(Share.of([game.share for game in games]))
         text = f"{title(one.row.game)}, {one.row.agent} v {one.row.rival}: game {one.number + 1}, {score}; "
         text += f"about {hours}:{minutes:02} h left"
         end = "" if sys.stderr.isatty() else "\n"
@@ -622,7 +621,7 @@ def is_settled(games: Iterable[Played], within: float) -> bool:
     shares = [one.share for one in games]
     if not within or not shares:
         return False
-    low, high = interval(shares)
+    low, high = Share.of(shares).interval
     return 50 * (high - low) <= within
 
 
@@ -666,21 +665,6 @@ def mean(values: Sequence[float]) -> Mean:
     return Mean.of(len(values), sum(values), sum(value * value for value in values))
 
 
-def interval(shares: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean of shares between 0 and 1 (Wilson 1927): too wide, if anything, where some are
-    neither, and never of no width."""
-    count, share, z = len(shares), sum(shares) / len(shares), NORMAL_95
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + (z / (2 * count)) ** 2)
-    return middle - half, middle + half
-
-
-def percent(shares: Sequence[float]) -> str:
-    """With its 95 % interval."""
-    low, high = interval(shares)
-    return f"{100 * sum(shares) / len(shares):.1f} ({100 * low:.0f} to {100 * high:.0f})"
-
-
 def draw(found: dict[Row, list[Played]], path: Path) -> None:
     """Points against the seconds of a move, of who met at several, with their intervals."""
     from matplotlib.figure import Figure
@@ -695,7 +679,7 @@ def draw(found: dict[Row, list[Played]], path: Path) -> None:
         if len(rows) > 1:
             rows.sort(key=lambda each: each[0].seconds)
             means = [100 * sum(shares) / len(shares) for _, shares in rows]
-            bounds = [[100 * bound for bound in interval(shares)] for _, shares in rows]
+            bounds = [[100 * bound for bound in Share.of(shares).interval] for _, shares in rows]
             errors = [[mean - low for mean, (low, _) in zip(means, bounds, strict=True)],
                       [high - mean for mean, (_, high) in zip(means, bounds, strict=True)]]  # fmt: skip
             name = f"{title(key.game)}: {key.agent} v {key.rival}"
@@ -714,7 +698,7 @@ def title(game: str) -> str:
 
 
 HEAD = (
-    "game", "agent", "rival", "s a move", "games", "points, %", "first / second", "payoff", "mean s (longest), agent",
+    "game", "agent", "rival", "s a move", "games", "points", "first / second", "payoff", "mean s (longest), agent",
     "mean s (longest), rival", "simulations a move", "late", "faults",
 )  # fmt: skip
 
@@ -733,7 +717,7 @@ def line(row: Row, games: Sequence[Played]) -> tuple[str, ...]:
         simulations.append(f"{made / moves:,.0f}" if made else "-")
     late = [sum(one.late[who] for one in games) for who in range(2)]
     return (
-        title(row.game), row.agent, row.rival, f"{row.seconds:g}", f"{len(games)}", percent([one.share for one in games]),
+        title(row.game), row.agent, row.rival, f"{row.seconds:g}", f"{len(games)}", str(Share.of([one.share for one in games])),
         " / ".join(f"{100 * sum(own) / len(own):.1f}" if own else "-" for own in seats),
         str(mean([one.payoff for one in games])), *times, " / ".join(simulations), f"{late[0]} / {late[1]}",
         str(sum(len(one.faults) for one in games)),

@@ -434,7 +434,7 @@ def test_the_curve_tells_how_strong_the_network_is() -> None:
     """Against flat Monte Carlo, in both seats, as far as there are duels."""
     config = TreeTrainingConfig("gdl:krieg_tic_tac_toe", replace_fields(TREE, duels=4))
     one, other = ([work.step() for _ in range(2)] for work in (config.learner(), config.learner()))
-    assert [(p.score, p.score_margin) for p in one] == [(p.score, p.score_margin) for p in other]
+    assert [(p.score, p.duels) for p in one] == [(p.score, p.duels) for p in other]
     assert [p.duels for p in one] == [4, 4]
     assert all(p.score is not None and 0.0 <= p.score <= 1.0 for p in one)
     assert len(plot_learning(one, "duels")) == 3

@@ -5,7 +5,7 @@ import pytest
 
 from conftest import SHARED
 from infoset import load
-from infoset.errors import InfosetError, UnsupportedGameError
+from infoset.errors import InfosetError, ParameterError, UnsupportedGameError
 from infoset.gdl.library import library
 from infoset.match.agents import load_agent
 from infoset.match.match import Table, play_match
@@ -65,11 +65,19 @@ def test_sampling_can_be_repeated() -> None:
 @pytest.mark.parametrize("game", ["kuhn_poker", "gdl:monty_hall", "kuhn_poker(players=3)"])
 def test_every_method_plays_without_a_fault(game, method) -> None:
     rules = load(game)
-    agents = [searching(method=method, seconds=5, seconds_per_move=0.1, iterations=200)] + [
+    agents = [searching(method=method, seconds=2, seconds_per_move=0.1)] + [
         load_agent("random") for _ in rules.players[1:]
     ]
     for seed in range(5):
         assert not play_match(rules, agents, seed=seed).faults
+
+
+@pytest.mark.parametrize(
+    "options", [{"worlds": 5, "method": "pessimistic"}, {"nature": True}, {"iterations": 9, "method": "order-2"}]
+)
+def test_an_option_that_the_method_ignores_is_refused(options) -> None:
+    with pytest.raises(ParameterError, match="means nothing to method="):
+        searching(**options)
 
 
 def test_monty_halls_player_switches() -> None:

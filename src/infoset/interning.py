@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import LongArray
+from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 
@@ -78,6 +78,11 @@ def distinct(values: LongArray) -> tuple[LongArray, LongArray]:
     slots = np.full(1 << (SPARE * len(values)).bit_length(), EMPTY, dtype=np.int64)
     met, place = np.empty_like(values), np.empty_like(values)
     return met[: _distinct(values, slots, met, place)].copy(), place
+
+
+def sums(place: LongArray | IntArray, numbers: FloatArray, size: int) -> FloatArray:
+    """What the numbers (K,) at each of ``size`` places (K,) add up to: (size,)."""
+    return np.asarray(np.bincount(place, numbers, size), dtype=np.float64)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Means with their 95 % intervals, by the normal approximation; and a draw by weights."""
+"""Means and shares with their 95 % intervals; and a draw by weights."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from infoset.base import Action
@@ -41,6 +43,35 @@ class Mean:
         if self.value is None:
             return "unknown"
         return f"{self.value:.4g}" + ("" if self.margin is None else f" ± {self.margin:.2g}")
+
+
+@dataclass(frozen=True)
+class Share:
+    """The mean of ``count`` figures between 0 and 1 with its 95 % interval (Wilson 1927): too wide, if anything, where
+    some are neither 0 nor 1, and never of no width.
+    """
+
+    value: float
+    count: int
+
+    @classmethod
+    def of(cls, figures: Sequence[float]) -> Share:
+        """Of at least one figure."""
+        return cls(sum(figures) / len(figures), len(figures))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Its ends, from 0 to 1."""
+        scale = 1 + NORMAL_95**2 / self.count
+        middle = (self.value + NORMAL_95**2 / (2 * self.count)) / scale
+        half = (
+            sqrt(self.value * (1 - self.value) / self.count + (NORMAL_95 / (2 * self.count)) ** 2) * NORMAL_95 / scale
+        )
+        return max(middle - half, 0.0), min(middle + half, 1.0)
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{100 * self.value:.1f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:

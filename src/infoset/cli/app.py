@@ -197,7 +197,6 @@ def train(
     """Train a network by self-play; 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
     from infoset.solvers.work import Watcher
-    from infoset.statistics import Mean
     from infoset.verbs import train as learn
 
     asked = {
@@ -225,9 +224,8 @@ def train(
             f"lost             {last.value_loss:.3e} on values{policies}\n"
             f"start            {worth}"
         )
-        if scored := [epoch for epoch in training.points() if epoch.duels]:
-            score = Mean(scored[-1].score, scored[-1].score_margin)
-            print(f"score            {score} in {scored[-1].duels} games v flat-mc, epoch {scored[-1].iteration}")
+        for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
+            print(f"score            {epoch.share} in {epoch.duels} games v flat-mc, epoch {epoch.iteration}")
     print(f"run folder       {training.folder}")
 
 

@@ -16,7 +16,6 @@ from infoset import signs
 from infoset.cli.life_signs import PAUSE, LifeSigns, patience, say
 from infoset.errors import shorten
 from infoset.solvers.work import Limits
-from infoset.statistics import Mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,7 +128,7 @@ class LearningProgress(Bar):
         """The training stands here."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
         worth = ", ".join(f"{value:.4g}" for value in epoch.start_values)
-        score = "" if epoch.score is None else f", score {Mean(epoch.score, epoch.score_margin)} v flat-mc"
+        score = f", score {epoch.share} v flat-mc" if epoch.share else ""
         quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}, start {worth}{score}"
         self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 

@@ -19,6 +19,7 @@ from infoset.base import LongArray
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.names import check_range
+from infoset.statistics import Share
 
 MOST_HIDDEN = 8192  # units of a layer
 MOST_PARTS = 256
@@ -72,9 +73,12 @@ class Epoch:
     score: float | None = None
     """What the network with which the games were played got of the payoffs' range, from 0 to 1, in ``duels`` against
     flat Monte Carlo with as many leaves, all seats in turn."""
-    score_margin: float | None = None
-    """Half the width of its 95 % interval."""
     duels: int = 0
+
+    @property
+    def share(self) -> Share | None:
+        """The score with its interval; ``None`` where there were no duels."""
+        return None if self.score is None else Share(self.score, self.duels)
 
 
 class States(Protocol):

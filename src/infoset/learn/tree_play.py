@@ -32,7 +32,7 @@ from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.names import check_range
 from infoset.search.ranges import Range, Ranges
 from infoset.search.tree_search import OWN, STATE, TreeSearch
-from infoset.statistics import Mean
+from infoset.statistics import Share
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.growing import NO_MENU, OUTSIDE
 
@@ -307,11 +307,10 @@ class TreePlay(Learner):
         self.iteration += 1
         self.games += training.games
         value_loss, policy_loss = np.mean(losses or [(0.0, 0.0)], axis=0).tolist()
-        scores = np.array([score for part in played for score in part.scores])
-        score = Mean.of(len(scores), float(scores.sum()), float(scores @ scores))
+        scores = [score for part in played for score in part.scores]
         return Epoch(
             self.iteration, time.monotonic() - began, self.games, self.buffer.added, value_loss, played[0].start,
-            policy_loss, score.value, score.margin, len(scores),
+            policy_loss, Share.of(scores).value if scores else None, len(scores),
         )  # fmt: skip
 
     def _learn(self) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from infoset.base import Action, Agent, Game
-from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError
+from infoset.errors import BudgetError, GameRuleError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.policies.public_policy import PublicPlay
@@ -59,6 +59,17 @@ PESSIMISTIC = "pessimistic"
 AHEAD = 2  # steps, in resolving
 EXPLORING = 0.4  # of the start clock
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
+AUTO = ("tree", "public", "sampling")
+"""What the agent tries by itself, in this order."""
+SOLVED = ("auto", *AUTO)  # where they cannot, subgames are solved move by move
+READ_BY: dict[str, tuple[str, ...]] = {
+    "iterations": ("auto", "sampling"),
+    "worlds": (*SOLVED, *KNOWN_ROOTS),
+    "consistent": (*SOLVED, *KNOWN_ROOTS),
+    "stopping": (*SOLVED, *KNOWN_ROOTS),
+    "nature": (RESOLVING,),
+}
+"""The methods that look at an option, of those that others ignore."""
 SECONDS_AN_EDGE = 1e-5  # to value all positions
 SECONDS_A_SET = 8e-6  # to make a policy of what was sampled
 SLICE = 1.0  # seconds of sampling between two looks at how many sets there are
@@ -112,6 +123,11 @@ class Search:
         check_range("steps", self.steps, 0, MOST_STEPS)
         check_choice("stopping", self.stopping, STOPPING)
         check_range("seed", self.seed, 0, 2**31)
+        for option, methods in READ_BY.items():
+            if self.method not in methods and (value := getattr(self, option)) != getattr(Search, option):
+                raise ParameterError(
+                    f"search: {option}={value} means nothing to method={self.method}; it is for {', '.join(methods)}"
+                )
 
     def agent(self) -> SearchAgent:
         """The agent."""
@@ -312,6 +328,3 @@ WAYS: dict[str, Callable[[_Planner, GameGraph], tuple[Agent, str]]] = {
     **dict.fromkeys(KNOWN_ROOTS, _Planner._as_asked),
 }
 """Every way to play a game whose positions are known: from these to an agent, and why."""
-
-AUTO = ("tree", "public", "sampling")
-"""What the agent tries by itself, in this order."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset.base import Action, BoolArray, FloatArray, LongArray, Token
 from infoset.errors import BudgetError
-from infoset.interning import distinct
+from infoset.interning import distinct, sums
 from infoset.search.ranges import Graph, Movers, Range
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 from infoset.tree.growing import OPEN
@@ -53,7 +53,7 @@ class Below:
     def __init__(self, graph: Graph, worlds: Range, told: bool = False, rests: BoolArray | None = None) -> None:
         self.graph, self.worlds, self.told, self.rests = graph, worlds, told, rests
         self.front, self.root = distinct(worlds.position)
-        self.times = _sums(self.root, np.ones(worlds.size), len(self.front))  # (K,) histories that lead to each
+        self.times = sums(self.root, np.ones(worlds.size), len(self.front))  # (K,) histories that lead to each
         self.steps: list[list[_Layer]] = []
         self.starts = [self.front]  # of each step
         self.placed = self.edges = 0
@@ -87,9 +87,9 @@ class Below:
             following, place = distinct(child[~over])
             child[~over], child[over] = placed + place, OPEN
             layers.append(_Layer(level, edge, np.bincount(going[source], minlength=len(level)), child))
-            level, times = following, _sums(place, times[going[source[~over]]], len(following))
+            level, times = following, sums(place, times[going[source[~over]]], len(following))
         self.front, place = distinct(np.concatenate(ended))
-        self.times = _sums(place, np.concatenate(counts), len(self.front))
+        self.times = sums(place, np.concatenate(counts), len(self.front))
         self.steps.append(layers)
         self.starts.append(self.front)
         self.placed, self.edges, self.inside = placed, edges, inside
@@ -138,11 +138,6 @@ class Below:
             start_tokens=(NO_TOKEN,) * len(graph.players),
             map_name="",
         )
-
-
-def _sums(place: LongArray, numbers: FloatArray, size: int) -> FloatArray:
-    """(size,) what the numbers at each place add up to."""
-    return np.asarray(np.bincount(place, numbers, size), dtype=np.float64)
 
 
 def _contents(

@@ -11,6 +11,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import UnknownNameError
+from infoset.interning import sums
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Lock
 from infoset.solvers.metrics import Evaluation, evaluate_plan
@@ -72,7 +73,7 @@ class Study:
         plan = realisation(form, strategy)
         fixed = locked_rows(form, lock) if lock else np.full(form.num_sequences, -1.0)
         own, others = reaches(tree, form, strategy)
-        above = _sum(tree.infoset[tree.infoset >= 0], others, len(tree.infoset_player))[form.tree_infoset]
+        above = sums(tree.infoset[tree.infoset >= 0], others, len(tree.infoset_player))[form.tree_infoset]
         values, best = np.zeros(form.num_sequences), np.zeros(form.num_sequences)
         worth = np.zeros(form.num_infosets)
         for player in range(form.num_players):
@@ -97,7 +98,7 @@ class Study:
         """(I,) what the owner of each set is paid on average once it is reached."""
         inside = self.form.infoset_of >= 0
         paid = (self.behaviour * self.values)[inside]
-        return _sum(self.form.infoset_of[inside], paid, self.form.num_infosets)
+        return sums(self.form.infoset_of[inside], paid, self.form.num_infosets)
 
     @cached_property
     def regret(self) -> FloatArray:
@@ -127,11 +128,6 @@ class Study:
             Move(move, float(self.behaviour[q]), None if np.isnan(self.values[q]) else float(self.values[q]))
             for q, move in enumerate(self.form.actions[k], start=first)
         ]
-
-
-def _sum(places: IntArray, weights: FloatArray, size: int) -> FloatArray:
-    """The sum of the weights at each of so many places."""
-    return np.asarray(np.bincount(places, weights, minlength=size), dtype=np.float64)
 
 
 def reaches(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -105,8 +105,12 @@ def _scored(points: Sequence[Any]) -> list[Any]:
 
 def _plot_scores(points: Sequence[Any], axes: Any) -> None:
     """Of each epoch with its interval, and the mean of all duels of the last epochs."""
-    seconds, within = [p.seconds for p in points], [p.score_margin or 0.0 for p in points]
-    axes.errorbar(seconds, [p.score for p in points], within, fmt="o", ms=3, color=CURRENT, alpha=0.45, lw=1.0)
+    seconds, shares = [p.seconds for p in points], [p.share for p in points]
+    below = [share.value - share.interval[0] for share in shares]
+    above = [share.interval[1] - share.value for share in shares]
+    axes.errorbar(
+        seconds, [share.value for share in shares], (below, above), fmt="o", ms=3, color=CURRENT, alpha=0.45, lw=1.0
+    )
     means = []
     for k in range(len(points)):
         last = points[max(0, k + 1 - LAST) : k + 1]

@@ -14,7 +14,6 @@ from infoset.base import Action, Game, State
 from infoset.errors import BudgetError, InfosetError, UnsupportedGameError, shorten
 from infoset.games.rules import seats
 from infoset.names import move_words
-from infoset.statistics import Mean
 from infoset.view.curve_svg import Curve, curve_svg
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
 
@@ -290,8 +289,8 @@ def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
         else []
     )
     facts += _figure("value loss", last.value_loss) + _figure("policy loss", last.policy_loss) if last else []
-    if last and last.score is not None:
-        facts.append((f"score in {last.duels} games v flat-mc", str(Mean(last.score, last.score_margin))))
+    if last and last.share:
+        facts.append((f"score in {last.duels} games v flat-mc", str(last.share)))
     curves = [
         Curve(word, [x for x, _ in found], [y for _, y in found], hue(k))
         for k, word in enumerate(("value", "policy"))

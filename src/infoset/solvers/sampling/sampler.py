@@ -14,7 +14,7 @@ from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
 from infoset.solvers.tabular.updates import normalise
-from infoset.tree.graph import TERMINAL
+from infoset.tree.graph import TERMINAL, free_memory
 from infoset.tree.walk import CHILD, FIRST, PLAYER, TOKENS, TURN, Walk, canonical, element_of, state_of, turned, view_of
 
 UNIT = 1.0 / (1 << 53)
@@ -94,7 +94,8 @@ def has_room(table, room):
 
 
 class Sampling(ABC):
-    """What samples a game into a table that grows."""
+    """What samples a game into a table that grows, up to ``max_bytes``, by default while half of the free memory holds
+    it."""
 
     def __init__(self, walk: Walk, seed: int = 0, max_bytes: int | None = None) -> None:
         self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
@@ -143,11 +144,12 @@ class Sampling(ABC):
         return None
 
     def _grown(self) -> InfosetTable:
-        states, entries = self.room.tolist()
-        grown = self.table.with_room(states, entries)
-        if self.max_bytes is not None and grown.nbytes > self.max_bytes:
+        """The table with more room; the old one stands beside it until it is filled."""
+        most = free_memory() // 2 if self.max_bytes is None else self.max_bytes
+        if (grown := 2 * self.nbytes) > most:
+            bound = "half of the free memory" if self.max_bytes is None else f"max_bytes={most:,}"
             raise BudgetError(
                 f"{self.table.num_infosets:,} information sets after {self.iteration:,} iterations "
-                f"take {grown.nbytes:,} bytes, more than max_bytes={self.max_bytes:,}"
+                f"take {grown:,} bytes, more than {bound}"
             )
-        return grown
+        return self.table.with_room(*self.room.tolist())
