@@ -67,7 +67,7 @@ class Share:
         half = (
             sqrt(self.value * (1 - self.value) / self.count + (NORMAL_95 / (2 * self.count)) ** 2) * NORMAL_95 / scale
         )
-        return max(middle - half, 0.0), min(middle + half, 1.0)
+        return max(min(middle - half, self.value), 0.0), min(max(middle + half, self.value), 1.0)
 
     def __str__(self) -> str:
         low, high = self.interval

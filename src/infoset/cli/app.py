@@ -178,19 +178,29 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
     method: Annotated[
         str | None,
-        typer.Option(help="self-play (of listed states), tree-search (of others), resolving."),
+        typer.Option(help="self-play (of listed states), tree-search (of others), resolving; Pommerman: ppo."),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (128, 16, 64).")] = None,
     parts: Annotated[int | None, typer.Option(min=1, help="In which they are played, for so many workers (2).")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games; changes no result.")] = 1,
     worlds: Annotated[int | None, typer.Option(min=1, help="Drawn at each move (30, 200); not resolving.")] = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="resolving: look so many steps ahead (1000).")] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="resolving: look so many ahead (1000). Pommerman: of an epoch (64).")
+    ] = None,
     nature: Annotated[
         bool | None, typer.Option("--nature", help="resolving: look ahead until nature moves, a betting round.")
     ] = None,
     hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128, 256).")] = None,
     rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
+    boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: games at a time (256).")] = None,
+    rivals: Annotated[
+        str | None, typer.Option(help="Pommerman: agents' names; 'self': its own past (simple). As simple,self.")
+    ] = None,
+    shaped: Annotated[float | None, typer.Option(help="Pommerman: deaths and items rewarded so much too (0).")] = None,
+    filtered: Annotated[
+        bool | None, typer.Option("--filtered", help="Pommerman: no moves that it does not survive.")
+    ] = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
@@ -201,7 +211,8 @@ def train(
 
     asked = {
         "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
-        "nature": nature, "hidden": hidden, "rate": rate,
+        "nature": nature, "hidden": hidden, "rate": rate, "boards": boards, "rivals": rivals, "shaped": shaped,
+        "filtered": filtered,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     name = None if game is None else _absolute(game)
@@ -221,11 +232,12 @@ def train(
         print(
             f"{training.game} by {training.method}\n"
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
-            f"lost             {last.value_loss:.3e} on values{policies}\n"
-            f"start            {worth}"
+            f"lost             {last.value_loss:.3e} on values{policies}"
         )
+        if worth:
+            print(f"start            {worth}")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
-            print(f"score            {epoch.share} in {epoch.duels} games v flat-mc, epoch {epoch.iteration}")
+            print(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
     print(f"run folder       {training.folder}")
 
 

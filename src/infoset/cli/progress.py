@@ -127,9 +127,9 @@ class LearningProgress(Bar):
     def advance(self, epoch: Epoch) -> None:
         """The training stands here."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
-        worth = ", ".join(f"{value:.4g}" for value in epoch.start_values)
-        score = f", score {epoch.share} v flat-mc" if epoch.share else ""
-        quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}, start {worth}{score}"
+        worth = ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
+        score = f", score {epoch.share} v {epoch.rival}" if epoch.share else ""
+        quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}{worth}{score}"
         self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 

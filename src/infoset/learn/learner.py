@@ -72,8 +72,10 @@ class Epoch:
     """Where the network has policies."""
     score: float | None = None
     """What the network with which the games were played got of the payoffs' range, from 0 to 1, in ``duels`` against
-    flat Monte Carlo with as many leaves, all seats in turn."""
+    the ``rival``, all seats in turn; in Pommerman the share of games that it won."""
     duels: int = 0
+    rival: str = "flat-mc"
+    """An agent; flat Monte Carlo has as many leaves."""
 
     @property
     def share(self) -> Share | None:
@@ -147,18 +149,15 @@ Play = Callable[[Games, int, list[int], float], list[Played]]
 class Learner(ABC):
     """A training at work; ``step`` plays and learns one epoch.  The same seed gives the same run, resumed or not."""
 
-    def __init__(self, encoding: States, player: Games, net: nn.Module, buffer: ReplayBuffer) -> None:
-        self.encoding: Any = encoding
-        self.player, self.net, self.buffer, self.training = player, net, buffer, player.training
-        self.play: Play = Games.play
-        self.until = inf  # the moment at which games that last are cut
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=self.training.rate)
-        self.iteration = self.games = 0
+    steepest = inf
+    """Longer gradients are made so long."""
 
-    def played(self) -> list[Played]:
-        """The games of the next epoch; draws to come are the epoch's own."""
-        self.rng = np.random.default_rng([self.training.seed, self.iteration])
-        return self.play(self.player, self.iteration, list(range(self.training.parts)), self.until - time.monotonic())
+    def __init__(self, encoding: States, net: nn.Module, training: Any) -> None:
+        self.encoding: Any = encoding
+        self.net, self.training = net, training
+        self.until = inf  # the moment at which games that last are cut
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=training.rate)
+        self.iteration = self.games = 0
 
     @abstractmethod
     def step(self) -> Epoch:
@@ -170,14 +169,16 @@ class Learner(ABC):
     @property
     def finished(self) -> nn.Module:
         """The network to keep, with which games are played."""
-        return self.player.net
+        return self.net
 
-    def descend(self, loss: torch.Tensor, places: LongArray) -> None:
-        """One step against the gradient of what was lost on the samples at ``places``."""
+    def descend(self, loss: torch.Tensor, places: LongArray | None = None) -> None:
+        """One step against the gradient of what was lost, on the samples at ``places`` of a buffer."""
         if not torch.isfinite(loss):
             raise DivergedError(places)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
+        if self.steepest < inf:
+            nn.utils.clip_grad_norm_(self.net.parameters(), self.steepest)
         self.optimizer.step()
 
     def save(self) -> dict[str, Any]:
@@ -185,9 +186,16 @@ class Learner(ABC):
         arrays: dict[str, Any] = {f"net.{name}": array for name, array in weights_of(self.net).items()}
         for k, state in self.optimizer.state_dict()["state"].items():
             arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
-        arrays |= {f"buffer.{name}": array.copy() for name, array in self.buffer.save().items()}
+        arrays |= {name: array.copy() for name, array in self.kept().items()}
         arrays["fingerprint"] = np.frombuffer(self.encoding.fingerprint.encode(), dtype=np.uint8)
         return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
+
+    def kept(self) -> dict[str, Any]:
+        """What it keeps beside its network, as arrays by name."""
+        return {}
+
+    def keep(self, saved: dict[str, Any]) -> None:  # noqa: B027
+        """Take it over again.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
 
     def restore(self, saved: dict[str, Any]) -> None:
         """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
@@ -212,7 +220,7 @@ class Learner(ABC):
         if any(parts.keys() != ADAM for parts in state.values()):
             raise ValueError(f"the optimiser's arrays are not {', '.join(sorted(ADAM))}")
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": state})
-        self.buffer.restore({k[7:]: v for k, v in saved.items() if k.startswith("buffer.")}, len(self.encoding))
+        self.keep(saved)
         self.iteration, self.games = int(saved["iteration"]), int(saved["games"])
 
     def _parameter(self, k: int) -> torch.Tensor:
@@ -220,10 +228,34 @@ class Learner(ABC):
         return parameter
 
 
-class DivergedError(CheckpointError):
-    """The losses are no numbers any more; carries the mini-batch."""
+class GamesLearner(Learner):
+    """One that learns from games which can be played anywhere, and keeps what they found in a buffer."""
 
-    def __init__(self, places: LongArray) -> None:
+    def __init__(self, encoding: States, player: Games, net: nn.Module, buffer: ReplayBuffer) -> None:
+        super().__init__(encoding, net, player.training)
+        self.player, self.buffer = player, buffer
+        self.play: Play = Games.play
+
+    @property
+    def finished(self) -> nn.Module:
+        return self.player.net
+
+    def played(self) -> list[Played]:
+        """The games of the next epoch; draws to come are the epoch's own."""
+        self.rng = np.random.default_rng([self.training.seed, self.iteration])
+        return self.play(self.player, self.iteration, list(range(self.training.parts)), self.until - time.monotonic())
+
+    def kept(self) -> dict[str, Any]:
+        return {f"buffer.{name}": array for name, array in self.buffer.save().items()}
+
+    def keep(self, saved: dict[str, Any]) -> None:
+        self.buffer.restore({k[7:]: v for k, v in saved.items() if k.startswith("buffer.")}, len(self.encoding))
+
+
+class DivergedError(CheckpointError):
+    """The losses are no numbers any more; carries the mini-batch of a buffer."""
+
+    def __init__(self, places: LongArray | None = None) -> None:
         self.places = places
         super().__init__("the losses are no numbers any more; a smaller rate may help")
 

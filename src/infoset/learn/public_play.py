@@ -21,7 +21,7 @@ from infoset.learn.belief_net import NetValues, PublicEncoding, belief_net
 from infoset.learn.learner import (
     Epoch,
     Games,
-    Learner,
+    GamesLearner,
     LearningParameters,
     Played,
     Samples,
@@ -120,7 +120,7 @@ class PublicGames(Games):
         return np.asarray((1 - share) * ranges + share * drawn)
 
 
-class PublicPlay(Learner):
+class PublicPlay(GamesLearner):
     """The training at work; searches ask a slow average of the network's weights."""
 
     encoding: PublicEncoding

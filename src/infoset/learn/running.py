@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from infoset.catalog import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, Where
-from infoset.learn.learner import Learner
+from infoset.learn.learner import GamesLearner, Learner
+from infoset.learn.pommerman.ppo import PpoTraining
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
 from infoset.learn.train import (
     AnyConfig,
+    PpoConfig,
     PublicTrainingConfig,
     TrainingConfig,
     TrainingFolder,
@@ -24,15 +28,19 @@ from infoset.learn.train import (
 from infoset.learn.tree_play import TreeTraining
 from infoset.learn.workers import shared
 from infoset.names import check_choice
+from infoset.pommerman.game import Pommerman
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher
 
-SELF_PLAY, RESOLVING, TREE_SEARCH = METHODS = ("self-play", "resolving", "tree-search")
-TRAININGS: dict[str, Any] = {SELF_PLAY: Training, RESOLVING: PublicTraining, TREE_SEARCH: TreeTraining}
-CONFIGS: dict[str, Any] = {
-    SELF_PLAY: TrainingConfig, RESOLVING: PublicTrainingConfig, TREE_SEARCH: TreeTrainingConfig
+SELF_PLAY, RESOLVING, TREE_SEARCH, PPO = "self-play", "resolving", "tree-search", "ppo"
+TRAININGS: dict[str, Any] = {
+    SELF_PLAY: Training, RESOLVING: PublicTraining, TREE_SEARCH: TreeTraining, PPO: PpoTraining
 }  # fmt: skip
+CONFIGS: dict[str, Any] = {
+    SELF_PLAY: TrainingConfig, RESOLVING: PublicTrainingConfig, TREE_SEARCH: TreeTrainingConfig, PPO: PpoConfig
+}  # fmt: skip
+METHODS = tuple(CONFIGS)
 LISTING = 0.5  # of the time of a training, at most, for finding all positions
 TRYING = 0.1  # the same where the training can do without
 SHORTEST = 2.0  # seconds that it may take in any case
@@ -68,15 +76,18 @@ def begin(
     TrainingFolder.check_free(out)
     config, work = _chosen(game, dict(given), seconds, watcher)
     folder = TrainingFolder.create(out, config)
-    with shared(work, config, workers, where):
+    with _sharing(work, config, workers, where):
         left = max(seconds - (time.monotonic() - began), min(seconds, SHORTEST))
         train(folder, work, None, left, epochs, watcher.point)
     return folder, config
 
 
 def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) -> tuple[AnyConfig, Learner]:
-    """By the method asked for; else by ``self-play`` where all positions are soon listed, or ``tree-search``."""
+    """By the method asked for; else Pommerman by ``ppo``, and other games by ``self-play`` where all positions are soon
+    listed, or ``tree-search``."""
     method = given.pop("method", None)
+    if method is None and isinstance(load(game), Pommerman):
+        method = PPO
     config = config_of(game, method or SELF_PLAY, given)
     try:
         share = LISTING if method else TRYING
@@ -89,6 +100,15 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
             return large, large.learner()
         except UnsupportedGameError:
             raise error from None
+
+
+def _sharing(work: Learner, config: Any, workers: int, where: Where) -> AbstractContextManager[None]:
+    """Where its games are played.  Raises ``ParameterError`` where they cannot be shared out."""
+    if isinstance(work, GamesLearner):
+        return shared(work, config, workers, where)
+    if workers > 1 or where != LOCAL:
+        raise ParameterError(f"--workers, --executor: {config.method} plays on the cores of this machine by itself")
+    return nullcontext()
 
 
 def _within(share: float, seconds: float, building: Callable[[int], object] | None) -> Callable[[int], None]:
@@ -128,6 +148,6 @@ def resume(
     if game is None:
         check_trusted(config.game, f"the training in {out}")
     work = config.learner(watcher.building)
-    with shared(work, config, workers, where):
+    with _sharing(work, config, workers, where):
         train(folder, work, saved, seconds, epochs, watcher.point)
     return folder, config

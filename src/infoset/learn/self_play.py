@@ -19,7 +19,7 @@ from torch import nn
 
 from infoset.base import FloatArray, LongArray
 from infoset.learn.encoding import Encoding
-from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
+from infoset.learn.learner import Epoch, Games, GamesLearner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.learn.worlds import SolvedWorlds
@@ -156,7 +156,7 @@ class WorldGames(Games):
         )
 
 
-class SelfPlay(Learner):
+class SelfPlay(GamesLearner):
     """The paper's training at work.
 
     Partridge & Thielscher (2022).  Needs the extra ``learn``.

@@ -10,23 +10,28 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 import numpy as np
 
 from infoset.base import Game
 from infoset.catalog import load
-from infoset.errors import CheckpointError
+from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.files import replace_file
 from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
-from infoset.learn.learner import DivergedError, Epoch, Learner
+from infoset.learn.learner import DivergedError, Epoch, GamesLearner, Learner
 from infoset.learn.net import save_net
+from infoset.learn.pommerman.ppo import Ppo, PpoTraining
+from infoset.learn.pommerman.training import PommermanLearner
 from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
+from infoset.pommerman.game import Pommerman
+from infoset.pommerman.sight import Sight
+from infoset.processes import usable_cores
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.solvers.work import Limits, Watcher, Work, advance
@@ -34,6 +39,7 @@ from infoset.tree.graph import explore
 from infoset.warm_up import ready
 
 NET = "net.safetensors"
+MOST_THREADS = 4  # of the boards of one training; they change no result
 
 L = TypeVar("L", bound=Learner)
 
@@ -107,7 +113,38 @@ class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="t
         return TreePlay(self.encoding(game), self.training)
 
 
-AnyConfig = TrainingConfig | PublicTrainingConfig | TreeTrainingConfig
+class PommermanConfig(msgspec.Struct, frozen=True):
+    """The same for agents of Pommerman, by one of several methods."""
+
+    game: str
+    training: Any
+    schema: int = SCHEMA
+
+    made: ClassVar[type[PommermanLearner]]
+
+    @property
+    def method(self) -> str:
+        return str(self.__struct_config__.tag)
+
+    def learner(self, progress: Callable[[int], object] | None = None) -> PommermanLearner:
+        """The training at its beginning, everything compiled; nothing is listed, so that there is no ``progress``.
+
+        Raises ``UnsupportedGameError`` for other games than Pommerman.
+        """
+        game = load(self.game)
+        if not isinstance(game, Pommerman):
+            raise UnsupportedGameError(f"{self.method} learns pommerman:NAME, not {game.name}")
+        sight = Sight(game.name, game.config)
+        self.made(sight, replace(self.training, boards=2)).step()
+        return self.made(sight, self.training, threads=min(usable_cores(), MOST_THREADS))
+
+
+class PpoConfig(PommermanConfig, frozen=True, tag_field="method", tag="ppo"):
+    training: PpoTraining
+    made = Ppo
+
+
+AnyConfig = TrainingConfig | PublicTrainingConfig | TreeTrainingConfig | PpoConfig
 
 
 class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
@@ -125,7 +162,8 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
         path = save_net(work.finished, work.encoding, self.path / NET)
         from infoset.view.curves import draw_learning
 
-        draw_learning(self.points(), f"{work.encoding.name}: self-play", self.path / "curve.png")
+        title = f"{work.encoding.name}: {self.read_config(self.path).method}"
+        draw_learning(self.points(), title, self.path / "curve.png")
         return path
 
 
@@ -164,6 +202,8 @@ def train(
         work.until = time.monotonic() + seconds - before  # just before the loop's own clock begins
         _, spent = advance(steps, Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
+        if not isinstance(work, GamesLearner):
+            raise CheckpointError(f"{error}; {folder.path} holds what was before") from None
         batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None

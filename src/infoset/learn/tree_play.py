@@ -24,7 +24,7 @@ from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
 from infoset.learn.guided import EXPLORATION, Duel
-from infoset.learn.learner import Epoch, Games, Learner, LearningParameters, Played, Samples, device, one_thread
+from infoset.learn.learner import Epoch, Games, GamesLearner, LearningParameters, Played, Samples, device, one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Facts, Propositions
@@ -267,7 +267,7 @@ def samples_of(
     }  # fmt: skip
 
 
-class TreePlay(Learner):
+class TreePlay(GamesLearner):
     """The training at work.  Needs the extra ``learn``.
 
     >>> from infoset.learn.propositions import Propositions

@@ -15,13 +15,13 @@ import torch
 
 from infoset.errors import CheckpointError
 from infoset.executors import LOCAL, Where, executor, send, width
-from infoset.learn.learner import Games, Learner, Played, part_of, weights_of
+from infoset.learn.learner import Games, GamesLearner, Played, part_of, weights_of
 
 
 class LearnerConfig(Hashable, Protocol):
     """What makes a training anew in another process."""
 
-    def learner(self) -> Learner: ...
+    def learner(self) -> GamesLearner: ...
 
 
 class Workers:
@@ -49,7 +49,7 @@ class Workers:
 
 
 @contextmanager
-def shared(work: Learner, config: LearnerConfig, workers: int, where: Where) -> Iterator[None]:
+def shared(work: GamesLearner, config: LearnerConfig, workers: int, where: Where) -> Iterator[None]:
     """Where there are several ``workers``, or others than this machine's, they play the games of ``work``: no more of
     them than it has parts.
     """

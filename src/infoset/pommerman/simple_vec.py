@@ -84,6 +84,11 @@ class SimpleVec:
         self._rooms = [(np.empty((2, cells), dtype=np.int16), simple_scratch(batch.config.size)) for _ in batch.parts]
         self._moves = np.full((batch.num_envs, agents), st.STOP, dtype=np.int16)
 
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[np.integer]]:
+        """All that the moves to come depend on beside the boards, by name, as ``PommermanVec.arrays``."""
+        return {"memories": self._memories, "randoms": self._randoms}
+
     def act(self) -> npt.NDArray[np.int16]:
         """(B, A) moves for ``PommermanVec.step``; those of the other seats, and of the dead, are Stop.
 

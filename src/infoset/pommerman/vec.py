@@ -134,6 +134,11 @@ class PommermanVec:
             )
         self.rows[:] = rows
 
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[np.integer]]:
+        """All that the steps to come depend on, by name: copies of them, written back, go on from there."""
+        return {"rows": self.rows, "randoms": self._boards.randoms}
+
     def step(self, moves: npt.NDArray[np.integer], words: npt.NDArray[np.integer] | None = None) -> Stepped:
         """One step on every board with ``moves`` (B, A), 0 to 5, and, on the radio, ``words`` (B, A, 2).
 

@@ -14,7 +14,8 @@ from infoset.view.plots import new_axes, tidy
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
-LAST = 5  # epochs whose duels are added up
+LAST = 5  # epochs whose duels are added up; of many a twentieth
+HEIGHTS = {1: 4.2, 2: 6.4, 3: 9.0}  # of so many axes above each other
 
 
 def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | None:
@@ -62,21 +63,22 @@ def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
-    rows = 3 if _scored(points) else 2
+    rows = _panels(points)
     return _drawn(path, rows, lambda axes: plot_learning(points, title, axes)) if len(points) > 1 else None
 
 
 def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
     """What a network lost on values and policies, what it held the start to be worth and, where there were duels, what
-    it got there, with 95 % intervals; against seconds: two axes or three.
+    it got there, with 95 % intervals; against seconds: the axes of those that there are, two or three.
 
     Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
     """
     if len(points) < 2:
         raise ParameterError(f"{title} has no curve: it is {len(points)} epochs long")
     scored = _scored(points)
-    axes = new_axes("a curve", (7.2, 9.0 if scored else 6.4), rows=3 if scored else 2) if axes is None else axes
-    losses, start = axes[:2]
+    rows = _panels(points)
+    axes = new_axes("a curve", (7.2, HEIGHTS[rows]), rows=rows) if axes is None else axes
+    losses = axes[0]
     seconds = [p.seconds for p in points]
     for name, color in (("value", AVERAGE), ("policy", CURRENT)):
         values = [getattr(p, f"{name}_loss") for p in points]
@@ -85,17 +87,29 @@ def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
         losses.semilogy(seconds, values, color=color, lw=1.8)
         _label_end(losses, seconds[-1], values[-1], name, color)
     losses.set_ylabel("loss on mini-batches")
+    tidy(losses, title)
+    if points[0].start_values:
+        _plot_starts(points, axes[1])
+    if scored:
+        _plot_scores(scored, axes[rows - 1])
+    axes[-1].set_xlabel("seconds")
+    return axes
+
+
+def _panels(points: Sequence[Any]) -> int:
+    """How many axes a curve takes: losses, what the start is worth, scores."""
+    return 1 + bool(points and points[0].start_values) + bool(_scored(points))
+
+
+def _plot_starts(points: Sequence[Any], axes: Any) -> None:
+    seconds = [p.seconds for p in points]
     for player in range(len(points[0].start_values)):
         values = [p.start_values[player] for p in points]
         color = STARTS[player % len(STARTS)]
-        start.plot(seconds, values, color=color, lw=1.8)
-        _name_end(start, seconds[-1], values[-1], f"player {player + 1}", color)
-    start.set_ylabel("the start is held to be worth")
-    if scored:
-        _plot_scores(scored, axes[2])
-    axes[-1].set_xlabel("seconds")
-    tidy(losses, title), tidy(start, "")
-    return axes
+        axes.plot(seconds, values, color=color, lw=1.8)
+        _name_end(axes, seconds[-1], values[-1], f"player {player + 1}", color)
+    axes.set_ylabel("the start is held to be worth")
+    tidy(axes, "")
 
 
 def _scored(points: Sequence[Any]) -> list[Any]:
@@ -112,13 +126,14 @@ def _plot_scores(points: Sequence[Any], axes: Any) -> None:
         seconds, [share.value for share in shares], (below, above), fmt="o", ms=3, color=CURRENT, alpha=0.45, lw=1.0
     )
     means = []
+    window = max(LAST, len(points) // 20)
     for k in range(len(points)):
-        last = points[max(0, k + 1 - LAST) : k + 1]
+        last = points[max(0, k + 1 - window) : k + 1]
         means.append(sum(p.score * p.duels for p in last) / sum(p.duels for p in last))
     axes.plot(seconds, means, color=AVERAGE, lw=1.8)
-    _name_end(axes, seconds[-1], means[-1], f"{LAST} epochs\n{means[-1]:.2f}", AVERAGE)
+    _name_end(axes, seconds[-1], means[-1], f"{window} epochs\n{means[-1]:.2f}", AVERAGE)
     axes.set_ylim(-0.03, 1.03)
-    axes.set_ylabel("score v flat-mc")
+    axes.set_ylabel(f"score v {points[-1].rival}")
     tidy(axes, "")
 
 
@@ -128,7 +143,7 @@ def _drawn(path: Path, rows: int, draw: Any) -> Path | None:
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    figure = Figure(figsize=(7.2, {1: 4.2, 2: 6.4}.get(rows, 9.0)), dpi=120, layout="constrained")
+    figure = Figure(figsize=(7.2, HEIGHTS[rows]), dpi=120, layout="constrained")
     draw(figure.subplots(rows, 1, sharex=True))
     return replace_file(path, lambda file: figure.savefig(file, format="png"))
 

@@ -1,0 +1,274 @@
+"""Many boards with a learner in some seats of each and its rivals in the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from infoset.errors import ParameterError
+from infoset.learn.pommerman.net import MoveNet, allowed
+from infoset.match.agents import load_agent
+from infoset.pommerman import state as st
+from infoset.pommerman.config import Config
+from infoset.pommerman.game import PREFIX, Pommerman
+from infoset.pommerman.observation import observe
+from infoset.pommerman.sight import MOVES, Features, Safe, Sights
+from infoset.pommerman.simple_vec import SimpleVec
+from infoset.pommerman.vec import PommermanVec
+
+SELF = "self"
+WON, TIED, LOST = range(3)
+SNAPSHOTS = 6  # of the learner, kept as rivals
+FALLEN, FOUND = 0.5, 0.1  # what a death on the other side and an item are worth, of what a won game is
+
+Moves = npt.NDArray[np.int16]
+
+
+class Seen(NamedTuple):
+    """What the learner's agents see on ``B`` boards, in ``S`` seats each."""
+
+    features: Features
+    """(B, S, F)"""
+    safe: Safe
+    """(B, S, 6)"""
+    alive: npt.NDArray[np.bool_]
+    """(B, S)"""
+
+
+class Stepped(NamedTuple):
+    """What a step brought the learner's agents."""
+
+    reward: npt.NDArray[np.float32]
+    """(B, S) the game's own, -1, 0 or 1, and what is shaped."""
+    over: npt.NDArray[np.bool_]
+    """(B, S) what comes after is not the agent's any more."""
+    outcome: npt.NDArray[np.int64]
+    """(G,) WON, TIED or LOST, of the games that ended against the first rival."""
+    ended: int
+    """Games, against whomever."""
+
+
+class Boards:
+    """``count`` boards; each game draws one of the ``rivals``, who takes all other seats.
+
+    A rival is an agent's name (``simple``, ``random``, or any other, which is asked board by board) or ``self``: the
+    learner as it was some time ago.  The first is whom the curve is against.  Raises ``ParameterError`` for none.
+    """
+
+    def __init__(self, rules: Config, count: int, rivals: Sequence[str], seed: int, threads: int = 1) -> None:
+        if not rivals or rivals[0] == SELF:
+            raise ParameterError("rivals: the first is whom the curve is against: an agent's name, as in simple,self")
+        self.rules, self.seed, self.steps = rules, seed, 0
+        self.batch = PommermanVec(count, rules, seed=seed, threads=threads)
+        self.everyone = np.tile(np.arange(rules.num_agents), (count, 1))
+        side = np.arange(count)[:, None] % (2 if rules.teams or rules.num_agents == 2 else rules.num_agents)
+        self.seats = side + np.array([[0, 2]]) if rules.teams else side  # (B, S)
+        self.own = (self.everyone[:, :, None] == self.seats[:, None, :]).any(-1)  # (B, A)
+        self.sights = Sights(self.batch)
+        self.rivals: list[Any] = [self._rival(name, seed + 1 + k) for k, name in enumerate(rivals)]
+        self.rival = np.random.default_rng([seed, 0]).integers(len(rivals), size=count)  # (B,)
+        self.look()
+
+    def _rival(self, name: str, seed: int) -> Any:
+        if name == SELF:
+            return Past(self.sights)
+        if name == "simple":
+            return Stock(self.batch, seed)
+        return Random() if name == "random" else Named(self.batch, name, seed)
+
+    def look(self) -> Seen:
+        """What everybody sees now, where somebody learnt is among the rivals, else the learner's agents."""
+        learnt = any(isinstance(rival, Past) for rival in self.rivals)
+        self.sights.look(self.everyone if learnt else self.seats)
+        rows = np.arange(len(self.seats))[:, None]
+        alive = self.batch.rows[:, st.AGENTS + st.ALIVE : st.MESSAGES : st.AGENT_FIELDS][rows, self.seats] != 0
+        self.seen = Seen(self.sights.features[rows, self.seats], self.sights.safe[rows, self.seats], alive)
+        return self.seen
+
+    def step(self, moves: npt.NDArray[np.integer], shaped: float = 0.0) -> Stepped:
+        """One step with the learner's moves (B, S); ``shaped`` times what it did on the way is added to the rewards."""
+        joint = np.zeros(self.own.shape, dtype=np.int16)
+        for k, rival in enumerate(self.rivals):
+            rival.act(~self.own & (self.rival == k)[:, None], joint, np.random.default_rng([self.seed, self.steps, k]))
+        rows = np.arange(len(self.seats))[:, None]
+        joint[rows, self.seats] = moves
+        before = self._standing() if shaped else None
+        stepped = self.batch.step(joint)
+        done, reward = stepped.done, stepped.rewards[rows, self.seats].astype(np.float32)
+        if before is not None:
+            reward += shaped * (before.gain(self._standing(), self.seats, self.rules) * ~done[:, None])
+        against_first = done & (self.rival == 0)
+        decided = np.where(stepped.rewards[np.arange(len(done)), self.seats[:, 0]] > 0, WON, LOST)
+        outcome = np.where(stepped.result == st.WIN, decided, TIED)[against_first]
+        self.steps += 1
+        draw = np.random.default_rng([self.seed, self.steps])
+        self.rival[done] = draw.integers(len(self.rivals), size=len(done))[done]
+        for rival in self.rivals:
+            rival.begin(done, draw)
+        over = np.broadcast_to(done[:, None], reward.shape)
+        seen = self.look()
+        if not self.rules.teams:  # the dead of a free-for-all cannot win; a team's can
+            over = over | ~seen.alive
+        return Stepped(reward, over, outcome, int(done.sum()))
+
+    def _standing(self) -> Standing:
+        return Standing.of(self.batch.rows, self.rules)
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that the steps to come depend on, by name; see ``PommermanVec.arrays``."""
+        found = {f"batch.{name}": array for name, array in self.batch.arrays.items()}
+        for k, rival in enumerate(self.rivals):
+            found |= {f"rival{k}.{name}": array for name, array in rival.arrays.items()}
+        return found | {"rival": self.rival}
+
+
+class Standing(NamedTuple):
+    """Who lives and what everybody has found: (B, A) each."""
+
+    alive: npt.NDArray[np.int64]
+    found: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: st.Row, rules: Config) -> Standing:
+        agents = rows[:, st.AGENTS : st.MESSAGES].reshape(len(rows), -1, st.AGENT_FIELDS)[:, : rules.num_agents]
+        bombs = rows[:, st.BOMBS : st.BOARD].reshape(len(rows), -1, st.BOMB_FIELDS)
+        lies = np.arange(bombs.shape[1]) < rows[:, st.NUM_BOMBS, None]
+        own = (bombs[:, None, :, st.OWNER] == np.arange(rules.num_agents)[:, None]) & lies[:, None]
+        found = agents[..., st.AMMO] + own.sum(-1) + agents[..., st.BLAST] + agents[..., st.CAN_KICK]
+        return cls((agents[..., st.ALIVE] != 0).astype(np.int64), found)
+
+    def gain(self, after: Standing, seats: npt.NDArray[np.int64], rules: Config) -> npt.NDArray[np.float32]:
+        """(B, S) of each in the seats: items found, and the dead of the other side less those of its own."""
+        rows = np.arange(len(seats))[:, None]
+        fell = self.alive - after.alive  # (B, A)
+        if rules.teams:
+            side = np.stack([fell[:, 0::2].sum(1), fell[:, 1::2].sum(1)], axis=1)
+            gone = side[rows, 1 - seats % 2] - side[rows, seats % 2]
+        else:
+            gone = fell.sum(1, keepdims=True) - 2 * fell[rows, seats]
+        items = np.clip(after.found - self.found, 0, 1)[rows, seats] * after.alive[rows, seats]
+        return np.asarray(FALLEN * gone + FOUND * items, dtype=np.float32)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Rivals
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Stock:
+    """The stock agent, compiled."""
+
+    def __init__(self, batch: PommermanVec, seed: int) -> None:
+        self.agents = SimpleVec(batch, seed=seed)
+        self.arrays = self.agents.arrays
+
+    def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """New games on the boards that are ``done``."""
+
+    def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
+        """Its ``moves`` (B, A) in the seats ``where`` (B, A) it plays."""
+        np.copyto(moves, self.agents.act(), where=where)
+
+
+class Random:
+    """Any move."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """Nothing is kept."""
+
+    def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
+        np.copyto(moves, rng.integers(0, MOVES, moves.shape, dtype=np.int16), where=where)
+
+
+class Past:
+    """The learner as it was at some moments; each game draws one of them."""
+
+    def __init__(self, sights: Sights) -> None:
+        self.sights, self.nets = sights, list[MoveNet]()
+        count = len(sights.features)
+        self.which = np.zeros(count, dtype=np.int64)
+        self.count = np.zeros(1, dtype=np.int64)  # of snapshots taken
+        self.weights: dict[str, npt.NDArray[Any]] = {}
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"which": self.which, "count": self.count, **self.weights}
+
+    def remember(self, net: MoveNet) -> None:
+        """One more snapshot; the oldest but one goes where there are too many."""
+        if not self.nets:
+            for name, tensor in net.state_dict().items():
+                self.weights[name] = np.zeros((SNAPSHOTS, *tensor.shape), dtype=tensor.numpy().dtype)
+        place = int(self.count[0]) % SNAPSHOTS
+        for name, tensor in net.state_dict().items():
+            self.weights[name][place] = tensor.numpy()
+        self.count += 1
+        self.rebuild(net)
+
+    def rebuild(self, net: MoveNet) -> None:
+        """The networks of the arrays."""
+        self.nets = []
+        for k in range(min(int(self.count[0]), SNAPSHOTS)):
+            made = MoveNet(net.head.in_features)
+            made.load_state_dict({name: torch.from_numpy(np.asarray(array[k])) for name, array in self.weights.items()})
+            self.nets.append(made)
+
+    def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
+        drawn = rng.integers(max(len(self.nets), 1), size=len(done))
+        self.which[done] = drawn[done]
+
+    @torch.no_grad()
+    def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
+        luck = rng.random(moves.shape)
+        for k, net in enumerate(self.nets):
+            mine = where & (self.which == k)[:, None]
+            if mine.any():
+                logits, _ = net(torch.from_numpy(self.sights.features[mine]))
+                moves[mine] = drawn_moves(logits, self.sights.safe[mine], bool(net.filtered), luck[mine])
+
+
+class Named:
+    """Any agent by name, one a seat, asked one after the other; what they remember is lost when a run is resumed."""
+
+    def __init__(self, batch: PommermanVec, name: str, seed: int) -> None:
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self.batch, self.seed = batch, seed
+        self.game = Pommerman(f"{PREFIX}{batch.config.game_type.name}", batch.config)
+        shape = batch.num_envs, batch.config.num_agents
+        self.agents = [[load_agent(name) for _ in range(shape[1])] for _ in range(shape[0])]
+        self.last = np.zeros(shape, dtype=np.int64)
+        self.fresh = np.ones(shape, dtype=np.bool_)
+
+    def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
+        self.fresh[done] = True
+
+    def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
+        alive = self.batch.rows[:, st.AGENTS + st.ALIVE : st.MESSAGES : st.AGENT_FIELDS] != 0
+        for b, k in np.argwhere(where & alive[:, : moves.shape[1]]).tolist():
+            agent, row = self.agents[b][k], self.batch.rows[b]
+            own = None if self.fresh[b, k] else int(self.last[b, k])
+            if own is None:
+                agent.begin(self.game, k, np.random.default_rng([self.seed, b, k, int(rng.integers(2**31))]), None)
+                self.fresh[b, k] = False
+            agent.observe(own, observe(row, self.batch.config, k))
+            move: Any = agent.act(self.game.moves, None)
+            self.last[b, k] = moves[b, k] = move[0] if isinstance(move, tuple) else move
+
+
+@torch.no_grad()
+def drawn_moves(
+    logits: torch.Tensor, safe: Safe, filtered: bool, luck: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
+    """(K,) moves by their chances, from logits (K, 6) and numbers (K,) from 0 to 1."""
+    if filtered:
+        logits = allowed(logits, torch.from_numpy(safe))
+    below = torch.softmax(logits, -1).cumsum(-1).numpy()
+    return np.asarray(np.minimum((below < luck[..., None]).sum(-1), MOVES - 1), dtype=np.int64)

@@ -1,0 +1,32 @@
+"""A trained network as a player of matches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.base import Action, FloatArray, Game
+from infoset.learn.pommerman.net import Decider, MoveNet
+from infoset.pommerman.agents import PommermanPlayer
+from infoset.pommerman.playground.spaces import read_move
+from infoset.pommerman.sight import MOVES, Sight
+from infoset.warm_up import ready
+
+
+class NetPlayer(PommermanPlayer):
+    """Moves by the network's chances; on the radio it says nothing."""
+
+    def __init__(self, net: MoveNet, sight: Sight, name: str) -> None:
+        ready("pommerman")
+        self.decider, self.sight, self.name = Decider(net), sight, name
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        super().begin(game, player, rng, deadline)
+        self.rng = rng
+
+    def move_chances(self) -> FloatArray:
+        """(6,) of its moves, as things stand."""
+        assert self.seen is not None
+        return self.decider.chances(*self.sight.of(self.seen, self.player))
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        return read_move(int(self.rng.choice(MOVES, p=self.move_chances())), self.config)

@@ -1,0 +1,128 @@
+"""What all trainings of Pommerman's agents share: parameters, and games against rivals that go on while they learn."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from infoset.errors import ParameterError
+from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread
+from infoset.learn.pommerman.boards import WON, Boards, Past, Stepped
+from infoset.learn.pommerman.net import MoveNet
+from infoset.names import check_range, check_share
+from infoset.pommerman.sight import Sight
+
+MOST_BOARDS = 65_536
+
+
+@dataclass(frozen=True)
+class PommermanTraining:
+    """What every training is told."""
+
+    boards: int = 256
+    """Games at a time."""
+    steps: int = 64
+    """Of every board in an epoch."""
+    rivals: str = "simple"
+    """In the other seats, by names with commas between them: each game draws one.  ``self``: the learner's past."""
+    shaped: float = 0.0
+    """How much more than a won game is rewarded: 0.5 times this for each death on the other side (less for each on its
+    own), 0.1 times this for each item."""
+    filtered: bool = False
+    """Whether moves are forbidden that the agent does not survive if nobody else moves."""
+    hidden: int = 128
+    """Units of a layer."""
+    rate: float = 1e-3
+    """Of learning (Adam)."""
+    discount: float = 0.99
+    """Of a step."""
+    seed: int = 0
+
+    parts: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_range("boards", self.boards, 1, MOST_BOARDS)
+        check_range("steps", self.steps, 1, 100_000)
+        check_range("hidden", self.hidden, 1, MOST_HIDDEN)
+        check_range("seed", self.seed, 0, 2**31)
+        check_share("discount", self.discount)
+        if not 0.0 < self.rate <= 1.0:
+            raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
+        if not 0.0 <= self.shaped <= 100.0:
+            raise ParameterError(f"shaped={self.shaped}; allowed: 0 to 100")
+
+    @property
+    def names(self) -> list[str]:
+        """Of the rivals."""
+        return [name.strip() for name in self.rivals.split(",") if name.strip()]
+
+
+class PommermanLearner(Learner):
+    """A training at work on boards that go on from epoch to epoch."""
+
+    steepest = 0.5
+    passed_on = 20  # epochs between two snapshots of the learner, where it plays itself
+
+    def __init__(self, sight: Sight, training: Any, threads: int = 1) -> None:
+        torch.manual_seed(training.seed)
+        self.net: MoveNet
+        super().__init__(sight, MoveNet(training.hidden, training.filtered), training)
+        self.names = training.names
+        self.boards = Boards(sight.rules, training.boards, self.names, training.seed, threads)
+        self.past = [rival for rival in self.boards.rivals if isinstance(rival, Past)]
+        self.stepped = 0  # steps of learning agents so far
+        self.outcomes: list[npt.NDArray[np.int64]] = []
+
+    def move(self, moves: npt.NDArray[np.integer]) -> Stepped:
+        """One step of every board; what came of games is noted."""
+        stepped = self.boards.step(moves, self.training.shaped)
+        self.stepped += moves.size
+        self.games += stepped.ended
+        self.outcomes.append(stepped.outcome)
+        return stepped
+
+    @one_thread()
+    def step(self) -> Epoch:
+        began = time.monotonic()
+        for past in self.past:
+            if self.iteration % self.passed_on == 0:
+                past.remember(self.net)
+        self.rng = np.random.default_rng([self.training.seed, 1, self.iteration])
+        self.outcomes = []
+        value_loss, policy_loss = self.learn()
+        self.iteration += 1
+        outcome = np.concatenate(self.outcomes)
+        won = float((outcome == WON).mean()) if len(outcome) else None
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.stepped, value_loss, (), policy_loss, won,
+            len(outcome), self.names[0],
+        )  # fmt: skip
+
+    @abstractmethod
+    def learn(self) -> tuple[float, float | None]:
+        """Play and learn; what was lost on values and, where they are told, on policies."""
+
+    def kept(self) -> dict[str, Any]:
+        return {f"boards.{name}": array for name, array in self.boards.arrays.items()} | {
+            "stepped": np.array(self.stepped)
+        }
+
+    def keep(self, saved: dict[str, Any]) -> None:
+        for past, k in [(past, self.boards.rivals.index(past)) for past in self.past]:
+            if saved[f"boards.rival{k}.count"][0]:
+                past.remember(self.net)  # makes room
+        for name, array in self.boards.arrays.items():
+            if saved[f"boards.{name}"].shape != array.shape or saved[f"boards.{name}"].dtype != array.dtype:
+                raise ValueError(f"boards.{name} has the shape {saved[f'boards.{name}'].shape}")
+            array[:] = saved[f"boards.{name}"]
+        for past in self.past:
+            past.rebuild(self.net)
+        self.stepped = int(saved["stepped"])
+        self.boards.steps = self.stepped // self.boards.seats.size
+        self.boards.look()

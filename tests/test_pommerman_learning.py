@@ -1,0 +1,229 @@
+"""Pommerman's agents that learn: what they see, what PPO is made of, runs that go on as if they had never stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import infoset
+from infoset.errors import CheckpointError, ParameterError, UnsupportedGameError
+from infoset.pommerman import state as st
+from infoset.pommerman.config import config
+from infoset.pommerman.observation import Seen, observe
+from infoset.pommerman.sight import HEAT, MOVES, OTHERS, REACH, ROOM, WALL, WINDOW, Sight, Sights
+from infoset.pommerman.simple_vec import SimpleVec
+from infoset.pommerman.vec import PommermanVec
+
+pytest.importorskip("torch", reason="the extra 'learn' is not installed")
+
+from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Standing
+from infoset.learn.pommerman.net import Decider, MoveNet
+from infoset.learn.pommerman.ppo import Ppo, PpoTraining, Rollout
+from infoset.learn.train import NET
+from infoset.match.agents import load_agent
+from infoset.match.match import play_match
+
+DUEL = "pommerman:OneVsOne-v0"
+SMALL = PpoTraining(boards=6, steps=8, hidden=8, batch=16)
+SIDE = 2 * REACH + 1
+
+
+def board(*changes: tuple[int, int], variant: str = "OneVsOne-v0") -> np.ndarray:
+    """An empty 8 by 8 board with both agents in their corners; ``changes`` are places in the row and what is there."""
+    rules = config(variant, rigid=0, wood=0, items=0)
+    batch = PommermanVec(1, rules, seed=1)
+    for place, value in changes:
+        batch.rows[0, place] = value
+    return batch.rows[0].copy()
+
+
+def sight_of(row: np.ndarray, player: int = 0):
+    rules = config("OneVsOne-v0", rigid=0, wood=0, items=0)
+    return Sight("duel", rules).of(Seen(*observe(row, rules, player)), player)
+
+
+def with_bomb(row: np.ndarray, cell: int, life: int, strength: int = 2) -> np.ndarray:
+    row[st.NUM_BOMBS] = 1
+    row[st.BOMBS : st.BOMBS + st.BOMB_FIELDS] = (cell, 1, life, strength, st.STOP)
+    if row[st.BOARD + cell] == st.PASSAGE:
+        row[st.BOARD + cell] = st.BOMB
+    return row
+
+
+def test_cells_say_when_they_burn() -> None:
+    """A bomb of strength 2 and life 3 two cells to the right of the agent in its corner (1, 1): it burns at step 3, and
+    so do the cells beside it."""
+    features, _ = sight_of(with_bomb(board(), 1 * 8 + 3, 3))
+    heat = features[HEAT * WINDOW : (HEAT + 1) * WINDOW].reshape(SIDE, SIDE)
+    burning = {
+        (REACH, REACH + 1),
+        (REACH, REACH + 2),
+        (REACH, REACH + 3),
+        (REACH - 1, REACH + 2),
+        (REACH + 1, REACH + 2),
+    }
+    assert {(int(r), int(c)) for r, c in np.argwhere(heat > 0)} == burning
+    assert heat.max() == pytest.approx((10 + 1 - 3) / 10)
+    assert features[WALL * WINDOW : (WALL + 1) * WINDOW].reshape(SIDE, SIDE)[0].all()  # beyond the board's edge
+
+
+def test_moves_that_are_not_survived_are_told() -> None:
+    """The bomb goes off in the next step beside the agent: staying is death, and so is walking along the blast."""
+    _, safe = sight_of(with_bomb(board(), 1 * 8 + 2, 1))
+    assert safe[[st.UP, st.DOWN]].all()
+    assert not safe[[st.STOP, st.LAY]].any()
+
+
+def test_the_other_is_pointed_at() -> None:
+    features, _ = sight_of(board())
+    assert features[OTHERS + 3 :][:3] == pytest.approx([1, 5 / 8, 5 / 8])
+    assert (features[ROOM : ROOM + MOVES] == 1).all()  # nothing burns
+
+
+@pytest.mark.parametrize("name", ["OneVsOne-v0", "PommeTeamCompetition-v0", "PommeFFACompetition-v0", "PommeFFA-v1"])
+def test_matches_show_what_batches_show(name) -> None:
+    rules = config(name)
+    batch, sight = PommermanVec(4, rules, seed=3), Sight(name, rules)
+    stock, sights = SimpleVec(batch, seed=4), Sights(batch)
+    everyone = np.tile(np.arange(rules.num_agents), (4, 1))
+    for step in range(120):
+        if step % 12 == 0:
+            sights.look(everyone)
+            for b in range(4):
+                for k in range(rules.num_agents):
+                    features, safe = sight.of(Seen(*observe(batch.rows[b], rules, k)), k)
+                    np.testing.assert_array_equal(features, sights.features[b, k])
+                    np.testing.assert_array_equal(safe, sights.safe[b, k])
+        batch.step(stock.act())
+
+
+def test_who_keeps_to_safe_moves_does_not_die_alone() -> None:
+    """Against nobody that moves, random moves among the safe ones survive 300 steps; others do not."""
+    dead = {}
+    for filtered in (True, False):
+        rules = config("OneVsOne-v0")
+        batch = PommermanVec(40, rules, seed=5)
+        sights, rng, seats = Sights(batch), np.random.default_rng(1), np.zeros((40, 1), dtype=np.int64)
+        lost = 0
+        for _ in range(300):
+            sights.look(seats)
+            weights = rng.random((40, MOVES)) + (10 * sights.safe[:, 0] if filtered else 0)
+            moves = np.zeros((40, 2), dtype=np.int16)
+            moves[:, 0] = weights.argmax(1)
+            stepped = batch.step(moves)
+            lost += int((stepped.rewards[:, 0] < 0).sum())
+        dead[filtered] = lost
+    assert dead[True] < dead[False] / 10
+
+
+def test_advantages_by_hand() -> None:
+    """Two steps of one agent, discount ½ and λ = ½: δ₁ = 1 + ½ · 4 − 2 = 1, δ₀ = 0 + ½ · 2 − 1 = 0, A₀ = δ₀ + ¼ δ₁."""
+    rollout = Rollout.empty(2, 1, 1)
+    rollout.value[:, 0, 0], rollout.reward[:, 0, 0] = (1, 2), (0, 1)
+    after = np.full((1, 1), 4, dtype=np.float32)
+    assert rollout.advantages(after, 0.5, 0.5).ravel().tolist() == [0.25, 1]
+    rollout.over[1] = True  # what comes then is another game
+    assert rollout.advantages(after, 0.5, 0.5).ravel().tolist() == [-0.25, -1]
+
+
+def test_what_is_shaped() -> None:
+    """In the team game: agent 1 dies and agent 0 finds an item; agent 2 gets its share of the first alone."""
+    rules = config("PommeTeamCompetition-v0")
+    rows = PommermanVec(1, rules, seed=1).rows.copy()
+    before = Standing.of(rows, rules)
+    rows[0, st.AGENTS + st.AGENT_FIELDS + st.ALIVE] = 0
+    rows[0, st.AGENTS + st.BLAST] += 1
+    after = Standing.of(rows, rules)
+    assert before.gain(after, np.array([[0, 2]]), rules)[0] == pytest.approx([FALLEN + FOUND, FALLEN])
+    assert before.gain(after, np.array([[1, 3]]), rules)[0] == pytest.approx([-FALLEN, -FALLEN])
+
+
+def test_laying_a_bomb_finds_nothing() -> None:
+    rules = config("OneVsOne-v0")
+    batch = PommermanVec(1, rules, seed=1)
+    before = Standing.of(batch.rows, rules)
+    batch.step(np.array([[st.LAY, st.STOP]]))
+    assert (Standing.of(batch.rows, rules).found == before.found).all()
+
+
+def test_boards_do_not_depend_on_threads() -> None:
+    found = []
+    for threads in (1, 3):
+        boards = Boards(config("PommeTeamCompetition-v0"), 5, ["simple", "random"], 7, threads)
+        rng = np.random.default_rng(2)
+        for _ in range(60):
+            boards.step(rng.integers(0, MOVES, boards.seats.shape), 0.5)
+        found.append((boards.batch.rows.copy(), boards.seen.features.copy(), boards.rival.copy()))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("rivals", ["simple", "simple,self,random"])
+def test_a_run_goes_on_as_if_it_had_not_stopped(rivals) -> None:
+    training = replace(SMALL, rivals=rivals, filtered=True, shaped=0.5)
+    sight = Sight("duel", config("OneVsOne-v0"))
+    whole = Ppo(sight, training)
+    for _ in range(3):
+        whole.step()
+    saved = whole.save()
+    expected = [replace(whole.step(), seconds=0.0) for _ in range(3)]
+    again = Ppo(sight, training, threads=2)
+    again.restore(saved)
+    assert [replace(again.step(), seconds=0.0) for _ in range(3)] == expected
+    for name, array in whole.save().items():
+        np.testing.assert_array_equal(array, again.save()[name])
+
+
+def test_it_learns_to_beat_who_does_nothing_but_bomb(tmp_path) -> None:
+    """Random movers blow themselves up; after some epochs the learner wins most games, and plays from its folder."""
+    run = infoset.train(
+        DUEL, rivals="random", filtered=True, boards=64, steps=32, epochs=12, seconds=120, out=tmp_path / "run"
+    )
+    points = run.points()
+    assert points[-1].iteration == 12
+    assert points[-1].rival == "random"
+    assert np.mean([p.score for p in points[-4:] if p.duels]) > 0.6
+    series = infoset.play_series(DUEL, [f"trained:{run.folder}", "random"], games=20, seed=1)
+    assert series.agents[0].wins >= 12
+    assert not any(score.faults[kind] for score in series.agents for kind in score.faults)
+
+
+def test_one_decision_equals_the_networks() -> None:
+    import torch
+
+    net = MoveNet(16, filtered=True)
+    features, safe = sight_of(with_bomb(board(), 1 * 8 + 2, 1))
+    chances = Decider(net).chances(features, safe)
+    logits, _ = net(torch.from_numpy(features)[None])
+    expected = torch.softmax(logits[0].masked_fill(~torch.from_numpy(safe), -1e9), -1).detach().numpy()
+    np.testing.assert_allclose(chances, expected, atol=1e-6)
+    assert (chances[~safe] == 0).all()
+
+
+def test_bad_input_is_told_in_a_line(tmp_path) -> None:
+    with pytest.raises(UnsupportedGameError, match=r"ppo learns pommerman:NAME, not kuhn_poker"):
+        infoset.train("kuhn_poker", method="ppo", epochs=1, out=tmp_path / "a")
+    with pytest.raises(ParameterError, match="the first is whom the curve is against"):
+        infoset.train(DUEL, rivals="self", epochs=1, out=tmp_path / "b")
+    with pytest.raises(infoset.errors.UnknownNameError, match="simpel"):
+        infoset.train(DUEL, rivals="simpel", epochs=1, out=tmp_path / "c")
+    with pytest.raises(ParameterError, match="plays on the cores of this machine"):
+        infoset.train(DUEL, workers=2, epochs=1, boards=2, out=tmp_path / "d")
+    with pytest.raises(ParameterError, match="--worlds is no option of --method ppo"):
+        infoset.train(DUEL, worlds=2, epochs=1, out=tmp_path / "e")
+
+
+def test_a_net_of_another_variant_is_refused(tmp_path) -> None:
+    run = infoset.train(DUEL, boards=2, steps=4, epochs=1, hidden=8, out=tmp_path / "run")
+    agent = load_agent(f"trained:{run.folder}")
+    with pytest.raises(UnsupportedGameError, match="was trained on pommerman:OneVsOne-v0, not on pommerman:PommeFFA"):
+        play_match("pommerman:PommeFFACompetition-v0", [agent, "stop", "stop", "stop"])
+
+
+def test_weights_that_are_no_numbers_stop_the_training(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Ppo, "learn", lambda work: work.descend(work.net.head.weight.sum() * float("nan")))
+    with pytest.raises(CheckpointError, match="no numbers any more"):
+        infoset.train(DUEL, boards=2, steps=4, epochs=1, out=tmp_path / "run")
+    assert not (tmp_path / "run" / NET).exists()
