@@ -7,17 +7,17 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from infoset.catalog import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, Where
 from infoset.learn.learner import GamesLearner, Learner
-from infoset.learn.pommerman.ppo import PpoTraining
-from infoset.learn.public_play import PublicTraining
-from infoset.learn.self_play import Training
 from infoset.learn.train import (
+    A2cConfig,
     AnyConfig,
+    DaggerConfig,
+    DqnConfig,
     PpoConfig,
     PublicTrainingConfig,
     TrainingConfig,
@@ -25,7 +25,6 @@ from infoset.learn.train import (
     TreeTrainingConfig,
     train,
 )
-from infoset.learn.tree_play import TreeTraining
 from infoset.learn.workers import shared
 from infoset.names import check_choice
 from infoset.pommerman.game import Pommerman
@@ -34,11 +33,9 @@ from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher
 
 SELF_PLAY, RESOLVING, TREE_SEARCH, PPO = "self-play", "resolving", "tree-search", "ppo"
-TRAININGS: dict[str, Any] = {
-    SELF_PLAY: Training, RESOLVING: PublicTraining, TREE_SEARCH: TreeTraining, PPO: PpoTraining
-}  # fmt: skip
 CONFIGS: dict[str, Any] = {
-    SELF_PLAY: TrainingConfig, RESOLVING: PublicTrainingConfig, TREE_SEARCH: TreeTrainingConfig, PPO: PpoConfig
+    SELF_PLAY: TrainingConfig, RESOLVING: PublicTrainingConfig, TREE_SEARCH: TreeTrainingConfig, PPO: PpoConfig,
+    "a2c": A2cConfig, "dqn": DqnConfig, "dagger": DaggerConfig,
 }  # fmt: skip
 METHODS = tuple(CONFIGS)
 LISTING = 0.5  # of the time of a training, at most, for finding all positions
@@ -52,9 +49,10 @@ def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     check_choice("--method", method, METHODS)
     if method == RESOLVING:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
-    if unknown := given.keys() - {f.name for f in fields(TRAININGS[method])}:
+    training = get_type_hints(CONFIGS[method])["training"]
+    if unknown := given.keys() - {f.name for f in fields(training)}:
         raise ParameterError(f"--{min(unknown)} is no option of --method {method}")
-    config: AnyConfig = CONFIGS[method](game, TRAININGS[method](**given))
+    config: AnyConfig = CONFIGS[method](game, training(**given))
     return config
 
 

@@ -23,6 +23,9 @@ from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import DivergedError, Epoch, GamesLearner, Learner
 from infoset.learn.net import save_net
+from infoset.learn.pommerman.a2c import A2c, A2cTraining
+from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
+from infoset.learn.pommerman.dqn import Dqn, DqnTraining
 from infoset.learn.pommerman.ppo import Ppo, PpoTraining
 from infoset.learn.pommerman.training import PommermanLearner
 from infoset.learn.propositions import Propositions
@@ -144,7 +147,24 @@ class PpoConfig(PommermanConfig, frozen=True, tag_field="method", tag="ppo"):
     made = Ppo
 
 
-AnyConfig = TrainingConfig | PublicTrainingConfig | TreeTrainingConfig | PpoConfig
+class A2cConfig(PommermanConfig, frozen=True, tag_field="method", tag="a2c"):
+    training: A2cTraining
+    made = A2c
+
+
+class DqnConfig(PommermanConfig, frozen=True, tag_field="method", tag="dqn"):
+    training: DqnTraining
+    made = Dqn
+
+
+class DaggerConfig(PommermanConfig, frozen=True, tag_field="method", tag="dagger"):
+    training: DaggerTraining
+    made = Dagger
+
+
+AnyConfig = (
+    TrainingConfig | PublicTrainingConfig | TreeTrainingConfig | PpoConfig | A2cConfig | DqnConfig | DaggerConfig
+)
 
 
 class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):

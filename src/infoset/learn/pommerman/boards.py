@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from infoset.errors import ParameterError
-from infoset.learn.pommerman.net import MoveNet, allowed
+from infoset.learn.pommerman.net import MoveNet
 from infoset.match.agents import load_agent
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
@@ -48,8 +48,8 @@ class Stepped(NamedTuple):
     """(B, S) what comes after is not the agent's any more."""
     outcome: npt.NDArray[np.int64]
     """(G,) WON, TIED or LOST, of the games that ended against the first rival."""
-    ended: int
-    """Games, against whomever."""
+    done: npt.NDArray[np.bool_]
+    """(B,) boards on which another game began."""
 
 
 class Boards:
@@ -69,16 +69,9 @@ class Boards:
         self.seats = side + np.array([[0, 2]]) if rules.teams else side  # (B, S)
         self.own = (self.everyone[:, :, None] == self.seats[:, None, :]).any(-1)  # (B, A)
         self.sights = Sights(self.batch)
-        self.rivals: list[Any] = [self._rival(name, seed + 1 + k) for k, name in enumerate(rivals)]
+        self.rivals: list[Any] = [rival_of(self, name, seed + 1 + k) for k, name in enumerate(rivals)]
         self.rival = np.random.default_rng([seed, 0]).integers(len(rivals), size=count)  # (B,)
         self.look()
-
-    def _rival(self, name: str, seed: int) -> Any:
-        if name == SELF:
-            return Past(self.sights)
-        if name == "simple":
-            return Stock(self.batch, seed)
-        return Random() if name == "random" else Named(self.batch, name, seed)
 
     def look(self) -> Seen:
         """What everybody sees now, where somebody learnt is among the rivals, else the learner's agents."""
@@ -113,7 +106,7 @@ class Boards:
         seen = self.look()
         if not self.rules.teams:  # the dead of a free-for-all cannot win; a team's can
             over = over | ~seen.alive
-        return Stepped(reward, over, outcome, int(done.sum()))
+        return Stepped(reward, over, outcome, done)
 
     def _standing(self) -> Standing:
         return Standing.of(self.batch.rows, self.rules)
@@ -158,6 +151,15 @@ class Standing(NamedTuple):
 # ---------------------------------------------------------------------------------------------------------------------
 # Rivals
 # ---------------------------------------------------------------------------------------------------------------------
+
+
+def rival_of(boards: Boards, name: str, seed: int) -> Any:
+    """Who plays on the boards by name.  Raises ``UnknownNameError`` for nobody."""
+    if name == SELF:
+        return Past(boards.sights)
+    if name == "simple":
+        return Stock(boards.batch, seed)
+    return Random() if name == "random" else Named(boards.batch, name, seed)
 
 
 class Stock:
@@ -231,8 +233,8 @@ class Past:
         for k, net in enumerate(self.nets):
             mine = where & (self.which == k)[:, None]
             if mine.any():
-                logits, _ = net(torch.from_numpy(self.sights.features[mine]))
-                moves[mine] = drawn_moves(logits, self.sights.safe[mine], bool(net.filtered), luck[mine])
+                safe = torch.from_numpy(self.sights.safe[mine])
+                moves[mine] = drawn_moves(net.chosen(torch.from_numpy(self.sights.features[mine]), safe), luck[mine])
 
 
 class Named:
@@ -264,11 +266,7 @@ class Named:
 
 
 @torch.no_grad()
-def drawn_moves(
-    logits: torch.Tensor, safe: Safe, filtered: bool, luck: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
+def drawn_moves(logits: torch.Tensor, luck: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """(K,) moves by their chances, from logits (K, 6) and numbers (K,) from 0 to 1."""
-    if filtered:
-        logits = allowed(logits, torch.from_numpy(safe))
     below = torch.softmax(logits, -1).cumsum(-1).numpy()
     return np.asarray(np.minimum((below < luck[..., None]).sum(-1), MOVES - 1), dtype=np.int64)

@@ -83,7 +83,7 @@ class PommermanLearner(Learner):
         """One step of every board; what came of games is noted."""
         stepped = self.boards.step(moves, self.training.shaped)
         self.stepped += moves.size
-        self.games += stepped.ended
+        self.games += int(stepped.done.sum())
         self.outcomes.append(stepped.outcome)
         return stepped
 
