@@ -178,7 +178,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
     method: Annotated[
         str | None,
-        typer.Option(help="self-play (of listed states), tree-search (of others), resolving; Pommerman: ppo."),
+        typer.Option(
+            help="self-play (of listed states), tree-search (of others), resolving; Pommerman: ppo, a2c, dqn, dagger."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (128, 16, 64).")] = None,
@@ -201,6 +203,13 @@ def train(
     filtered: Annotated[
         bool | None, typer.Option("--filtered", help="Pommerman: no moves that it does not survive.")
     ] = None,
+    starts: Annotated[
+        str | None, typer.Option(help="Pommerman: where games begin: dealt, uniform, backplay (dealt).")
+    ] = None,
+    lessons: Annotated[
+        int | None, typer.Option(min=1, help="Pommerman: epochs until games begin as dealt (300).")
+    ] = None,
+    expert: Annotated[str | None, typer.Option(help="dagger: the agent that is imitated (simple).")] = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
@@ -212,7 +221,7 @@ def train(
     asked = {
         "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
         "nature": nature, "hidden": hidden, "rate": rate, "boards": boards, "rivals": rivals, "shaped": shaped,
-        "filtered": filtered,
+        "filtered": filtered, "starts": starts, "lessons": lessons, "expert": expert,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     name = None if game is None else _absolute(game)

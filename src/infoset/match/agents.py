@@ -238,6 +238,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "dypm": "infoset.pommerman.search.dypm:Dypm",
         "edited-simple": "infoset.pommerman.search.edited_simple:EditedSimple",
         "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
+        "filtered": "infoset.match.filtered:filtered",
         "flat-mc": "infoset.search.monte_carlo:FlatMc",
         "fsm-search": "infoset.pommerman.search.fsm_search:FsmSearch",
         "ggp": "infoset.remote.ggp_agent:ggp",

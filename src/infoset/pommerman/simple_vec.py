@@ -89,6 +89,10 @@ class SimpleVec:
         """All that the moves to come depend on beside the boards, by name, as ``PommermanVec.arrays``."""
         return {"memories": self._memories, "randoms": self._randoms}
 
+    def forget(self, boards: npt.NDArray[np.bool_]) -> None:
+        """What was remembered on these boards (B,): other games go on there."""
+        self._memories[boards] = memory()
+
     def act(self) -> npt.NDArray[np.int16]:
         """(B, A) moves for ``PommermanVec.step``; those of the other seats, and of the dead, are Stop.
 

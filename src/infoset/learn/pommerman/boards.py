@@ -11,6 +11,7 @@ import torch
 
 from infoset.errors import ParameterError
 from infoset.learn.pommerman.net import MoveNet
+from infoset.learn.pommerman.starts import Lessons
 from infoset.match.agents import load_agent
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
@@ -71,6 +72,15 @@ class Boards:
         self.sights = Sights(self.batch)
         self.rivals: list[Any] = [rival_of(self, name, seed + 1 + k) for k, name in enumerate(rivals)]
         self.rival = np.random.default_rng([seed, 0]).integers(len(rivals), size=count)  # (B,)
+        self.lessons: Lessons | None = None
+        self.share = 0.0  # of the lessons that is over
+        self.look()
+
+    def teach(self, kind: str) -> None:
+        """Have games begin in the midst of others, as long as ``share`` is less than 1."""
+        self.lessons = Lessons(self.rules, kind, self.seed + 2000)
+        every = np.ones(len(self.seats), dtype=np.bool_)
+        self.lessons.begin(self.batch.rows, self.seats, every, 0.0, np.random.default_rng([self.seed, 1, 1]))
         self.look()
 
     def look(self) -> Seen:
@@ -102,6 +112,8 @@ class Boards:
         self.rival[done] = draw.integers(len(self.rivals), size=len(done))[done]
         for rival in self.rivals:
             rival.begin(done, draw)
+        if self.lessons and self.share < 1.0:
+            self.lessons.begin(self.batch.rows, self.seats, done, self.share, draw)
         over = np.broadcast_to(done[:, None], reward.shape)
         seen = self.look()
         if not self.rules.teams:  # the dead of a free-for-all cannot win; a team's can
@@ -171,6 +183,7 @@ class Stock:
 
     def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
         """New games on the boards that are ``done``."""
+        self.agents.forget(done)
 
     def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
         """Its ``moves`` (B, A) in the seats ``where`` (B, A) it plays."""

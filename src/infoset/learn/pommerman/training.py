@@ -15,7 +15,8 @@ from infoset.errors import ParameterError
 from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread
 from infoset.learn.pommerman.boards import WON, Boards, Past, Stepped
 from infoset.learn.pommerman.net import MoveNet
-from infoset.names import check_range, check_share
+from infoset.learn.pommerman.starts import DEALT, STARTS
+from infoset.names import check_choice, check_range, check_share
 from infoset.pommerman.sight import Sight
 
 MOST_BOARDS = 65_536
@@ -42,6 +43,11 @@ class PommermanTraining:
     """Of learning (Adam)."""
     discount: float = 0.99
     """Of a step."""
+    starts: str = DEALT
+    """Where games begin: ``dealt``; in the midst of games that the stock agent won, ``uniform``; or first at their end
+    and then earlier and earlier, ``backplay``."""
+    lessons: int = 300
+    """Epochs until all games are dealt."""
     seed: int = 0
 
     parts: ClassVar[int] = 1
@@ -52,6 +58,8 @@ class PommermanTraining:
         check_range("hidden", self.hidden, 1, MOST_HIDDEN)
         check_range("seed", self.seed, 0, 2**31)
         check_share("discount", self.discount)
+        check_choice("starts", self.starts, STARTS)
+        check_range("lessons", self.lessons, 1, 2**31)
         if not 0.0 < self.rate <= 1.0:
             raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
         if not 0.0 <= self.shaped <= 100.0:
@@ -75,6 +83,8 @@ class PommermanLearner(Learner):
         super().__init__(sight, MoveNet(training.hidden, training.filtered), training)
         self.names = training.names
         self.boards = Boards(sight.rules, training.boards, self.names, training.seed, threads)
+        if training.starts != DEALT:
+            self.boards.teach(training.starts)
         self.past = [rival for rival in self.boards.rivals if isinstance(rival, Past)]
         self.stepped = 0  # steps of learning agents so far
         self.outcomes: list[npt.NDArray[np.int64]] = []
@@ -94,7 +104,7 @@ class PommermanLearner(Learner):
             if self.iteration % self.passed_on == 0:
                 past.remember(self.net)
         self.rng = np.random.default_rng([self.training.seed, 1, self.iteration])
-        self.outcomes = []
+        self.outcomes, self.boards.share = [], self.iteration / self.training.lessons
         value_loss, policy_loss = self.learn()
         self.iteration += 1
         outcome = np.concatenate(self.outcomes)

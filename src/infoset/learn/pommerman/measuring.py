@@ -1,0 +1,64 @@
+"""How a network plays against rivals, on many boards at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from infoset.learn.pommerman.boards import LOST, TIED, WON, Boards, drawn_moves
+from infoset.learn.pommerman.net import MoveNet
+from infoset.pommerman import state as st
+from infoset.pommerman.config import Config
+from infoset.statistics import Share
+
+SETTLING = 10_000  # steps after which the rest of the games are ties, whatever the variant
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of the first game of every board: shares with their intervals, and bombs that an agent laid a game."""
+
+    won: Share
+    tied: Share
+    lost: Share
+    bombs: float
+    steps: float
+
+
+@torch.no_grad()
+def measure(net: MoveNet, rules: Config, rival: str = "simple", games: int = 1000, seed: int = 0) -> Measured:
+    """Play so many games against the ``rival``, in all seats in turn; each board's first, so that long games count as
+    often as short ones.
+
+    >>> from infoset.learn.pommerman.measuring import measure
+    >>> from infoset.learn.pommerman.net import MoveNet
+    >>> from infoset.pommerman.config import config
+    >>> measure(MoveNet(8), config("OneVsOne-v0"), "random", games=10).won.count
+    10
+    """
+    boards, rng = Boards(rules, games, [rival], seed), np.random.default_rng([seed, 2])
+    outcome, bombs, steps = np.full(games, -1), np.zeros(games), np.zeros(games)
+    rows = np.arange(games)[:, None]
+    while (outcome < 0).any() and boards.steps < SETTLING:
+        seen, running = boards.seen, outcome < 0
+        logits = net.chosen(torch.from_numpy(seen.features), torch.from_numpy(seen.safe))
+        moves = drawn_moves(logits, rng.random(seen.alive.shape))
+        agents = boards.batch.rows[:, st.AGENTS : st.MESSAGES].reshape(games, -1, st.AGENT_FIELDS)
+        laid = (moves == st.LAY) & (agents[rows, boards.seats, st.AMMO] > 0) & seen.alive
+        bombs += running * laid.mean(1)
+        steps += running
+        stepped = boards.step(moves)
+        ended = stepped.done & running
+        outcome[stepped.done] = np.where(ended, _spread(stepped.outcome, stepped.done), outcome)[stepped.done]
+    won, tied, lost = [Share.of((outcome == kind).astype(float).tolist()) for kind in (WON, TIED, LOST)]
+    return Measured(won, tied, lost, float(bombs.mean()), float(steps.mean()))
+
+
+def _spread(outcome: npt.NDArray[np.int64], done: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """(B,) what came of the games on their boards."""
+    found = np.zeros(len(done), dtype=np.int64)
+    found[done] = outcome
+    return found

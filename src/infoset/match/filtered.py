@@ -1,0 +1,65 @@
+"""``filtered``: any agent of Pommerman, kept from moves that it does not survive if nobody else moves.
+
+The action filter of the learnt teams of the 2018 competition, by the pessimistic search's scenario of one step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from infoset.base import Action, Agent, Game, Observation
+from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.match.agents import Delegating, agent_name, load_agent
+from infoset.names import Name, Value
+from infoset.pommerman import state as st
+from infoset.pommerman.game import Pommerman
+from infoset.pommerman.observation import Seen
+from infoset.pommerman.sight import Safe, Sight
+from infoset.warm_up import ready
+
+
+def filtered(agent: Value = "") -> FilteredAgent:
+    """Another agent of Pommerman, kept from moves that it does not survive if nobody else moves."""
+    if not agent or not isinstance(agent, str | Name):
+        raise ParameterError("filtered: agent is missing; name it: filtered(agent=simple)")
+    return FilteredAgent(load_agent(str(agent)))
+
+
+class FilteredAgent(Delegating):
+    """Plays as ``inner`` does; instead of a move that is not survived one of those that are, as far as there are any.
+
+    >>> from infoset.match.filtered import FilteredAgent
+    >>> FilteredAgent(infoset.load_agent("random")).name
+    'filtered(random)'
+    """
+
+    def __init__(self, inner: Agent) -> None:
+        ready("pommerman")
+        self.inner, self.name = inner, f"filtered({agent_name(inner)})"
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        """Raises ``UnsupportedGameError`` for other games than Pommerman."""
+        if not isinstance(game, Pommerman):
+            raise UnsupportedGameError(f"agent {self.name} is made for pommerman:NAME, not for {game.name}")
+        self.sight, self.player, self.rng = Sight(game.name, game.config), player, rng
+        self.seen: Seen | None = None
+        self.inner.begin(game, player, rng, deadline)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        if isinstance(observation, tuple):
+            self.seen = Seen(*observation)  # type: ignore[arg-type]  # over a line it comes as a plain tuple
+        super().observe(own_move, observation)
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        move = self.inner.act(legal, deadline)
+        if self.seen is None or move not in legal:  # the referee says what is wrong with it
+            return move
+        _, safe = self.sight.of(self.seen, self.player)
+        number = move[0] if isinstance(move, tuple) else move
+        return move if safe[number] or not safe.any() else self._instead(move, safe)  # type: ignore[index]
+
+    def _instead(self, move: Action, safe: Safe) -> Action:
+        """Another way to go, or to stay; a bomb only where nothing else is survived.  What it says is as it was."""
+        ways = np.flatnonzero(safe[: st.LAY])
+        number = int(self.rng.choice(ways)) if len(ways) else st.LAY
+        return (number, *move[1:]) if isinstance(move, tuple) else number
