@@ -121,6 +121,7 @@ papers-long: $(VENV)/test
 	$(BIN)/python papers/pessimistic_search.py
 	$(BIN)/python papers/pommerman_competition.py
 	$(BIN)/python papers/pommerman_free_for_all.py
+	$(BIN)/python papers/pommerman_learning.py
 	$(BIN)/python papers/hidden_information_ggp.py
 
 clean:

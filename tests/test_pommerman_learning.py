@@ -18,9 +18,15 @@ from infoset.pommerman.vec import PommermanVec
 
 pytest.importorskip("torch", reason="the extra 'learn' is not installed")
 
+from infoset.learn.pommerman.a2c import A2c, A2cTraining
+from infoset.learn.pommerman.actor_critic import Rollout
 from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Standing
+from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
+from infoset.learn.pommerman.dqn import Dqn, DqnTraining
+from infoset.learn.pommerman.measuring import measure
 from infoset.learn.pommerman.net import Decider, MoveNet
-from infoset.learn.pommerman.ppo import Ppo, PpoTraining, Rollout
+from infoset.learn.pommerman.ppo import Ppo, PpoTraining
+from infoset.learn.pommerman.starts import Lessons
 from infoset.learn.train import NET
 from infoset.match.agents import load_agent
 from infoset.match.match import play_match
@@ -227,3 +233,109 @@ def test_weights_that_are_no_numbers_stop_the_training(tmp_path, monkeypatch) ->
     with pytest.raises(CheckpointError, match="no numbers any more"):
         infoset.train(DUEL, boards=2, steps=4, epochs=1, out=tmp_path / "run")
     assert not (tmp_path / "run" / NET).exists()
+
+
+@pytest.mark.parametrize("alive", [False, True])
+def test_the_dead_teach_values_but_no_moves(alive: bool) -> None:
+    """Rows of the head that say moves stay as they are where nobody alive chose one."""
+    import torch
+
+    work = Ppo(Sight("duel", config("OneVsOne-v0")), SMALL)
+    before, rng = work.net.head.weight.detach().clone(), np.random.default_rng(1)
+    rollout = work.rollout
+    rollout.features[:] = rng.random(rollout.features.shape)
+    rollout.move[:], rollout.alive[:] = rng.integers(0, MOVES, rollout.move.shape), alive
+    rollout.chance[:], rollout.reward[:] = np.log(1 / MOVES), rng.random(rollout.reward.shape)
+    work._play = lambda: np.zeros(rollout.value.shape[1:], dtype=np.float32)
+    work.rng = rng
+    work.learn()
+    changed = (work.net.head.weight != before).any(dim=1)
+    assert changed.tolist() == [alive] * MOVES + [True]
+    assert torch.isfinite(work.net.head.weight).all()
+
+
+LEARNERS = {
+    "a2c": (A2c, A2cTraining(boards=6, hidden=8)),
+    "dqn": (Dqn, DqnTraining(boards=6, hidden=8, first=20, batch=16, buffer=300, slow=5)),
+    "dagger": (Dagger, DaggerTraining(boards=6, steps=4, hidden=8, batch=16, buffer=100, alone=3)),
+    "ppo from the end of games": (Ppo, replace(SMALL, starts="backplay", lessons=4)),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_goes_on_as_if_it_had_not_stopped(name) -> None:
+    made, training = LEARNERS[name]
+    sight = Sight("duel", config("OneVsOne-v0"))
+    whole = made(sight, training)
+    for _ in range(6):
+        whole.step()
+    saved = whole.save()
+    expected = [replace(whole.step(), seconds=0.0) for _ in range(3)]
+    again = made(sight, training)
+    again.restore(saved)
+    assert [replace(again.step(), seconds=0.0) for _ in range(3)] == expected
+    for field, array in whole.save().items():
+        np.testing.assert_array_equal(array, again.save()[field])
+
+
+def test_worth_over_several_steps_by_hand() -> None:
+    """One board, discount ½, three steps ahead: rewards 1, 2, 4 and then what the slow copy says, here 16: 1 + 1 + 1 + 2;
+    where the game ends after the second, 1 + 1."""
+    training = DqnTraining(boards=1, hidden=8, ahead=3, discount=0.5, batch=4, buffer=5, first=1)
+    work = Dqn(Sight("duel", config("OneVsOne-v0")), training)
+    targets = []
+    work.descend = lambda loss, places=None: targets.append(loss.item())
+    work.worth = lambda net, features, safe: features.new_full(
+        (len(features), MOVES), 16.0 if net is work.slow else 0.0
+    )
+    work.rng = np.random.default_rng(0)
+    work.ring["reward"][:4, 0, 0], work.ring["alive"][:] = (1, 2, 4, 8), True
+    work.boards.steps = 4
+    work._descend()
+    work.ring["over"][1] = True
+    work._descend()
+    assert targets == pytest.approx([5 - 0.5, 2 - 0.5])  # smooth: an error e above 1 counts as e - 1/2
+
+
+def test_an_imitator_does_what_its_expert_does() -> None:
+    """An expert that always stops is imitated to the letter."""
+    training = DaggerTraining(boards=16, expert="stop", hidden=16, rate=0.01, batch=64)
+    work = Dagger(Sight("duel", config("OneVsOne-v0")), training)
+    for _ in range(6):
+        point = work.step()
+    assert point.policy_loss < 0.1
+    features, safe = sight_of(board())
+    assert Decider(work.net).chances(features, safe)[st.STOP] > 0.9
+
+
+def test_lessons_begin_where_winners_stood_and_move_backward() -> None:
+    rules = config("OneVsOne-v0")
+    lessons, rng = Lessons(rules, "backplay", 3), np.random.default_rng(1)
+    assert all(len(game.winners) == 1 for game in lessons.games)
+    seats, every, left = np.array([[0], [1]] * 50), np.ones(100, dtype=bool), {}
+    for share in (0.0, 0.5):
+        rows = st.empty_rows(100, rules)
+        lessons.begin(rows, seats, every, share, rng)
+        left[share] = rows[:, st.STEP].mean()
+        assert (rows[:, st.RESULT] == st.RUNNING).all()
+    assert left[0.0] > left[0.5] > 0
+
+
+def test_a_filtered_agent_lives_longer() -> None:
+    duel = infoset.play_series(DUEL, ["filtered(agent=random)", "random"], games=20, rotate=True, seed=1)
+    assert duel.agents[0].wins >= 18
+    radio = infoset.play_series("pommerman:PommeRadio-v2", ["filtered(agent=random)", "random"] * 2, games=1)
+    assert not any(sum(score.faults.values()) for score in (*duel.agents, *radio.agents))
+    with pytest.raises(
+        UnsupportedGameError, match=r"filtered\(random\) is made for pommerman:NAME, not for kuhn_poker"
+    ):
+        play_match("kuhn_poker", ["filtered(agent=random)", "random"])
+    with pytest.raises(ParameterError, match="agent is missing"):
+        load_agent("filtered")
+
+
+def test_measuring_counts_each_board_once() -> None:
+    found = measure(MoveNet(8), config("OneVsOne-v0"), "random", games=30, seed=2)
+    assert found.won.count == 30
+    assert found.won.value + found.tied.value + found.lost.value == pytest.approx(1)
+    assert found.steps > 5

@@ -283,11 +283,12 @@ def train(
     watcher: Watcher | None = None,
     **parameters: Any,
 ) -> TrainingRun:
-    """Train a network by self-play (extra ``learn``) for so many seconds or epochs in all; ``trained:DIR`` plays it.
+    """Train a network (extra ``learn``) for so many seconds or epochs in all; ``trained:DIR`` plays it.
 
-    ``parameters``: ``method`` (``self-play``, ``resolving`` or ``tree-search``), ``seed``, ``games``, ``parts``,
-    ``worlds``, ``steps``, ``nature``, ``hidden`` and ``rate``, as the command line has them; without a method it is
-    ``self-play`` where all positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one below
+    ``parameters``: ``method`` (``self-play``, ``resolving``, ``tree-search``; of Pommerman ``ppo``, ``a2c``, ``dqn`` or
+    ``dagger``) and its fields, as the command line has them: those of ``Training``, ``PublicTraining``,
+    ``TreeTraining``, ``PpoTraining`` …; without a method it is ``ppo`` in Pommerman, else ``self-play`` where all
+    positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one below
     ``runs/`` by default; ``resume`` goes on with what is there.  Ctrl-C ends it without loss.  ``workers`` processes of
     this machine, or of the cluster that ``executor`` names (``ray``, ``ray:ADDRESS``), play the games, as many as
     there are ``parts`` at most; that changes no result.

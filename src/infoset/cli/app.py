@@ -213,7 +213,7 @@ def train(
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
-    """Train a network by self-play; 'trained:DIR' plays with it."""
+    """Train a network, by self-play or against rivals; 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
     from infoset.solvers.work import Watcher
     from infoset.verbs import train as learn

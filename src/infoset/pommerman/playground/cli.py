@@ -4,4 +4,4 @@ from infoset.pommerman.playground.absent import absent
 
 __path__: list[str] = []
 run = main = run_battle = absent("cli.run_battle", "infoset match and infoset tournament let agents play")
-train_with_tensorforce = absent("cli.train_with_tensorforce", "see examples/pommerman_ppo.py")
+train_with_tensorforce = absent("cli.train_with_tensorforce", "see infoset train pommerman:NAME")
