@@ -237,11 +237,12 @@ def train(
         return
     if last:
         worth = ", ".join(f"{value:.4g}" for value in last.start_values)
-        policies = "" if last.policy_loss is None else f", {last.policy_loss:.3e} on policies"
+        words = ("values", last.value_loss), ("policies", last.policy_loss)
+        lost = ", ".join(f"{loss:.3e} on {word}" for word, loss in words if loss is not None)
         print(
             f"{training.game} by {training.method}\n"
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
-            f"lost             {last.value_loss:.3e} on values{policies}"
+            f"lost             {lost}"
         )
         if worth:
             print(f"start            {worth}")

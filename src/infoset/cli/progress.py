@@ -129,7 +129,9 @@ class LearningProgress(Bar):
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
         worth = ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
         score = f", score {epoch.share} v {epoch.rival}" if epoch.share else ""
-        quality = f"{epoch.games:,} games, value loss {epoch.value_loss:.2e}{worth}{score}"
+        words = ("value", epoch.value_loss), ("policy", epoch.policy_loss)
+        lost = next(f"{word} loss {loss:.2e}" for word, loss in words if loss is not None)
+        quality = f"{epoch.games:,} games, {lost}{worth}{score}"
         self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 

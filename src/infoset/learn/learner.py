@@ -65,7 +65,8 @@ class Epoch:
     seconds: float
     games: int
     states: int
-    value_loss: float
+    value_loss: float | None
+    """``None`` where the network learns no values, as with DAgger."""
     start_values: tuple[float, ...]
     """What the start is held to be worth, in payoffs."""
     policy_loss: float | None = None

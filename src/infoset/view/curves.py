@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from infoset.errors import ParameterError
 from infoset.files import replace_file
 from infoset.solvers.work import Point
@@ -78,6 +80,7 @@ def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
     scored = _scored(points)
     rows = _panels(points)
     axes = new_axes("a curve", (7.2, HEIGHTS[rows]), rows=rows) if axes is None else axes
+    axes = np.atleast_1d(axes)
     losses = axes[0]
     seconds = [p.seconds for p in points]
     for name, color in (("value", AVERAGE), ("policy", CURRENT)):

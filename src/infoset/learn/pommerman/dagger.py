@@ -65,7 +65,7 @@ class Dagger(PommermanLearner):
         view, safe = np.dtype((np.float16, (SIZE_OF_ALL,))), np.dtype((np.bool_, (MOVES,)))
         self.buffer = ReplayBuffer(training.buffer, view=view, safe=safe, move=np.dtype(np.int64))
 
-    def learn(self) -> tuple[float, float]:
+    def learn(self) -> tuple[None, float]:
         training, before = self.training, self.buffer.added
         help_ = max(0.0, 1 - self.iteration / training.alone) if training.alone else 0.0
         for _ in range(training.steps):
@@ -79,7 +79,7 @@ class Dagger(PommermanLearner):
             lost = functional.cross_entropy(logits, torch.from_numpy(self.buffer["move"][places]))
             self.descend(lost, places)
             losses.append(lost.item())
-        return 0.0, float(np.mean(losses))
+        return None, float(np.mean(losses))
 
     @torch.no_grad()
     def _play(self, share: float) -> None:

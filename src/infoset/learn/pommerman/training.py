@@ -115,8 +115,8 @@ class PommermanLearner(Learner):
         )  # fmt: skip
 
     @abstractmethod
-    def learn(self) -> tuple[float, float | None]:
-        """Play and learn; what was lost on values and, where they are told, on policies."""
+    def learn(self) -> tuple[float | None, float | None]:
+        """Play and learn; what was lost on values and on policies, as far as they are told."""
 
     def kept(self) -> dict[str, Any]:
         return {f"boards.{name}": array for name, array in self.boards.arrays.items()} | {
