@@ -90,6 +90,7 @@ class Said(NamedTuple):
 Shown = Callable[[Said], object]
 SOLVE, PLAY, MEET = "solve kuhn_poker --json", "match kuhn_poker random random --json", "tournament kuhn_poker --json"
 TRAIN = "train leduc_poker --json --epochs 1 --games 2 --hidden 4 --out net"
+ARCADE = "train pommerman:OneVsOne-v0 --json --epochs 1 --boards 3 --steps 4 --out net"
 RUNS = "solve 'tiny_hanabi(game=F)' --method annealing --json --iterations 5"
 LEARNT = f"evaluate kuhn_poker {ODD} --seconds .3 --json"
 
@@ -156,6 +157,13 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --steps": (f"{TRAIN} --method resolving --steps 2", of_run("horizon", {"steps": 2, "nature": False})),
     "train --nature": (f"{TRAIN} --method resolving --nature", of_run("horizon", {"steps": 1000, "nature": True})),
     "train --hidden": (TRAIN, of_run("hidden", 4)),
+    "train --boards": (ARCADE, of_run("boards", 3)),
+    "train --rivals": (f"{ARCADE} --rivals random,self", of_run("rivals", "random,self")),
+    "train --shaped": (f"{ARCADE} --shaped .5", of_run("shaped", 0.5)),
+    "train --filtered": (f"{ARCADE} --filtered", of_run("filtered", True)),
+    "train --starts": (f"{ARCADE} --starts uniform", of_run("starts", "uniform")),
+    "train --lessons": (f"{ARCADE} --lessons 7", of_run("lessons", 7)),
+    "train --expert": (f"{ARCADE} --method dagger --expert stop", of_run("expert", "stop")),
     "train --rate": (f"{TRAIN} --rate .01", of_run("rate", 0.01)),
     "evaluate --json": ("evaluate kuhn_poker random --json", lambda s: round(s.body["nash_conv"], 6) == 0.916667),
     "evaluate --best-response": (

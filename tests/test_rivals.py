@@ -15,6 +15,7 @@ import pytest
 from infoset import load
 from infoset.errors import ParameterError
 from infoset.match.match import execute
+from infoset.statistics import Share
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -194,18 +195,11 @@ def test_shares_of_points() -> None:
     assert [poker.share(pay, 0) for pay in ((-5.0, 5.0), (0.0, 0.0), (1.0, -1.0))] == [0, 0.5, 1]
 
 
-def test_intervals_are_wilson_s() -> None:
-    """19 of 20: .764 to .991; and what was won ten times of ten is not known for sure."""
-    assert rivals.interval([1.0] * 19 + [0.0]) == pytest.approx((0.764, 0.991), abs=5e-4)
-    low, high = rivals.interval([1.0] * 10)
-    assert (low, high) == (pytest.approx(0.7225, abs=1e-4), pytest.approx(1.0))
-
-
 def test_a_row_ends_when_enough_is_known(tmp_path: Path) -> None:
     argv = ["--row", "gdl:scissors_double", "random", "random", "--games", "60", "--within", "25"]
     (games,) = run(*argv, out=tmp_path / "rivals.jsonl")[0].values()
     shares = [one.share for one in games]
-    widths = [np.ptp(rivals.interval(shares[:count])) * 50 for count in (len(shares) - 1, len(shares))]
+    widths = [np.ptp(Share.of(shares[:count]).interval) * 50 for count in (len(shares) - 1, len(shares))]
     assert widths[0] > 25 >= widths[1]
     again, _ = run(*argv, out=tmp_path / "rivals.jsonl")
     assert [len(games) for games in again.values()] == [len(shares)]

@@ -9,7 +9,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from infoset.catalog import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, Where
 from infoset.learn.learner import GamesLearner, Learner
@@ -27,7 +26,7 @@ from infoset.learn.train import (
 )
 from infoset.learn.workers import shared
 from infoset.names import check_choice
-from infoset.pommerman.game import Pommerman
+from infoset.pommerman.game import PREFIX
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher
@@ -84,7 +83,7 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
     """By the method asked for; else Pommerman by ``ppo``, and other games by ``self-play`` where all positions are soon
     listed, or ``tree-search``."""
     method = given.pop("method", None)
-    if method is None and isinstance(load(game), Pommerman):
+    if method is None and game.startswith(PREFIX):
         method = PPO
     config = config_of(game, method or SELF_PLAY, given)
     try:

@@ -137,6 +137,7 @@ class PommermanConfig(msgspec.Struct, frozen=True):
         game = load(self.game)
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"{self.method} learns pommerman:NAME, not {game.name}")
+        ready("pommerman-training")
         sight = Sight(game.name, game.config)
         self.made(sight, replace(self.training, boards=2)).step()
         return self.made(sight, self.training, threads=min(usable_cores(), MOST_THREADS))

@@ -34,7 +34,7 @@ class FilteredAgent(Delegating):
     """
 
     def __init__(self, inner: Agent) -> None:
-        ready("pommerman")
+        ready("sight")
         self.inner, self.name = inner, f"filtered({agent_name(inner)})"
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:

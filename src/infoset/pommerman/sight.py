@@ -63,7 +63,15 @@ def empty_desk(rules: Config) -> Desk:
 
 
 class Sight:
-    """What the agents of one variant see, and which networks fit it."""
+    """What the agents of one variant see, and which networks fit it.
+
+    >>> from infoset.pommerman.observation import Seen
+    >>> from infoset.pommerman.sight import Sight
+    >>> game = infoset.load("pommerman:OneVsOne-v0(seed=1)")
+    >>> features, safe = Sight(game.name, game.config).of(Seen(*game.start().observation(0)), player=0)
+    >>> features.shape, int(safe.sum())
+    ((561,), 6)
+    """
 
     def __init__(self, name: str, rules: Config) -> None:
         self.name, self.rules = name, rules

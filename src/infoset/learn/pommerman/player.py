@@ -16,7 +16,7 @@ class NetPlayer(PommermanPlayer):
     """Moves by the network's chances; on the radio it says nothing."""
 
     def __init__(self, net: MoveNet, sight: Sight, name: str) -> None:
-        ready("pommerman")
+        ready("sight")
         self.decider, self.sight, self.name = Decider(net), sight, name
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
