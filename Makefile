@@ -122,6 +122,7 @@ papers-long: $(VENV)/test
 	$(BIN)/python papers/pommerman_competition.py
 	$(BIN)/python papers/pommerman_free_for_all.py
 	$(BIN)/python papers/pommerman_learning.py
+	$(BIN)/python papers/pommerman_learnt_teams.py
 	$(BIN)/python papers/hidden_information_ggp.py
 
 clean:

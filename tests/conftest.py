@@ -17,7 +17,7 @@ from infoset import SequenceForm, load
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 os.environ["INFOSET_PATIENCE"] = "600"  # what a command prints must not depend on how fast it is
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so do their children
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell begins in the background ignores it
 
 KUHN = "kuhn_poker"
 LEDUC = "leduc_poker"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -581,6 +582,31 @@ def test_names_of_agents() -> None:
         load_agent("me")
 
 
+class Boasting(RandomAgent):
+    """Says whatever it is told to say."""
+
+    name = "boasting"
+
+    def __init__(self, says: Callable[[], str]) -> None:
+        self.says = says
+
+    def account(self) -> str:
+        return self.says()
+
+
+def test_agents_say_how_they_played() -> None:
+    """By which plan, with which beliefs, how often at random; what an agent of a user's says can break nothing."""
+    policy = PolicyAgent(TabularPolicy(KUHN, ("P1", "P2"), ({}, {})))
+    knowing, searching = play_series(KUHN, [policy, "search"], games=10).agents
+    assert knowing.account == f"knew nothing of {policy.unknown} choices and made them at random"
+    assert searching.account.startswith("tree: all 58 histories fit; ")
+    beliefs = play_series("gdl:monty_hall", ["is-mcts(nodes=50)"], games=3).agents[0].account
+    assert re.fullmatch(r"beliefs at \d+ moves: \d+ histories in the mean, effective .*; lost at 0", beliefs)
+    many = play_series(KUHN, [Boasting(lambda: "line\n" * 500), Boasting(lambda: 1 / 0)], games=1).agents
+    assert len(many[0].account) <= 500 and "\n" not in many[0].account
+    assert many[1].account == "(no text)"
+
+
 # The command line
 
 
@@ -620,6 +646,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     }  # fmt: skip
     assert set(body["agents"][0]) == {
         "agent", "games", "wins", "draws", "losses", "mean", "interval", "faults", "examples", "seat_means",
+        "account",
     }  # fmt: skip
     assert body["seconds_per_move"] == 5
     other = TabularPolicy.uniform(form_of(LEDUC)).save(tmp_path / "other.npz")

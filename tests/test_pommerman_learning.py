@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from infoset.learn.pommerman.actor_critic import Rollout
 from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Standing
 from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
 from infoset.learn.pommerman.dqn import Dqn, DqnTraining
+from infoset.learn.pommerman.learnt_teams import WEIGHTS
 from infoset.learn.pommerman.measuring import measure
 from infoset.learn.pommerman.net import Decider, MoveNet
 from infoset.learn.pommerman.ppo import Ppo, PpoTraining
@@ -32,6 +34,7 @@ from infoset.match.agents import load_agent
 from infoset.match.match import play_match
 
 DUEL = "pommerman:OneVsOne-v0"
+TEAM = "pommerman:PommeTeamCompetition-v0"
 SMALL = PpoTraining(boards=6, steps=8, hidden=8, batch=16)
 SIDE = 2 * REACH + 1
 
@@ -339,3 +342,21 @@ def test_measuring_counts_each_board_once() -> None:
     assert found.won.count == 30
     assert found.won.value + found.tied.value + found.lost.value == pytest.approx(1)
     assert found.steps > 5
+
+
+@pytest.mark.parametrize("name", ["navocado", "skynet"])
+def test_the_learnt_teams_come_with_the_package(name: str) -> None:
+    """Networks, what they were told, and curves; far ahead of random play, and of no use in other games."""
+    team = infoset.play_series(TEAM, [name, "random"] * 2, games=6, seed=1)
+    assert team.agents[0].agent == name
+    assert team.agents[0].wins >= 4
+    assert not any(score.faults[kind] for score in team.agents for kind in score.faults)
+    folder = WEIGHTS / name
+    assert json.loads((folder / "config.json").read_text())["game"] == TEAM
+    assert (folder / NET).stat().st_size < 5e6
+    steps = [json.loads(line)["states"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert steps == sorted(steps) and len(steps) < 100
+    with pytest.raises(UnsupportedGameError, match=f"{name} is made for pommerman:NAME, not for kuhn_poker"):
+        infoset.play_series("kuhn_poker", [name, "random"], games=1)
+    with pytest.raises(UnsupportedGameError, match="was trained on pommerman:PommeTeam"):
+        play_match("pommerman:PommeFFACompetition-v0", [name, "stop", "stop", "stop"])

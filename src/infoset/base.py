@@ -289,6 +289,15 @@ class Prompted(Agent, Protocol):
 
 
 @runtime_checkable
+class Accountable(Protocol):
+    """An agent that says how it played."""
+
+    def account(self) -> str:
+        """One line about its games so far: by which method, with which beliefs, how often at random; may be empty."""
+        ...
+
+
+@runtime_checkable
 class Passing(Protocol):
     """A game that says what is executed for a player whose move is faulty."""
 

@@ -365,9 +365,6 @@ def match(
     failed = keep.failed if keep else None
     if not series.games:
         raise failed or KeyboardInterrupt
-    for name, agent in zip(agents, seated, strict=True):
-        if unknown := getattr(agent, "unknown", 0):
-            print(f"infoset: {name} knew nothing of {unknown:,} choices and made them at random", file=sys.stderr)
     _report_series(series, json_)
     if failed:
         raise failed

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, InformationState, Observation, Passing, Policy
+from infoset.base import Accountable, Action, Agent, Game, InformationState, Observation, Passing, Policy
 from infoset.errors import (
     FormatError,
     GameRuleError,
@@ -56,6 +56,8 @@ class Delegating:
     """An agent that chooses another one when a game begins, its ``inner`` agent, and lets it play."""
 
     inner: Agent
+    plan = ""
+    """Why it is that one."""
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.inner.observe(own_move, observation)
@@ -65,6 +67,16 @@ class Delegating:
 
     def end(self, returns: tuple[float, ...]) -> None:
         self.inner.end(returns)
+
+    @property
+    def unknown(self) -> int:
+        """How many moves the inner agent made at random."""
+        return int(getattr(self.inner, "unknown", 0))
+
+    def account(self) -> str:
+        """Its plan, and what the inner agent says of how it played."""
+        told = self.inner.account() if isinstance(self.inner, Accountable) else ""
+        return "; ".join(filter(None, (self.plan, told)))
 
 
 class PolicyAgent:
@@ -122,6 +134,10 @@ class PolicyAgent:
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
+
+    def account(self) -> str:
+        """How often it had to move at random."""
+        return f"knew nothing of {self.unknown:,} choices and made them at random" if self.unknown else ""
 
 
 class ScriptedAgent:
@@ -248,6 +264,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
+        "navocado": "infoset.learn.pommerman.learnt_teams:navocado",
         "pessimistic": "infoset.search.pessimistic:Pessimistic",
         "pimc": "infoset.search.monte_carlo:Pimc",
         "playground": "infoset.match.agents:playground",
@@ -256,6 +273,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
         "simple": "infoset.match.agents:simple",
+        "skynet": "infoset.learn.pommerman.learnt_teams:skynet",
         "stop": "infoset.match.agents:stop",
         "trained": "infoset.learn.agent:Trained",
         "uct": "infoset.search.monte_carlo:Uct",
@@ -269,6 +287,7 @@ GIVEN: dict[str, Agent] = {}
 METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
+ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # whose agents play Pommerman alone
 APART = {"docker", "ggp", "http", "isolated"}  # agents that are in another process anyway
 HERE = {"human"}  # at the terminal of this one
 TRAINED = "trained:"
@@ -348,7 +367,7 @@ def check_agent(name: str) -> Name | None:
 def check_made_for(game: Game | str, agents: Sequence[Agent | str]) -> None:
     """Raise ``UnsupportedGameError`` for Pommerman's agents, which compile before they refuse, in other games."""
     words = [read_name(name) for name in agents if isinstance(name, str) and name not in GIVEN]
-    own = [name for name in words if AGENTS.homes.get(name.word, "").startswith("infoset.pommerman.")]
+    own = [name for name in words if AGENTS.homes.get(name.word, "").startswith(ARCADE)]
     if not own or (isinstance(game, str) and game.startswith("pommerman:")):
         return
     from infoset.catalog import load

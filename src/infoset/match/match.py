@@ -12,11 +12,11 @@ from functools import cached_property
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Passing, Prompted, State, Step
+from infoset.base import Accountable, Action, Agent, Game, Passing, Prompted, State, Step
 from infoset.catalog import load as load_game
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.match.agents import agent_name, load_agents
@@ -27,7 +27,7 @@ from infoset.registry import own_name
 
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
-DETAIL = 200
+DETAIL, ACCOUNT = 200, 500  # letters of what agents say
 OURS = Path(__file__).parents[1]
 FAULTS = (Exception, SystemExit)  # KeyboardInterrupt is the user's
 NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the random streams of one game
@@ -369,10 +369,15 @@ def _place_of(error: BaseException) -> str:
     return found
 
 
-def _safe_text(convert: Callable[[object], str], value: object) -> str:
+def account_of(agent: Agent) -> str:
+    """What an agent says of how it played; empty where it says nothing."""
+    return _safe_text(lambda one: str(one.account()), agent, ACCOUNT) if isinstance(agent, Accountable) else ""
+
+
+def _safe_text(convert: Callable[[Any], str], value: object, most: int = DETAIL) -> str:
     """``value`` as one line that can be written anywhere; converting it may do anything."""
     try:
-        text = shorten(convert(value), DETAIL)
+        text = shorten(convert(value), most)
     except FAULTS:
         text = "(no text)"
     return " ".join(text.encode(errors="backslashreplace").decode().split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from time import perf_counter
@@ -13,7 +13,7 @@ import numpy as np
 
 from infoset.base import Agent, Game
 from infoset.match.agents import check_made_for
-from infoset.match.match import MAX_SEED, MAX_STEPS, Kind, Table
+from infoset.match.match import MAX_SEED, MAX_STEPS, Kind, Table, account_of
 from infoset.match.replay import Match
 from infoset.names import check_range
 from infoset.statistics import margin
@@ -50,6 +50,8 @@ class AgentScore:
     """The first of each kind that there was, with its game, counted from 1, and its step."""
     seat_means: tuple[float | None, ...]
     """(n,) mean score in each player's seat; ``None`` where the agent never sat."""
+    account: str = field(default="", compare=False)
+    """What the agent says of how it played: by which method, with which beliefs, how often at random."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +245,7 @@ class _Run:
                 kind: self.total.examples[number, kind] for kind in KINDS if (number, kind) in self.total.examples
             },
             seat_means=tuple([seat.mean if seat.games else None for seat in seats]),
+            account=account_of(self.table.agents[number]),
         )
 
 

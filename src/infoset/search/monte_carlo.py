@@ -21,6 +21,7 @@ from infoset.base import Action, FloatArray, Game, Observation, Token, own_token
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
+from infoset.search.beliefs import Beliefs, account
 from infoset.search.ranges import Range, Ranges, drawn
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
@@ -87,7 +88,8 @@ class GraphAgent:
 
     What it sees is worked out when it has to move, within the clock of that move: the rest waits for the next.  Where
     the graph is full, it takes what may be now to a new one and drops the rest.  Whatever happens, it moves in time:
-    ``faults`` lists where it moved at random, as no history explains what it saw, or no time or memory was left.
+    ``faults`` lists where it moved at random, as no history explains what it saw, or no time or memory was left;
+    ``unknown`` counts its moves at random.
     """
 
     name = "graph"
@@ -96,7 +98,7 @@ class GraphAgent:
         ready("growing")
         self.budget = budget
         self.faults: list[str] = []
-        self.lost = 0
+        self.beliefs, self.unknown = Beliefs(), 0
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
@@ -130,6 +132,7 @@ class GraphAgent:
         self.began = time.monotonic()
         row = self._row_in_time(legal, self._until(deadline))
         self.moved += 1
+        self.unknown += row is None
         return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
 
     def _until(self, deadline: float | None) -> float:
@@ -203,9 +206,10 @@ class GraphAgent:
         if time.monotonic() - began < (until - began) / EASY:
             self.ranges.most = min(MOST_WORLDS, 2 * self.ranges.most)
         if found is None or not found.size:
-            self.lost += 1
+            self.beliefs.lose()
             self.faults.append(f"no history explains what player {self.player} saw after {self.moved} moves")
             return None
+        self.beliefs.note(found, self.state not in self.ranges.thinned)
         return found if offered == legal else None
 
     def _reckon_with_fewer(self) -> None:
@@ -236,6 +240,10 @@ class GraphAgent:
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
+
+    def account(self) -> str:
+        """With which beliefs it moved, and how often at random."""
+        return account(self.beliefs, self.unknown, self.faults)
 
     def grown(self, by: int, exploration: float, number: int = 0, flat: bool = False) -> TreeSearch:
         """A search with no node yet; ``number`` tells those of one moment apart."""

@@ -15,6 +15,7 @@ from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
+from infoset.search.beliefs import Beliefs, account
 from infoset.search.below import Below, Values
 from infoset.search.ranges import Range, Ranges, drawn
 from infoset.search.roots import common_root, order_two
@@ -258,6 +259,7 @@ class RangeSearch:
         self.number = {token: k for k, token in enumerate(self.graph.tokens)}
         self.unknown = 0
         self.faults: list[str] = []
+        self.beliefs = Beliefs()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if game.players != self.graph.players:
@@ -297,14 +299,21 @@ class RangeSearch:
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
+    def account(self) -> str:
+        """With which beliefs it moved, and how often at random."""
+        return account(self.beliefs, self.unknown, self.faults)
+
     def row(self, legal: tuple[Action, ...]) -> list[float] | None:
         """The chances of the moves, ``None`` where nothing is found."""
-        if self.state == NO_TOKEN or not self.solver.ranges.of(self.player, self.state).size:
+        found = self.solver.ranges.of(self.player, self.state) if self.state != NO_TOKEN else None
+        if found is None or not found.size:
+            self.beliefs.lose()
             if not self.lost:
                 known = self.solver.ranges.key(self.before)
                 self.faults.append(f"no history explains {self.last!r} after {known!r}")
             self.lost = True
             return None
+        self.beliefs.note(found, self.state not in self.solver.ranges.thinned)
         row = self.solver.row(self.player, self.state)
         return row if row is not None and len(row) == len(legal) else None
 

@@ -11,7 +11,7 @@ def series_text(series: Series) -> str:
     head = f"{series.game}: {series.games:,} game{plural}, seed {series.seed}"
     tail = f"{series.moves:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
     stopped = ["stopped: interrupted"] if series.stopped == "interrupted" else []
-    return "\n".join([head, *columns(series_rows(series)), *_examples(series), tail, *stopped])
+    return "\n".join([head, *columns(series_rows(series)), *_examples(series), *_accounts(series), tail, *stopped])
 
 
 def _examples(series: Series) -> list[str]:
@@ -19,6 +19,11 @@ def _examples(series: Series) -> list[str]:
     return [
         f"first {kind} of {score.agent}: {text}" for score in series.agents for kind, text in score.examples.items()
     ]
+
+
+def _accounts(series: Series) -> list[str]:
+    """How agents say that they played."""
+    return [f"{score.agent}: {score.account}" for score in series.agents if score.account]
 
 
 def series_rows(series: Series) -> list[list[str]]:

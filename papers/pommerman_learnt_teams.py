@@ -1,0 +1,244 @@
+"""Train ``navocado`` and ``skynet`` anew, and let all five teams of Osogami & Takahashi (2019), Table 2, meet.
+
+    python papers/pommerman_learnt_teams.py           # an hour; rewrites docs/papers/pommerman-learnt-teams.md
+    python papers/pommerman_learnt_teams.py --ship    # the same, with networks made anew for the package
+
+Trainings and games are kept below ``--runs``: called again the script goes on from what is there.  Read from top to
+bottom: the trainings, the games, the picture, the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from dataclasses import dataclass, fields
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from pessimistic_search import GAME, ROOT, Score, Table, heading, meet, row, share, shares
+
+import infoset
+from infoset.learn.pommerman.learnt_teams import WEIGHTS
+from infoset.learn.train import NET
+from infoset.statistics import Share
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+PAGE = "pommerman-learnt-teams"
+TRAININGS: dict[str, dict[str, Any]] = {
+    "navocado": {"method": "a2c", "shaped": 1.0, "rivals": "simple,self", "starts": "backplay", "lessons": 1500},
+    "skynet": {"method": "ppo", "shaped": 1.0, "rivals": "simple,self", "filtered": True},
+}
+SEARCHING, LEARNT = ("hakozaki", "eisenach", "dypm"), tuple(TRAININGS)
+TEAMS = (*SEARCHING, *LEARNT)
+YARDSTICK = "simple"
+POINTS = 40  # of a curve
+CONFIG, METRICS = "config.json", "metrics.jsonl"
+THEIRS = {
+    ("hakozaki", "navocado"): Score(694, 303, 3), ("hakozaki", "skynet"): Score(845, 148, 7),
+    ("eisenach", "navocado"): Score(866, 49, 85), ("eisenach", "skynet"): Score(918, 27, 55),
+    ("dypm", "navocado"): Score(935, 53, 12), ("dypm", "skynet"): Score(969, 31, 0),
+    ("navocado", "skynet"): Score(198, 752, 50),
+}  # fmt: skip
+"""The paper's Table 2, as far as the learnt teams have part in it."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """Train the learnt teams of Pommerman's competition anew, and let them meet the others."""
+
+    out: Path = ROOT / "docs" / "papers"
+    """Folder for the page, with its picture in a folder beside it."""
+    runs: Path = ROOT / "runs" / PAGE
+    """Folder of the trainings and games."""
+    ship: bool = False
+    """Whether to train, and to put what was learnt into the package, before the games."""
+    seconds: float = 1560.0
+    """Of each training."""
+    games: int = 60
+    """Between each two teams (the paper: 1,000)."""
+    workers: int = 2
+    """Processes that play."""
+    seed: int = 1
+
+    @property
+    def db(self) -> Path:
+        """Folder for the games."""
+        return self.runs / "games"
+
+
+def parse() -> Args:
+    """The command line: one option for each field of ``Args``."""
+    parser = argparse.ArgumentParser(description=Args.__doc__)
+    for field in fields(Args):
+        if field.default is False:
+            parser.add_argument(f"--{field.name}", action="store_true")
+        else:
+            parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
+    return Args(**vars(parser.parse_args()))
+
+
+def ship(name: str, args: Args) -> None:
+    """Train as far as is missing; into the package come the network, what it was told, and points of its curve."""
+    run, folder = args.runs / name, WEIGHTS / name
+    if (run / CONFIG).exists():
+        infoset.train(out=run, resume=True, seconds=args.seconds)
+    else:
+        infoset.train(GAME, seed=args.seed, seconds=args.seconds, out=run, **TRAININGS[name])
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in (NET, CONFIG):
+        shutil.copyfile(run / file, folder / file)
+    lines = [json.dumps(point) + "\n" for point in thinned(epochs(run / METRICS))]
+    (folder / METRICS).write_text("".join(lines), encoding="utf-8")
+
+
+def epochs(file: Path) -> list[dict[str, Any]]:
+    """The lines of a curve."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """So few of them; each has the games against the first rival of all since the last."""
+    each, found = max(len(lines) // POINTS, 1), []
+    for begin in range(0, len(lines), each):
+        part = lines[begin : begin + each]
+        duels = sum(line["duels"] for line in part)
+        won = sum(line["duels"] * (line["score"] or 0.0) for line in part)
+        found.append({**part[-1], "score": won / duels if duels else None, "duels": duels})
+    return found
+
+
+def play(args: Args) -> Table:
+    """Every two teams, each against itself half as often, and the learnt ones against stock agents."""
+    found: Table = {}
+    pairs = [*combinations_with_replacement(TEAMS, 2), *[(name, YARDSTICK) for name in LEARNT]]
+    for a, b in pairs:
+        if a == b:
+            found[a, a] = meet(a, a, args.games // 2, args).both_sides()
+        else:
+            found[a, b] = meet(a, b, args.games, args)
+            found[b, a] = found[a, b].turned()
+    return found
+
+
+def picture(path: Path) -> None:
+    """What share of its games against stock agents each team won while it learnt."""
+    figure, axes = plt.subplots(figsize=(7, 3.6), dpi=110, layout="constrained")
+    for name, colour in zip(LEARNT, ("#d98c21", "#1f5fa8"), strict=True):
+        points = [point for point in epochs(WEIGHTS / name / METRICS) if point["duels"]]
+        won = [Share(point["score"], point["duels"]) for point in points]
+        steps = [point["states"] / 1e6 for point in points]
+        axes.plot(steps, [100 * each.value for each in won], color=colour, label=name)
+        low, high = zip(*[each.interval for each in won], strict=True)
+        axes.fill_between(steps, [100 * x for x in low], [100 * x for x in high], color=colour, alpha=0.2, lw=0)
+    axes.set(xlabel="million steps of agents that learn", ylabel="% of games won against stock agents", ylim=(0, 100))
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+
+
+def command(name: str) -> str:
+    """By which a network was trained."""
+    told = json.loads((WEIGHTS / name / CONFIG).read_text(encoding="utf-8"))
+    given = {key: value for key, value in TRAININGS[name].items() if key != "method"}
+    options = " ".join(f"--{key}" if value is True else f"--{key} {value:g}" if isinstance(value, float) else
+                       f"--{key} {value}" for key, value in given.items())  # fmt: skip
+    seconds = epochs(WEIGHTS / name / METRICS)[-1]["seconds"]
+    return (
+        f"$ infoset train {told['game']} --method {told['method']} {options} "
+        f"--seed {told['training']['seed']} --seconds {seconds:.0f} --out runs/{name}"
+    )
+
+
+def table_rows(table: Table) -> list[str]:
+    """Wins/losses/ties of the row against the column."""
+    lines = heading(["", *TEAMS])
+    for a in TEAMS:
+        lines.append(row([f"**{a}**", *[f"{table[a, b].wins}/{table[a, b].losses}/{table[a, b].ties}" for b in TEAMS]]))
+    return lines
+
+
+def beside_rows(table: Table) -> list[str]:
+    """The pairs that the paper has, in per cent."""
+    lines = heading(["", "n", "wins, % (95 %)", "ties", "losses", "the paper's wins", "ties", "losses"])
+    for (a, b), theirs in THEIRS.items():
+        percent = [f"{100 * count / theirs.games:.1f}" for count in theirs]
+        lines.append(row([f"{a} against {b}", f"{table[a, b].games:,}", *shares(table[a, b]), *percent]))
+    return lines
+
+
+def page(table: Table, args: Args) -> str:
+    """The page in Markdown."""
+    top = Score(0, 0, 0)
+    for a in SEARCHING:
+        for b in LEARNT:
+            top = top.plus(table[a, b])
+    stock = "\n".join(
+        f"- `{name}`: {share(met.wins, met.games)} % won, {share(met.losses, met.games)} % lost of {met.games} games."
+        for name in LEARNT
+        for met in [table[name, YARDSTICK]]
+    )
+    steps = {name: epochs(WEIGHTS / name / METRICS)[-1]["states"] / 1e6 for name in LEARNT}
+    return f"""# The learnt teams of the competition
+
+Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic scenarios: Winning the NeurIPS 2018
+Pommerman Competition*, ACML 2019, section 4.1 and Table 2: five teams, of which three search and two are learnt. This
+page is written by `papers/pommerman_learnt_teams.py`, numbers and picture included. The games are those of a
+[tournament](../tournaments.md) of `{GAME}`, either team on either diagonal equally often, all pairs on the same seeds.
+Intervals are Wilson's at 95 %.
+
+The originals are images with policies inside, which were not run, and little is said of how they came about: navocado
+is an advantage actor-critic with a curriculum and self-play, skynet is PPO with an action filter, shaped rewards and
+self-play. `navocado` and `skynet` here are trained anew by these methods ([](../pommerman.md#agents-that-learn)), each
+on one core, without a clock for moves in the games:
+
+```console
+{command("navocado")}
+{command("skynet")}
+```
+
+These commands end by the clock, so that another machine trains more or fewer epochs. The networks are part of the
+package (extra `learn`), each {(WEIGHTS / "skynet" / NET).stat().st_size / 1000:.0f} kB with its curve and what it was
+told; `infoset match {GAME} skynet simple skynet simple` plays one.
+
+![wins against stock agents while learning]({PAGE}/curves.png)
+
+In {steps["navocado"]:.1f} and {steps["skynet"]:.1f} million steps of agents that learn; bands: 95 % of the games
+between two points. `navocado` begins near the end of games that were won and moves back to dealt boards, so its curve
+is of other games at every point until then. Against two stock agents at the end:
+
+{stock}
+
+## Table 2 with five rows
+
+{args.games} games between each two (the paper: 1,000) and half as many of each with itself, which count for both sides
+as they do in the paper. Wins/losses/ties of the row:
+
+{chr(10).join(table_rows(table))}
+
+Beside the paper's, in per cent:
+
+{chr(10).join(beside_rows(table))}
+
+The three that search against the two that learnt: {share(top.wins, top.games)} % wins, {share(top.losses, top.games)} %
+losses and {share(top.ties, top.games)} % ties (the paper: 87.1, 2.7 and 10.2 %).
+"""
+
+
+def main() -> None:
+    args = parse()
+    if args.ship:
+        for name in TRAININGS:
+            ship(name, args)
+    table = play(args)
+    picture(args.out / PAGE / "curves.png")
+    (args.out / f"{PAGE}.md").write_text(page(table, args), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""``navocado`` and ``skynet``: the learnt teams of the 2018 competition, trained anew.
+
+Who made the originals left their methods (Osogami & Takahashi 2019, section 4.1; Peng et al. 2018 for the first), and
+images that are policies without a text: these networks are other ones, learnt by the same methods.  Each is the folder
+of a training in ``weights``: its network, what it was told, and its curve; ``papers/pommerman_learnt_teams.py`` makes
+them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infoset.base import Agent
+from infoset.learn.agent import Trained
+
+WEIGHTS = Path(__file__).parent / "weights"
+
+
+def navocado() -> Agent:
+    """Pommerman's team game: learnt by advantage actor-critic, from the ends of games backward, and self-play."""
+    return _learnt("navocado")
+
+
+def skynet() -> Agent:
+    """Pommerman's team game: learnt by PPO behind an action filter, with shaped rewards, and self-play."""
+    return _learnt("skynet")
+
+
+def _learnt(name: str) -> Agent:
+    agent = Trained(str(WEIGHTS / name)).agent()
+    agent.name = name
+    return agent

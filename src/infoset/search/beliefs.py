@@ -1,0 +1,67 @@
+"""What an agent says of its beliefs after its games: how many histories it reckoned with, and how often with none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from infoset.search.ranges import Range
+
+
+@dataclass
+class Beliefs:
+    """Counts over all moves at which an agent asked what may be.
+
+    >>> import numpy as np
+    >>> from infoset.search.beliefs import Beliefs
+    >>> from infoset.search.ranges import Range
+    >>> beliefs = Beliefs()
+    >>> beliefs.note(Range(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=True)
+    >>> beliefs.lose()
+    >>> str(beliefs)
+    'beliefs at 1 move: 4 histories in the mean, effective 4, at least 4; all there are at 1; lost at 1'
+    """
+
+    moves: int = 0
+    whole: int = 0
+    """Moves at which no history was left out."""
+    lost: int = 0
+    """Moves at which nothing explained what it saw."""
+    histories: int = 0
+    """Of all moves together."""
+    effective: float = 0.0
+    """As many equally likely ones would say as much (Kish 1965), of all moves together."""
+    fewest: float = inf
+    """Of these, at the move with the fewest."""
+
+    def note(self, found: Range, whole: bool) -> None:
+        """What it believes at a move."""
+        effective = found.effective
+        self.moves += 1
+        self.whole += whole
+        self.histories += found.size
+        self.effective += effective
+        self.fewest = min(self.fewest, effective)
+
+    def lose(self) -> None:
+        """Nothing explains what it saw."""
+        self.lost += 1
+
+    def __str__(self) -> str:
+        if not self.moves:
+            return f"beliefs lost at {self.lost:,}" if self.lost else ""
+        plural = "" if self.moves == 1 else "s"
+        return (
+            f"beliefs at {self.moves:,} move{plural}: {self.histories / self.moves:,.0f} histories in the mean, "
+            f"effective {self.effective / self.moves:,.3g}, at least {self.fewest:,.3g}; "
+            f"all there are at {self.whole:,}; lost at {self.lost:,}"
+        )
+
+
+def account(beliefs: Beliefs, at_random: int, faults: list[str]) -> str:
+    """One line of how an agent moved: with which beliefs, and how often at random and why it was so first."""
+    because = f", the first time as {faults[0]}" if faults else ""
+    plural = "" if at_random == 1 else "s"
+    return "; ".join(
+        filter(None, (str(beliefs), f"{at_random:,} move{plural} at random{because}" if at_random else ""))
+    )
