@@ -13,7 +13,7 @@ import argparse
 import json
 import shutil
 from dataclasses import dataclass, fields
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -103,9 +103,10 @@ def epochs(file: Path) -> list[dict[str, Any]]:
 
 def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """So few of them; each has the games against the first rival of all since the last."""
-    each, found = max(len(lines) // POINTS, 1), []
-    for begin in range(0, len(lines), each):
-        part = lines[begin : begin + each]
+    found = []
+    ends = [round(k * len(lines) / POINTS) for k in range(POINTS + 1)]
+    for begin, end in pairwise(sorted(set(ends))):
+        part = lines[begin:end]
         duels = sum(line["duels"] for line in part)
         won = sum(line["duels"] * (line["score"] or 0.0) for line in part)
         found.append({**part[-1], "score": won / duels if duels else None, "duels": duels})
