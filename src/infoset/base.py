@@ -115,8 +115,8 @@ class State(Protocol):
 class Game(Protocol):
     """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
-    What else it may say of itself are the protocols ``Passing``, ``Teamed``, ``Mapped``, ``Pictured``,
-    ``Narrated`` and ``Rehearsed`` below.
+    What else it may say of itself are the protocols ``Passing``, ``Teamed``, ``Factored``, ``Mapped``,
+    ``Pictured``, ``Narrated`` and ``Rehearsed`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -314,6 +314,24 @@ class Teamed(Protocol):
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
         """The players of each team."""
+        ...
+
+
+@runtime_checkable
+class Factored(Protocol):
+    """A game of turns whose states are a *core*, what truly happened, and what each player has to itself besides.
+
+    What a player has to itself is nothing to the others: whether a move is on offer and what it does depends on the
+    core and on what its mover has; what somebody sees of it, on the core, the move and what that one has.  Then the
+    histories of one core are a product, which the factored form never multiplies out (``tree.factored_form``).
+    """
+
+    def split(self, state: Any) -> tuple[Hashable, tuple[Hashable, ...]] | None:
+        """The core of a state, and what each player has (n,); of an end ``None`` where that matters for its payoffs."""
+        ...
+
+    def join(self, core: Any, own: Any) -> State:
+        """The state of a core and of what each player has: the inverse of ``split``."""
         ...
 
 

@@ -17,11 +17,13 @@ GAMES: Registry[Game] = Registry(
         name: f"infoset.games.{name}:{name}"
         for name in (
             "cooperative_matching_pennies",
+            "dark_hex",
             "goofspiel",
             "kuhn_poker",
             "leduc_poker",
             "liars_dice",
             "matching_pennies_3p",
+            "phantom_tic_tac_toe",
             "rock_paper_scissors",
             "tiny_bridge",
             "tiny_hanabi",

@@ -8,8 +8,11 @@ from typing import Union
 
 import numpy as np
 
-from infoset.base import FloatArray, Game, Mapped, Teamed
+from infoset import signs
+from infoset.base import Factored, FloatArray, Game, Mapped, Teamed
 from infoset.errors import UnsupportedGameError
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -85,8 +88,31 @@ class Compiled:
 
     @property
     def histories(self) -> float:
-        """How many there are, counted on the graph."""
+        """How many there are, counted on the graph, or by the factored rules where the game has them."""
+        if "graph" not in self.__dict__ and self.factors:
+            return self.factored_rules.histories[0]
         return self.graph.count_histories()
+
+    @property
+    def factors(self) -> bool:
+        """Whether the game says what of its states is a core."""
+        return not self.only_form and isinstance(self.game, Factored)
+
+    @cached_property
+    def factored_rules(self) -> FactoredRules:
+        """Cores, and what players may have there.  Raises ``UnsupportedGameError`` for a game that does not factor."""
+        with signs.during("asking the rules for the factored form"):
+            return FactoredRules.of(self.game, self._report)
+
+    @cached_property
+    def factored(self) -> FactoredForm:
+        """The factored form of symmetric profiles."""
+        return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report)
+
+    @cached_property
+    def plain_factored(self) -> FactoredForm:
+        """The factored form of all profiles."""
+        return FactoredForm.of(self.factored_rules, progress=self._report)
 
     @property
     def only_form(self) -> bool:
@@ -186,6 +212,10 @@ class _Made(Compiled):
     @property
     def only_form(self) -> bool:
         return isinstance(self.made, SequenceForm)
+
+    @property
+    def factors(self) -> bool:
+        return False
 
     @property
     def made_whole(self) -> bool:

@@ -22,6 +22,7 @@ from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
 from infoset.names import move_words
+from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
@@ -29,9 +30,10 @@ from infoset.policies.saved import SavedPolicy, load_policy, policy_file
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
-from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan
+from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_plan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.tree.graph import TERMINAL
+from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.walk import Walk
 
@@ -120,6 +122,8 @@ def _exactly(
     """By whichever form of the game fits.  Raises ``BudgetError`` where none does."""
     if isinstance(policy, PublicPlay):
         return evaluate_public(policy.policy, policy.graph, respond)
+    if _factored_first(policy, compiled):
+        return _on_factored(policy, compiled, respond)
     if not _tree_first(policy, compiled):
         return _on_walk(policy, compiled, respond, keep)
     try:
@@ -212,6 +216,31 @@ def _tree_first(policy: Policy, compiled: Compiled) -> bool:
     if isinstance(policy, WalkPolicy):
         return compiled.histories <= min(compiled.limit, FEW_HISTORIES)
     return compiled.only_form or not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
+
+
+def _factored_first(policy: Policy, compiled: Compiled) -> bool:
+    """Whether the factored form is: where the histories do not fit."""
+    if not compiled.factors or compiled.made_whole or isinstance(policy, WalkPolicy):
+        return False
+    return isinstance(policy, FactoredPlay) or compiled.histories > compiled.limit
+
+
+def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
+    """Over symmetries where the policy keeps to them; else it is asked everywhere."""
+    factored, strategy = compiled.factored, None
+    if isinstance(policy, FactoredPlay):
+        strategy = policy.behaviour(factored)
+    elif isinstance(policy, UniformPolicy):
+        strategy = uniform_behaviour(factored)
+    if strategy is None:
+        factored = compiled.plain_factored
+        strategy = asked_behaviour(policy.row, factored)
+    plan = realisation(factored.form, strategy)
+    found = evaluate_plan(factored.form, plan)
+    if not respond:
+        return found
+    best = best_behaviour(factored.form, plan)
+    return replace(found, best_response=FactoredPolicy.of(factored, best, {"method": "best-response"}))
 
 
 def _on_tree(form: SequenceForm, plan: FloatArray, respond: bool) -> Evaluation:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 
 A = TypeVar("A", bound=npt.NDArray[Any])
@@ -193,3 +193,31 @@ def intern_pair(rows, one, other):
     rows.begin[number + 1] = 2 * number + 2
     rows.size[0] = number + 1
     return number
+
+
+@inline_kernel
+def state_key(parent, token):
+    return (np.int64(parent) + 1) << 32 | np.int64(token)
+
+
+@inline_kernel
+def find_slot(slots, key):
+    """Where a state is, or would be."""
+    word = np.uint64(key)
+    word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
+    word = (word ^ (word >> np.uint64(27))) * SECOND_MIX
+    last = np.uint64(len(slots) - 1)
+    slot = (word ^ (word >> np.uint64(31))) & last
+    while slots[slot, 0] != EMPTY and slots[slot, 0] != key:
+        slot = (slot + np.uint64(1)) & last
+    return slot
+
+
+@kernel
+@borrowing
+def place_states(slots, parent, token, count):
+    """Fill an empty table of slots."""
+    for k in range(count):
+        key = state_key(parent[k], token[k])
+        slot = find_slot(slots, key)
+        slots[slot, 0], slots[slot, 1] = key, k

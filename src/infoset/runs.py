@@ -55,6 +55,7 @@ class RunConfig(msgspec.Struct, frozen=True):
     runs: int | None = None
     lock: Lock | None = None
     reason: str = ""
+    form: str | None = None
     schema: int = SCHEMA
 
 

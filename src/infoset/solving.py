@@ -110,6 +110,7 @@ def solve(
     start: str | None = None,
     runs: int | None = None,
     lock: AnyLock | None = None,
+    form: str | None = None,
     seed: int | None = None,
     max_histories: int | None = None,
     out: str | Path | None = None,
@@ -131,6 +132,9 @@ def solve(
     figures are then those of the rest: nobody gains by deviating where it is locked, and who is locked everywhere does
     not count in the exploitability; ``evaluate`` of the policy alone counts everybody.
 
+    ``form`` is what the method works on: ``"tree"``, a list of all histories; ``"factored"``, which lists none, of a
+    game that says what of its states is a core (``Factored``); ``"sampled"``.  Without it: the tree, where it fits.
+
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
     ``resume`` goes on with the run in ``out``, bit for bit, whose game and method need not be named again; limits that
     are given take the place of the run's own.  Without a folder it is what the work saved (``Work.save``, with the
@@ -151,7 +155,7 @@ def solve(
     """
     watcher = watcher or Watcher()
     check_executor(executor)
-    asked = Options(iterations, target, seconds, start, runs, lock or None, 0 if seed is None else seed)
+    asked = Options(iterations, target, seconds, start, runs, lock or None, form, 0 if seed is None else seed)
     if resume is True:
         if out is None:
             raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
@@ -230,7 +234,8 @@ class _Plan(NamedTuple):
         """What the folder keeps."""
         o = self.options
         return RunConfig(
-            self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, o.lock, reason
+            self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, o.lock, reason,
+            o.form,
         )  # fmt: skip
 
 
@@ -309,12 +314,15 @@ def _gone_on_with(
     given = (
         ("game", None if game is None else _name(game), config.game), ("method", name, config.method),
         ("start", asked.start, config.start), ("seed", seed, config.seed), ("runs", asked.runs, config.runs),
+        ("form", asked.form, config.form),
     )  # fmt: skip
     for what, mine, held in given:
         if mine not in (None, held):
             raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}: {what} {held}, not {mine}")
     start = None if config.start == "uniform" else config.start
-    own = Options(config.iterations, config.target, config.seconds, start, config.runs, config.lock, config.seed)
+    own = Options(
+        config.iterations, config.target, config.seconds, start, config.runs, config.lock, config.form, config.seed
+    )
     limits = Limits(asked.iterations, asked.target, asked.seconds)
     if limits != Limits():
         own = replace(own, iterations=asked.iterations, target=asked.target, seconds=asked.seconds)

@@ -9,11 +9,12 @@ from math import isfinite
 
 import numpy as np
 
-from infoset.base import Action, Game, InformationState, JointMove, State, Step
-from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.base import Action, Factored, Game, InformationState, JointMove, State, Step
+from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError, shorten
 from infoset.names import MAX_COUNT, check_range
 
 TOLERANCE = 1e-9
+OTHER_CORE: tuple[object, ...] = ()
 NO_SUCH_MOVE = ("no", "such", "move")
 
 
@@ -38,7 +39,8 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
     only of non-terminal states; nature's probabilities sum to one and ``draw`` stays among them; ``play``
     gives equal steps for equal arguments, leaves the state as it was and refuses what is not on offer; somebody
     can move or nature answers until the end; the end comes; payoffs are finite; observations are hashable; and
-    a player's moves follow from its information state.  Raises ``GameRuleError`` that names the history.
+    a player's moves follow from its information state.  Of a ``Factored`` game also that what players have to
+    themselves is nothing to the others.  Raises ``GameRuleError`` that names the history.
 
     ``max_steps`` bounds the length of a play.
 
@@ -60,6 +62,7 @@ class _Checker:
         self.game, self.rng, self.max_steps = game, rng, max_steps
         self.n = len(game.players)
         self.menus: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
+        self.cores: dict[Hashable, tuple[list[object], tuple[Hashable, ...]]] = {}
 
     def play_guarded(self) -> int:
         """One play; a game that trips over its own contract is named too."""
@@ -83,10 +86,46 @@ class _Checker:
                 self._check_end(state)
                 return length
             moves, answer = self._choose(state, known)
+            if isinstance(self.game, Factored):
+                self._check_factored(self.game, state, moves, answer)
             step = self._play(state, moves, answer)
             self.history.append((*moves, answer))
             self._observe(known, step, moves)
         raise self._broken(f"has not ended after {self.max_steps:,} steps")
+
+    def _check_factored(self, game: Factored, state: State, moves: JointMove, answer: Action | None) -> None:
+        """What the mover may do and what comes of it must not depend on what the others had to themselves elsewhere."""
+        found = game.split(state)
+        if found is None or game.join(*found) != state:
+            raise self._broken(f"join of what split says is not the state {shorten(repr(state))}")
+        core, own = found
+        history, theirs = self.cores.setdefault(core, (list(self.history), own))
+        movers = [p for p in range(self.n) if moves[p] is not None]
+        if len(movers) > 1:
+            raise self._broken("players move at once, which does not factor")
+        player = movers[0] if movers else None
+        mixed = game.join(core, tuple([own[p] if p == player else theirs[p] for p in range(self.n)]))
+        here, there = (self._outcome(game, one, moves, answer, player) for one in (state, mixed))
+        if there not in (here, OTHER_CORE):
+            who = "nature" if player is None else f"player {player}"
+            raise self._broken(
+                f"it does not factor: {who} has other moves, or they come to something else, once the others have what "
+                f"they had after {history}"
+            )
+
+    def _outcome(
+        self, game: Factored, state: State, moves: JointMove, answer: Action | None, player: int | None
+    ) -> tuple[object, ...]:  # fmt: skip
+        """Menus, and what the mover has and learns then; ``OTHER_CORE`` where the others decide what truly happens."""
+        if player is None:
+            return state.chance(moves)
+        if moves[player] not in state.legal(player):
+            return ("no such move",)
+        step = state.play(moves, answer)
+        after = game.split(step.state)
+        if step.state.terminal or after is None:
+            return OTHER_CORE
+        return state.legal(player), after[1][player], step.observation(player)
 
     def _broken(self, what: str) -> GameRuleError:
         return GameRuleError(f"{self.game.name} after {self.history}: {what}")

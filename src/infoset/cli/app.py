@@ -134,6 +134,9 @@ def solve(
         list[str] | None,
         typer.Option(help="Solve around what is kept to: P1=random, P1=POLICY, or a .json of players, sets, chances."),
     ] = None,
+    form: Annotated[
+        str | None, typer.Option(help="Work on the tree, the factored form, or samples (default: what fits).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -165,7 +168,8 @@ def solve(
         )  # fmt: skip
         solve_game(
             game, method, iterations=iterations, target=target, seconds=seconds, start=start, runs=runs, lock=locked,
-            seed=seed, max_histories=max_histories, out=folder, resume=resume, executor=executor, watcher=watcher,
+            form=form, seed=seed, max_histories=max_histories, out=folder, resume=resume, executor=executor,
+            watcher=watcher,
         )  # fmt: skip
 
 

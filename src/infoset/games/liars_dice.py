@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
@@ -23,7 +24,7 @@ class _Fields(NamedTuple):
 
 
 class DiceState(NativeState, _Fields):
-    """The dice so far and the last bid; a bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
+    """The dice, each hand in order, and the last bid; a bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
 
     __slots__ = ()
 
@@ -55,11 +56,12 @@ class DiceState(NativeState, _Fields):
 
     def _roll(self, face: int) -> Observed:
         """A player sees its hand, in no order, when its last die has fallen."""
-        dice = (*self.dice, face)
         owner, place = divmod(len(self.dice), self.numdice)
-        complete = place == self.numdice - 1
-        hand = tuple(sorted(dice[-self.numdice :])) if complete else None
-        return Observed(self._replace(dice=dice), tuple(hand if p == owner else None for p in range(PLAYERS)))
+        begin = owner * self.numdice
+        hand = tuple(sorted((*self.dice[begin:], face)))
+        seen = hand if place == self.numdice - 1 else None
+        state = self._replace(dice=(*self.dice[:begin], *hand))
+        return Observed(state, tuple(seen if p == owner else None for p in range(PLAYERS)))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0, 0.0)
@@ -70,6 +72,22 @@ class DiceState(NativeState, _Fields):
         count = sum(die in (face, self.sides) for die in self.dice)
         caller = -1.0 if count >= quantity else 1.0
         return (caller, -caller) if self.mover == 0 else (-caller, caller)
+
+
+class DiceRules(ShownRules):
+    """Liar's dice in factored form: dice are their owner's, in no order; the core is how many fell, and the bid."""
+
+    def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
+        """How many dice fell, the last bid and the turn; the players' dice."""
+        if not isinstance(state, DiceState):
+            return None
+        first, second = state.dice[: state.numdice], state.dice[state.numdice :]
+        return (len(state.dice), state.bid, state.mover), (first, second)
+
+    def join(self, core: tuple[int, int, int], own: tuple[tuple[int, ...], ...]) -> DiceState:
+        """The state in which the players have these dice."""
+        numdice, sides = self.first.state[:2]  # type: ignore[index]
+        return DiceState(numdice, sides, own[0] + own[1], *core[1:])
 
 
 def bid_name(bid: int, sides: int) -> str:
@@ -114,4 +132,4 @@ def liars_dice(numdice: int = 1, dice_sides: int = 6) -> Rules:
     check_range("liars_dice: dice_sides", dice_sides, 2, 9)
     name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides)
     first = Observed(DiceState(numdice, dice_sides, (), NO_BID, 0), (None, None))
-    return ShownRules(name, seats(PLAYERS), first, Look(picture, told))
+    return DiceRules(name, seats(PLAYERS), first, Look(picture, told))

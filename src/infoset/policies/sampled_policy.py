@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from infoset.base import Action, InformationState
+from infoset.base import Action, InformationState, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.symmetry import Group
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
 SCHEMA = 1
@@ -76,7 +77,7 @@ class SampledPolicy:
                 arrays["row"].astype(np.int32),
                 arrays["behaviour"].astype(np.float64),
             )  # fmt: skip
-            _check(policy)
+            check_states(policy)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
         if header.schema != SCHEMA:
@@ -84,13 +85,17 @@ class SampledPolicy:
         return cls(header.game, header.symmetric, header.fingerprint, policy, header.made_by)
 
 
-class WalkPolicy:
-    """Chances on the walk of a game: of states that are equal by symmetry it has one."""
+class StatePolicy:
+    """Chances at information states, by numbers of tokens; of states that are equal by symmetry it has one."""
 
-    def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
-        self.graph, self.walk, self.policy = graph, walk, policy
-        self.number = {token: k for k, token in enumerate(graph.tokens)}
-        self.menu_of = {menu: k for k, menu in enumerate(graph.menus)}
+    def __init__(
+        self, tokens: list[Token], menus: list[tuple[Action, ...]], start_tokens: tuple[int, ...], group: Group,
+        policy: InfosetPolicy,
+    ) -> None:  # fmt: skip
+        """``tokens`` and ``menus`` by their numbers; ``start_tokens`` (n,) what players see before the first move."""
+        self.tokens, self.start_tokens, self.group, self.policy = tokens, start_tokens, group, policy
+        self.number = {token: k for k, token in enumerate(tokens)}
+        self.menu_of = {menu: k for k, menu in enumerate(menus)}
         self.views: dict[tuple[int, InformationState], int] = {}
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
@@ -100,7 +105,7 @@ class WalkPolicy:
         first = self.policy.row[state] if state != UNKNOWN else NO_ROW
         if first == NO_ROW or menu is None:
             return None
-        group, place = self.walk.group, self.walk.group.first_entry[menu]
+        group, place = self.group, self.group.first_entry[menu]
         row: list[float] = self.policy.behaviour[first + group.entry[element, place : place + len(legal)]].tolist()
         return row
 
@@ -114,23 +119,29 @@ class WalkPolicy:
         view = self.views[player, known[:end]]
         for k in range(end, len(known)):
             token = self.number.get(known[k], NO_TOKEN)
-            if token == NO_TOKEN:
-                view = UNKNOWN << ELEMENT_BITS
-            else:
-                view = int(follow(self.policy, self.walk.group, view, token))  # type: ignore[no-untyped-call]
+            unknown = UNKNOWN << ELEMENT_BITS
+            view = unknown if token == NO_TOKEN else int(follow(self.policy, self.group, view, token))  # type: ignore[no-untyped-call]
             self.views[player, known[: k + 1]] = view
         return view
 
     def _starts(self) -> dict[tuple[int, InformationState], int]:
         """What is seen of the start is always the same, and no part of the tree."""
         views: dict[tuple[int, InformationState], int] = {}
-        for player, token in enumerate(self.graph.start_tokens):
-            seen = () if token == NO_TOKEN else (self.graph.tokens[token],)
+        for player, token in enumerate(self.start_tokens):
+            seen = () if token == NO_TOKEN else (self.tokens[token],)
             views[player, ()] = views[player, seen] = player << ELEMENT_BITS
         return views
 
 
-def _check(policy: InfosetPolicy) -> None:
+class WalkPolicy(StatePolicy):
+    """Chances on the walk of a game."""
+
+    def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
+        super().__init__(graph.tokens, graph.menus, graph.start_tokens, walk.group, policy)
+        self.graph, self.walk = graph, walk
+
+
+def check_states(policy: InfosetPolicy) -> None:
     """Raises ``ValueError`` for arrays that kernels cannot walk."""
     states, entries = len(policy.token), len(policy.behaviour)
     if any(array.ndim != 1 for array in policy) or {len(policy.fixing), len(policy.row)} != {states}:

@@ -91,7 +91,11 @@ def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray
 def row_at(row: Row, tree: GameTree, infoset: int) -> list[float]:
     """The chances at an information set of a tree; alike where nothing is said of it."""
     player, menu = int(tree.infoset_player[infoset]), tree.menu(infoset)
-    found = row(player, tree.states.state(int(tree.infoset_state[infoset])), menu)
+    return checked_row(row(player, tree.states.state(int(tree.infoset_state[infoset])), menu), menu)
+
+
+def checked_row(found: Sequence[float] | None, menu: tuple[Action, ...]) -> list[float]:
+    """The chances of the moves on offer; alike where nothing is said.  Raises ``ParameterError`` for what is no row."""
     if found is None:
         return [1 / len(menu)] * len(menu)
     total = sum(found)

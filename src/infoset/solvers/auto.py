@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -17,6 +18,7 @@ TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # and after which it is compared at the latest
 PORTFOLIO = ("dcfr", "pcfr+")
 FEW_TEAM_HISTORIES = 2_000_000  # for a proof of a team's optimum
+FEW_HISTORIES = 3_000_000  # up to which a tree is as good as products
 
 
 class Choice(NamedTuple):
@@ -54,7 +56,7 @@ def choose(compiled: Compiled, options: Options) -> Choice:
     'public'
     """
     reasons = []
-    for candidate in (_team, _tree, _public, _sampling):
+    for candidate in _candidates(options.form):
         try:
             found = candidate(compiled, options)
         except (BudgetError, ImperfectRecallError) as error:
@@ -64,6 +66,24 @@ def choose(compiled: Compiled, options: Options) -> Choice:
             return found
         reasons += [found] if found else []
     raise UnsupportedGameError(f"no method for {compiled.name} that takes {_given(options)}: {'; '.join(reasons)}")
+
+
+def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice | str], ...]:
+    """In which order what is looked at, where a form was asked for only what works on that."""
+    by_form = {"tree": (_team, _tree), "factored": (_factored,), "sampled": (_sampling,)}
+    return by_form[form] if form else (_factored, _team, _tree, _public, _sampling)
+
+
+def _factored(compiled: Compiled, options: Options) -> Choice | str:
+    """Histories that are products are not listed."""
+    if not compiled.factors or compiled.made_whole:
+        return "" if options.form is None else f"{compiled.name} does not say what of its states is a core"
+    histories, _ = compiled.factored_rules.histories
+    if options.form is None and histories <= min(compiled.limit, FEW_HISTORIES):
+        return ""
+    if not _takes("dcfr", options) or options.lock:
+        return f"the factored form takes no {_given(options)}"
+    return _chosen("dcfr", options, f"{histories:,.4g} histories are products of what each player knows: factored form")
 
 
 def _given(options: Options) -> str:

@@ -15,6 +15,7 @@ from infoset.solvers.work import Limits, Work
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 STARTS = ("uniform", "random")
+FORMS = ("tree", "factored", "sampled")
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Options:
     """Independent ones."""
     lock: Lock | None = None
     """What is kept to: by player and information set the chances of its moves, all of them."""
+    form: str | None = None
+    """Of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, what is met of them."""
     seed: int = 0
     """Of every random choice."""
 
@@ -41,6 +44,8 @@ class Options:
         check_range("seed", self.seed, 0, 2**63)
         if self.start is not None:
             check_choice("start", self.start, STARTS)
+        if self.form is not None:
+            check_choice("form", self.form, FORMS)
 
     @property
     def given(self) -> dict[str, Any]:

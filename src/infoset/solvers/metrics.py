@@ -11,7 +11,7 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
-from infoset.tree.kernels import best_up, best_where_free, gradient, plan_down, root_values
+from infoset.tree.kernels import best_up, best_where_free, choose_best, gradient, plan_down, root_values
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
@@ -148,9 +148,7 @@ def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArr
     gradient(a, player, plan, values)
     best_up(a, player, values)
     strategy = np.zeros(form.num_sequences)
-    for k in form.player_infosets(player):
-        first = int(a.first[k])
-        strategy[first + int(np.argmax(values[first : first + int(a.size[k])]))] = 1.0
+    choose_best(a, player, values, strategy)
     response = plan.copy()
     plan_down(a, player, strategy, response)
     return response
@@ -164,11 +162,16 @@ def best_responses(form: SequenceForm, plan: FloatArray) -> TabularPolicy:
     >>> best_responses(form, infoset.TabularPolicy.uniform(form).plan(form)).probabilities(0, "K")
     {'pass': 0.0, 'bet': 1.0}
     """
+    return TabularPolicy.from_behaviour(form, best_behaviour(form, plan), {"method": "best-response"})
+
+
+def best_behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
+    """Behaviour (S,) in which each player's part is a pure best response to the others' in ``plan`` (S,)."""
     strategy = np.ones(form.num_sequences)
     for player in range(form.num_players):
         own = form.player_sequences(player)
         strategy[own] = behaviour(form, best_response(form, plan, player))[own]
-    return TabularPolicy.from_behaviour(form, strategy, {"method": "best-response"})
+    return strategy
 
 
 def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:

@@ -10,16 +10,66 @@ from __future__ import annotations
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.jit import kernel
+from infoset.jit import kernel, linked_kernel
 from infoset.tree.sequence_form import FormArrays
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+@linked_kernel
+def _list_sum(a: FormArrays, number: int, plan: FloatArray) -> float:
+    """What the sequences of a list weigh together."""
+    total, begin, end = 0.0, a.list_rows[number], a.list_rows[number + ONE]
+    if len(a.weights):
+        for e in range(begin, end):
+            total += a.weights[e] * plan[a.entries[e]]
+    else:
+        for e in range(begin, end):
+            total += plan[a.entries[e]]
+    return total
+
+
+@linked_kernel
+def _list_add(a: FormArrays, number: int, worth: float, values: FloatArray) -> None:
+    """``worth`` for each sequence of a list, by its weight."""
+    begin, end = a.list_rows[number], a.list_rows[number + ONE]
+    if len(a.weights):
+        for e in range(begin, end):
+            values[a.entries[e]] += a.weights[e] * worth
+    else:
+        for e in range(begin, end):
+            values[a.entries[e]] += worth
+
+
+@kernel
+def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
+    """``gradient`` where payoffs stand in blocks: one number for each own list, from sums over the others' lists."""
+    n = a.blocks.shape[0]
+    values[a.sequences[player] : a.sequences[player + 1]] = 0.0
+    sums = np.empty((n, np.int64((a.blocks[:, 1:] - a.blocks[:, :-1]).max())))
+    for b in range(a.blocks.shape[1] - 1):
+        for p in range(n):
+            first = a.blocks[p, b]
+            for k in range(a.blocks[p, b + 1] - first):
+                sums[p, k] = 0.0 if p == player else _list_sum(a, first + k, plan)
+        for t in range(a.terms[b], a.terms[b + 1]):
+            worth = a.term_paid[player, t]
+            for p in range(n):
+                if p != player:
+                    worth *= sums[p, a.term_lists[p, t]]
+            sums[player, a.term_lists[player, t]] += worth
+        first = a.blocks[player, b]
+        for k in range(a.blocks[player, b + 1] - first):
+            _list_add(a, first + k, sums[player, k], values)
 
 
 @kernel
 def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
     """values[q] = sum over the rows that end q of payoff * product of the others' realisation weights."""
     n = a.rows.shape[0]
+    if a.blocks.shape[1] > 1:
+        factored_gradient(a, player, plan, values)
+        return
     begin = a.sequences[player]
     rows, paid, other = a.rows[player], a.payoffs[player], a.others[player, 0]
     t = rows[0] * ZERO
@@ -67,6 +117,18 @@ def best_up(a: FormArrays, player: int, values: FloatArray) -> None:
         for q in range(a.first[k], a.first[k] + a.size[k]):
             best = max(best, values[q])
         values[a.parent[k]] += best
+
+
+@kernel
+def choose_best(a: FormArrays, player: int, values: FloatArray, strategy: FloatArray) -> None:
+    """Play the first of the best moves everywhere, by the values that ``best_up`` left."""
+    for k in range(a.infosets[player], a.infosets[player + 1]):
+        best = a.first[k]
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            if values[q] > values[best]:
+                best = q
+            strategy[q] = 0.0
+        strategy[best] = 1.0
 
 
 @kernel

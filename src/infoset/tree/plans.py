@@ -18,8 +18,8 @@ PLAN_TOLERANCE = 1e-6
 def uniform(form: SequenceForm) -> FloatArray:
     """Behaviour (S,) that chooses every move of a set with equal probability; 1 at empty sequences."""
     strategy = np.ones(form.num_sequences)
-    for k in range(form.num_infosets):
-        strategy[form.arrays.first[k] : form.arrays.first[k] + form.arrays.size[k]] = 1 / form.arrays.size[k]
+    inside = form.infoset_of >= 0
+    strategy[inside] = 1 / form.arrays.size[form.infoset_of[inside]]
     return strategy
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset import signs
 from infoset.base import FloatArray, Game, IndexArray, IntArray
-from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError
+from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
 from infoset.names import move_words
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, free_memory
@@ -28,6 +28,10 @@ class FormArrays(NamedTuple):
     for each player, sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows
     ``rows[q]`` to ``rows[q + 1]`` of ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs,
     rows with equal sequences are merged, rows that pay nothing are dropped.
+
+    In the factored form (``tree.factored_form``) there are no such rows.  Block ``b`` stands for many of them: player
+    ``p`` has the lists ``blocks[p, b]`` to ``blocks[p, b + 1]`` of weighted sequences there, and each of the ``terms``
+    of the block pays every combination of one list a player alike, times the product of the weights.
     """
 
     sequences: IndexArray  # (n + 1,)
@@ -38,6 +42,26 @@ class FormArrays(NamedTuple):
     rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence
     others: IndexArray  # (n, n - 1, T) the other players' sequences; for one player its own empty one, (1, 1, T)
     payoffs: FloatArray  # (n, T) payoff times the probability of chance
+    blocks: IndexArray  # (n, B + 1) numbers of lists
+    list_rows: IndexArray  # (L + 1,) where the entries of each list begin
+    entries: IndexArray  # (E,) sequences
+    weights: FloatArray  # (E,), or (0,) where all are 1
+    terms: IndexArray  # (B + 1,) where the terms of each block begin
+    term_lists: IndexArray  # (n, number of terms) counted from the block's first of that player
+    term_paid: FloatArray  # (n, number of terms) payoff times the probability of chance
+
+    @property
+    def factored(self) -> bool:
+        """Whether all payoffs stand in blocks."""
+        return bool(self.blocks.shape[1] > 1)
+
+
+def no_blocks(n: int) -> dict[str, Any]:
+    """The fields of a form of ``n`` players whose payoffs all stand in rows."""
+    none, begin = np.zeros((n, 0), dtype=np.uint32), np.zeros(1, dtype=np.uint32)
+    lists = {"list_rows": begin, "entries": none[0], "weights": np.zeros(0)}
+    terms = {"terms": begin, "term_lists": none, "term_paid": np.zeros((n, 0))}
+    return {"blocks": np.zeros((n, 1), dtype=np.uint32), **lists, **terms}
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +157,12 @@ class SequenceForm:
         return range(int(self.arrays.infosets[player]), int(self.arrays.infosets[player + 1]))
 
     def terminals(self) -> tuple[IntArray, FloatArray]:
-        """The terminal rows as sequences (T, n) and payoffs (T, n)."""
+        """The terminal rows as sequences (T, n) and payoffs (T, n).
+
+        Raises ``UnsupportedGameError`` for a factored form, which has none.
+        """
+        if self.arrays.factored:
+            raise UnsupportedGameError(f"{self.name}: this needs every history, and the factored form lists none")
         a, n = self.arrays, self.num_players
         sequences, payoffs = [], []
         for p in range(n):
@@ -193,6 +222,7 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
             _index(size),
             _index(parent[kept]),
             *_layout(rows, payoffs, sequences),
+            **no_blocks(n),
         ),
         constant_sum=constant,
         largest_payoff=float(reached.max()),

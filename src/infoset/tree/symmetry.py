@@ -48,7 +48,7 @@ class Symmetry:
     group: Group
 
 
-class _Moves:
+class Moves:
     """The moves of all menus by number."""
 
     def __init__(self, menus: Sequence[tuple[Action, ...]]) -> None:
@@ -90,7 +90,7 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
     >>> find_symmetry(explore(infoset.load("gdl:monty_hall"))).group.order      # the doors from left or from right
     2
     """
-    moves = _Moves(graph.menus)
+    moves = Moves(graph.menus)
     if graph.map_name or not moves.ordered:
         return no_symmetry(graph)
     generators = []
@@ -101,7 +101,8 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
             generators.append(element)
         elif declared is not None:
             raise GameRuleError(f"{graph.name}: the declared relabelling {names!r} is no symmetry of the game")
-    return _symmetry(moves, _closure(graph, moves, generators))
+    elements = closure((len(moves.distinct), len(graph.player), len(graph.tokens)), generators)
+    return Symmetry(np.stack([element.position for element in elements]), group_of(moves, elements))
 
 
 def _value_order(value: object) -> tuple[bool, float, str]:
@@ -123,13 +124,15 @@ def relabellings(moves: Sequence[Action]) -> Iterator[dict[Action, Action]]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Element:
+class Element:
+    """A symmetry: what it makes of moves, of positions (or of whatever a game's rules are made of), and of tokens."""
+
     move: IntArray  # (number of moves,)
     position: IntArray  # (P,)
     token: IntArray  # (T,)
 
-    def after(self, other: _Element) -> _Element:
-        return _Element(self.move[other.move], self.position[other.position], self.token[other.token])
+    def after(self, other: Element) -> Element:
+        return Element(self.move[other.move], self.position[other.position], self.token[other.token])
 
 
 @inner_kernel
@@ -181,7 +184,7 @@ def _extend(player, content, first_edge, child, probability, token, first_move, 
     return True
 
 
-def _follow(graph: GameGraph, moves: _Moves, move: IntArray) -> _Element | None:
+def _follow(graph: GameGraph, moves: Moves, move: IntArray) -> Element | None:
     """The symmetry that a relabelling is, or ``None``."""
     position = np.full(len(graph.player), UNSEEN, dtype=np.int32)
     token = np.full(len(graph.tokens), UNSEEN, dtype=np.int32)
@@ -193,15 +196,17 @@ def _follow(graph: GameGraph, moves: _Moves, move: IntArray) -> _Element | None:
     token = np.where(token == UNSEEN, np.arange(len(token)), token).astype(np.int32)
     bijective = all(len(np.unique(image)) == len(image) for image in (position, token)) and position.min(initial=0) >= 0
     starts = [start for start in graph.start_tokens if start != NO_TOKEN]
-    return _Element(move, position, token) if bijective and all(token[start] == start for start in starts) else None
+    return Element(move, position, token) if bijective and all(token[start] == start for start in starts) else None
 
 
-def _closure(graph: GameGraph, moves: _Moves, generators: list[_Element]) -> list[_Element]:
-    """All products of the generators; a generator that makes them too many is left out."""
-    identity = [np.arange(size, dtype=np.int32) for size in (len(moves.distinct), len(graph.player), len(graph.tokens))]
-    elements = [_Element(*identity)]
-    most = min(MAX_ORDER, MAX_IMAGES // len(graph.player))
-    kept: list[_Element] = []
+def closure(sizes: tuple[int, int, int], generators: list[Element]) -> list[Element]:
+    """All products of the generators, which permute so many moves, positions and tokens; the first changes nothing.
+
+    A generator that makes them too many is left out.
+    """
+    elements = [Element(*[np.arange(size, dtype=np.int32) for size in sizes])]
+    most = min(MAX_ORDER, MAX_IMAGES // sizes[1])
+    kept: list[Element] = []
     for generator in generators:
         known = {element.move.tobytes() for element in elements}
         if generator.move.tobytes() in known:
@@ -218,7 +223,8 @@ def _closure(graph: GameGraph, moves: _Moves, generators: list[_Element]) -> lis
     return elements
 
 
-def _symmetry(moves: _Moves, elements: list[_Element]) -> Symmetry:
+def group_of(moves: Moves, elements: list[Element]) -> Group:
+    """The tables of a group by its elements."""
     number = {element.move.tobytes(): k for k, element in enumerate(elements)}
     product = np.array(
         [[number[a.move[b.move].tobytes()] for b in elements] for a in elements], dtype=np.int32
@@ -227,13 +233,10 @@ def _symmetry(moves: _Moves, elements: list[_Element]) -> Symmetry:
     tables = [_menus(moves, element.move) for element in elements]
     token = np.stack([element.token for element in elements])
     menu, entry = (np.stack(table) for table in zip(*tables, strict=True))
-    return Symmetry(
-        np.stack([element.position for element in elements]),
-        Group(product, inverse, token, menu, moves.first, entry),
-    )
+    return Group(product, inverse, token, menu, moves.first, entry)
 
 
-def _menus(moves: _Moves, move: IntArray) -> tuple[IntArray, IntArray]:
+def _menus(moves: Moves, move: IntArray) -> tuple[IntArray, IntArray]:
     """What the menus become, and their moves' places there; -1 for menus that nobody is ever offered."""
     menu = np.full(len(moves.first) - 1, -1, dtype=np.int32)
     entry = np.full(len(moves.flat), -1, dtype=np.int32)

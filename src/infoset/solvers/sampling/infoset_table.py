@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.interning import EMPTY, SPARE, longer
-from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
+from infoset.interning import EMPTY, SPARE, find_slot, longer, place_states, state_key
+from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
-from infoset.randomness import FIRST_MIX, SECOND_MIX
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import everything, still_fixing
 
@@ -145,34 +144,6 @@ def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
         tokens.append(int(table.token[state]))
         state = int(table.parent[state])
     return state, tokens[::-1]
-
-
-@inline_kernel
-def state_key(parent, token):
-    return (np.int64(parent) + 1) << 32 | np.int64(token)
-
-
-@inline_kernel
-def find_slot(slots, key):
-    """Where a state is, or would be."""
-    word = np.uint64(key)
-    word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
-    word = (word ^ (word >> np.uint64(27))) * SECOND_MIX
-    last = np.uint64(len(slots) - 1)
-    slot = (word ^ (word >> np.uint64(31))) & last
-    while slots[slot, 0] != EMPTY and slots[slot, 0] != key:
-        slot = (slot + np.uint64(1)) & last
-    return slot
-
-
-@kernel
-@borrowing
-def place_states(slots, parent, token, count):
-    """Fill an empty table of slots."""
-    for k in range(count):
-        key = state_key(parent[k], token[k])
-        slot = find_slot(slots, key)
-        slots[slot, 0], slots[slot, 1] = key, k
 
 
 @inner_kernel

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any, ClassVar
 
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError
+from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_share, full_name
 from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
 from infoset.policies.simple import asked_everywhere
@@ -34,7 +34,7 @@ class SamplingMethod(Checked):
     sampling: str = EXTERNAL
     """Or ``outcome``: one play an iteration."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "runs"})
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "runs", "form"})
     default: ClassVar[Limits] = Limits(seconds=60.0)
     most_runs: ClassVar[int] = MOST_RUNS
 
@@ -53,6 +53,8 @@ class SamplingMethod(Checked):
 
         Raises ``ImperfectRecallError`` where a player forgets.
         """
+        if options.form not in (None, "sampled"):
+            raise UnsupportedGameError(f"mccfr samples; form={options.form} is for cfr and its family")
         runs = RUNS if options.runs is None else options.runs
         if compiled.graph.map_name:  # a walk follows what players saw: no label may hold less
             compiled.check_recall()

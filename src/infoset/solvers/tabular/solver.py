@@ -10,12 +10,14 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
-from infoset.errors import CheckpointError
+from infoset.errors import CheckpointError, UnsupportedGameError
+from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.tabular.lock import locked_rows
 from infoset.solvers.work import Limits, Point, Work
+from infoset.tree.factored_form import FactoredForm
 from infoset.tree.plans import behaviour, check_plan, normalised, random_interior
 from infoset.tree.sequence_form import SequenceForm
 
@@ -29,6 +31,9 @@ class Solver(Work):
         self.iteration = 0
         self.fixed = np.zeros(0)
         """(S,) behaviour that is kept to, negative where it is free; (0,) where all of it is."""
+        self.factored: FactoredForm | None = None
+        """Where that is what it works on: the policy is then the better one of the average and the current profile."""
+        self._better: tuple[int, str, FloatArray, Evaluation] | None = None
 
     def keep_to(self, fixed: FloatArray) -> None:
         """Behaviour (S,) that is never changed, negative where it is free.  Methods that take a ``lock`` have it."""
@@ -46,19 +51,41 @@ class Solver(Work):
         """Realisation weights (S,) of the weighted average of all profiles so far."""
         return normalised(self.form, self.arrays["average"]) if self.iteration else self.current()
 
-    def policy(self) -> TabularPolicy | None:
+    def policy(self) -> TabularPolicy | FactoredPolicy | None:
         """The average as a table; ``None`` where the first iteration is all and is not over."""
         if self.iteration < (self.total or 0):
             return None
-        made_by = {"method": self.name, "iterations": self.iteration}
+        made_by: dict[str, Any] = {"method": self.name, "iterations": self.iteration}
+        if self.factored is not None:
+            _, profile, plan, _ = self._of_both()
+            return FactoredPolicy.of(self.factored, behaviour(self.form, plan), made_by | {"profile": profile})
         strategy = behaviour(self.form, self.average())
         if len(self.fixed):
             strategy[self.fixed >= 0] = self.fixed[self.fixed >= 0]  # also at sets that are never reached
         return TabularPolicy.from_behaviour(self.form, strategy, made_by)
 
     def evaluation(self) -> Evaluation:
-        """Exact figures of the average."""
+        """Exact figures of the policy."""
+        if self.factored is not None:
+            return self._of_both()[-1]
         return evaluate_plan(self.form, self.average(), self.fixed)
+
+    def _of_both(self) -> tuple[int, str, FloatArray, Evaluation]:
+        """The better one of the average and the current profile: which, its weights, its figures."""
+        if self._better is None or self._better[0] != self.iteration:
+            found = [
+                (self.iteration, name, plan, evaluate_plan(self.form, plan))
+                for name, plan in (("average", self.average()), ("current", self.current()))
+            ]
+            self._better = min(found, key=lambda one: one[-1].exploitability)
+        return self._better
+
+    def notes(self) -> dict[str, Any]:
+        """On a factored form: which profile the policy is, and how large the form is."""
+        if self.factored is None:
+            return {}
+        symmetries = self.factored.group.order
+        return {"form": "factored", "profile": self._of_both()[1], "symmetries": symmetries, "bytes": self.form.nbytes}
 
     def point(self, seconds: float) -> Point:
         """Exact figures of the average profile, and the exploitability of the current one."""
@@ -93,7 +120,7 @@ class Solver(Work):
 class TabularMethod(Checked, ABC):
     """A method that works on the sequence form."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "start"})
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "start", "form"})
     default: ClassVar[Limits] = Limits(1000)
 
     @abstractmethod
@@ -102,9 +129,22 @@ class TabularMethod(Checked, ABC):
 
     def work(self, compiled: Compiled, options: Options) -> Solver:
         """At work on a game; what it needs is compiled."""
-        form = compiled.form
+        factored = self._factored(compiled, options)
+        form = compiled.form if factored is None else factored.form
         solver = self.solver(form, random_interior(form, options.seed) if options.start == "random" else None)
+        solver.factored = factored
         if options.lock:
             solver.keep_to(locked_rows(form, options.lock))
         solver.step(0)
         return solver
+
+    def _factored(self, compiled: Compiled, options: Options) -> FactoredForm | None:
+        """The factored form where it was asked for, or where nothing was and the histories do not fit."""
+        form = options.form
+        if form is None and "form" in self.takes and compiled.factors and not options.lock:
+            form = "tree" if compiled.made_whole or compiled.histories <= compiled.limit else "factored"
+        if form == "sampled":
+            raise UnsupportedGameError("form=sampled is for mccfr; this method works on the tree or the factored form")
+        if form == "factored" and options.lock:
+            raise UnsupportedGameError("lock names information sets of the tree; with it there is no factored form")
+        return compiled.factored if form == "factored" else None

@@ -1,0 +1,65 @@
+"""Dark hex, as OpenSpiel plays it (``dark_hex``): nobody sees the other's stones."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from infoset.games.phantom_board import Masks, PhantomRules, PhantomState, cells, phantom_rules
+from infoset.names import check_range, full_name
+
+MOST = 6
+NEIGHBOURS = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
+
+
+class HexState(PhantomState):
+    """The first player wins by joining the first row to the last, the second by joining the columns."""
+
+    __slots__ = ()
+
+    def decided(self, stones: Masks) -> tuple[float, ...] | None:
+        if not joined(self.rows, self.columns, stones[self.mover], self.mover):
+            return None
+        return (1.0, -1.0) if self.mover == 0 else (-1.0, 1.0)
+
+
+@lru_cache(maxsize=1 << 16)
+def joined(rows: int, columns: int, stones: int, player: int) -> bool:
+    """Whether a player's stones, a bit a cell, join both of its sides."""
+    begin, end, beside = _sides(rows, columns)[player] + (_neighbours(rows, columns),)
+    reached = stones & begin
+    grown = 0
+    while reached != grown:
+        grown = reached
+        for k, around in enumerate(beside):
+            if grown >> k & 1:
+                reached |= around & stones
+    return bool(reached & end)
+
+
+@cache
+def _neighbours(rows: int, columns: int) -> tuple[int, ...]:
+    """For each cell those beside it, a bit each."""
+    place = {cell: k for k, cell in enumerate(cells(rows, columns))}
+    return tuple(
+        [sum(1 << place[r + dr, c + dc] for dr, dc in NEIGHBOURS if (r + dr, c + dc) in place) for r, c in place]
+    )
+
+
+@cache
+def _sides(rows: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """For each player the cells of its first side and of its last, a bit each."""
+    top, left = (1 << columns) - 1, sum(1 << columns * r for r in range(rows))
+    return (top, top << columns * (rows - 1)), (left, left << columns - 1)
+
+
+@cache
+def dark_hex(rows: int = 3, columns: int = 3, abrupt: bool = False) -> PhantomRules:
+    """Dark hex: a taken cell is learnt by trying it; ``abrupt``: and the turn is over.
+
+    >>> infoset.load("dark_hex(rows=2,columns=2)").start().state.legal(0)
+    ((1, 1), (1, 2), (2, 1), (2, 2))
+    """
+    check_range("dark_hex: rows", rows, 1, MOST)
+    check_range("dark_hex: columns", columns, 1, MOST)
+    name = full_name("dark_hex", dark_hex, rows=rows, columns=columns, abrupt=abrupt)
+    return phantom_rules(name, HexState(rows, columns, abrupt, (0, 0), (0, 0), 0))

@@ -1,0 +1,248 @@
+"""What was solved in factored form: chances at every information state, in a file that says itself what of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import msgspec
+import numpy as np
+
+from infoset import signs
+from infoset.base import Action, FloatArray, IntArray, LongArray, Token
+from infoset.compiled import Compiled
+from infoset.errors import PolicyError, shorten
+from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.jit import kernel
+from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
+from infoset.policies.sampled_policy import StatePolicy, check_states
+from infoset.policies.simple import Row, checked_row
+from infoset.tree.factored_form import FactoredForm, class_of
+from infoset.tree.symmetry import MAX_ORDER, Group
+
+SCHEMA = 1
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    game: str
+    players: list[str]
+    tokens: list[Any]
+    menus: list[list[Any]]
+    start_tokens: list[int]
+    made_by: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredPolicy:
+    """A policy by what players did and saw, over the game's symmetries; numbers of tokens and menus belong to it."""
+
+    game: str
+    players: tuple[str, ...]
+    tokens: list[Token] = field(repr=False)
+    menus: list[tuple[Action, ...]] = field(repr=False)
+    start_tokens: tuple[int, ...] = field(repr=False)
+    group: Group = field(repr=False)
+    policy: InfosetPolicy = field(repr=False)
+    made_by: dict[str, Any] = field(default_factory=dict)
+
+    mark: ClassVar[str] = "group.entry"
+    """An array by which its files are known."""
+
+    @classmethod
+    def of(cls, factored: FactoredForm, strategy: FloatArray, made_by: dict[str, Any] | None = None) -> FactoredPolicy:
+        """From behaviour (S,) on the form's sequences; moves that are equal by symmetry share alike."""
+        rules, states = factored.rules, layout(factored)
+        behaviour = np.ones(len(states.behaviour))
+        _spread(_columns(factored), strategy, behaviour)
+        return cls(
+            rules.name, rules.players, rules.tokens, rules.menus, rules.start_tokens, factored.group,
+            states._replace(behaviour=behaviour), made_by or {},
+        )  # fmt: skip
+
+    @property
+    def num_infosets(self) -> int:
+        """Information sets with a choice; of those that are equal by symmetry one."""
+        return int((self.policy.row != NO_ROW).sum())
+
+    def on(self, compiled: Compiled) -> FactoredPlay:
+        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        if (self.game, self.players) != (compiled.name, compiled.players):
+            raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")
+        return FactoredPlay(self)
+
+    def save(self, path: str | Path) -> Path:
+        """As ``.npz``; the file appears whole or not at all."""
+        if Path(path).suffix != ".npz":
+            raise PolicyError(f"cannot save what was solved in factored form as {Path(path).name!r}; allowed: .npz")
+        header = _Header(
+            SCHEMA, self.game, list(self.players), list(self.tokens), list(map(list, self.menus)),
+            list(self.start_tokens), dict(self.made_by),
+        )  # fmt: skip
+        group = {f"group.{name}": array for name, array in self.group._asdict().items()}
+        arrays = {"header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), **group}
+        arrays |= self.policy._asdict()
+        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> FactoredPolicy:
+        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        try:
+            arrays = read_arrays(Path(path))
+            header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
+            group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
+            policy = InfosetPolicy(
+                arrays["first_child"].astype(np.int32), arrays["token"].astype(np.int32),
+                arrays["fixing"].astype(np.int64), arrays["row"].astype(np.int32),
+                arrays["behaviour"].astype(np.float64),
+            )  # fmt: skip
+            check_states(policy)
+            if header.schema != SCHEMA:
+                raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+            menus = [tuple(map(_frozen, menu)) for menu in header.menus]
+            tokens = [_frozen(token) for token in header.tokens]
+            _check(group, menus, tokens, header, policy)
+        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
+            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+        start = tuple(header.start_tokens)
+        return cls(header.game, tuple(header.players), tokens, menus, start, group, policy, header.made_by)
+
+
+class FactoredPlay(StatePolicy):
+    """What such a policy plays."""
+
+    def __init__(self, saved: FactoredPolicy) -> None:
+        super().__init__(saved.tokens, saved.menus, saved.start_tokens, saved.group, saved.policy)
+
+    def behaviour(self, factored: FactoredForm) -> FloatArray | None:
+        """Behaviour (S,) on a form with the same states and symmetries; ``None`` on another one."""
+        mine, theirs = self.policy, layout(factored)
+        if not all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], theirs[:-1], strict=True)):
+            return None
+        return _gathered(factored, mine.behaviour)
+
+
+def uniform_behaviour(factored: FactoredForm) -> FloatArray:
+    """Behaviour (S,) that makes every move of the game as likely as any other; a sequence may stand for several."""
+    states = factored.states
+    menus = states.menu[: factored.num_states][states.first[: factored.num_states] != NO_ROW]
+    sizes = np.diff(factored.group.first_entry)[menus]
+    return _gathered(factored, np.repeat(1 / sizes, sizes))
+
+
+def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
+    """Behaviour (S,) of whatever answers with rows, on a form without symmetries.
+
+    Raises ``ParameterError`` for an answer that is no distribution.
+    """
+    strategy, first, owner = np.ones(factored.form.num_sequences), factored.states.first, factored.owner
+    begin = factored.form.arrays.sequences
+    with signs.during("asking for chances"):
+        for asked, (state, known) in enumerate(factored.known()):
+            menu, player = factored.rules.menus[factored.states.menu[state]], int(owner[state])
+            at = int(begin[player]) + int(first[state])
+            strategy[at : at + len(menu)] = checked_row(row(player, known, menu), menu)
+            if asked % 1000 == 0:
+                signs.detail(f"asking for chances: {asked:,} of {factored.form.num_infosets:,} information sets")
+    return strategy
+
+
+def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:
+    """Behaviour (S,) from chances of moves in the order of the states' rows."""
+    strategy = np.zeros(factored.form.num_sequences)
+    strategy[factored.form.arrays.sequences[:-1]] = 1.0
+    _gather(_columns(factored), behaviour, strategy)
+    return strategy
+
+
+def layout(factored: FactoredForm) -> InfosetPolicy:
+    """The states of a form as a policy has them, with room for chances."""
+    if "layout" not in factored.kept:
+        count, rows = _rows(factored)
+        s = factored.states
+        policy = InfosetPolicy.of(s.parent[:count], s.token[:count], s.fixing[:count], rows, np.zeros(0))
+        factored.kept["layout"] = policy._replace(behaviour=np.zeros(_room(factored)))
+    found: InfosetPolicy = factored.kept["layout"]
+    return found
+
+
+def _rows(factored: FactoredForm) -> tuple[int, IntArray]:
+    """How many states there are, and where the chances of each begin, in the order of the states."""
+    count = factored.num_states
+    rows = np.full(count, NO_ROW, np.int32)
+    chosen = np.flatnonzero(factored.states.first[:count] != NO_ROW)
+    sizes = np.diff(factored.group.first_entry)[factored.states.menu[chosen]]
+    rows[chosen] = np.cumsum(sizes) - sizes
+    return count, rows
+
+
+def _room(factored: FactoredForm) -> int:
+    count = factored.num_states
+    chosen = factored.states.first[:count] != NO_ROW
+    return int(np.diff(factored.group.first_entry)[factored.states.menu[:count][chosen]].sum())
+
+
+class _Columns(NamedTuple):
+    """What ``_spread`` and ``_gather`` read, by state."""
+
+    group: Group
+    fixing: LongArray
+    menu: IntArray
+    first: IntArray
+    begin: LongArray  # where the sequences of its player begin
+    row: IntArray
+
+
+def _columns(factored: FactoredForm) -> _Columns:
+    count, rows = _rows(factored)
+    s = factored.states
+    begin = factored.form.arrays.sequences[factored.owner].astype(np.int64)
+    return _Columns(factored.group, s.fixing[:count], s.menu[:count], s.first[:count], begin, rows)
+
+
+@kernel
+def _spread(c, strategy, behaviour):
+    """Chances of moves from those of their orbits."""
+    for state in range(len(c.row)):
+        if c.row[state] != NO_ROW:
+            for k in range(c.group.first_entry[c.menu[state] + 1] - c.group.first_entry[c.menu[state]]):
+                number, size = class_of(c.group, c.fixing[state], c.menu[state], k)
+                behaviour[c.row[state] + k] = strategy[c.begin[state] + c.first[state] + number] / size
+
+
+@kernel
+def _gather(c, behaviour, strategy):
+    """Chances of orbits from those of their moves."""
+    for state in range(len(c.row)):
+        if c.row[state] != NO_ROW:
+            for k in range(c.group.first_entry[c.menu[state] + 1] - c.group.first_entry[c.menu[state]]):
+                number, _ = class_of(c.group, c.fixing[state], c.menu[state], k)
+                strategy[c.begin[state] + c.first[state] + number] += behaviour[c.row[state] + k]
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _check(
+    group: Group, menus: list[tuple[Action, ...]], tokens: list[Any], header: _Header, policy: InfosetPolicy
+) -> None:
+    """Raises ``ValueError`` for a group that kernels cannot use, or names that do not fit it."""
+    order, sizes = len(group.inverse), np.array([len(menu) for menu in menus])
+    moves = int(sizes.sum())
+    shapes = [(order, order), (order,), (order, len(tokens)), (order, len(menus)), (len(menus) + 1,), (order, moves)]
+    if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:
+        raise ValueError("its symmetries do not fit its moves and tokens")
+    if (np.diff(group.first_entry) != sizes).any() or group.first_entry[0] != 0:
+        raise ValueError("its menus do not fit its moves")
+    limits = (order, order, len(tokens), len(menus), moves + 1, int(sizes.max(initial=1)))
+    if any(array.size and (array.min() < -1 or array.max() >= most) for array, most in zip(group, limits, strict=True)):
+        raise ValueError("its symmetries lead out of its moves and tokens")
+    if not all(isinstance(token, tuple) and len(token) == 2 for token in tokens):
+        raise ValueError("its tokens are no pairs of a move and an observation")
+    n = len(header.players)
+    if len(header.start_tokens) != n or not all(-1 <= token < len(tokens) for token in header.start_tokens):
+        raise ValueError("its start does not fit its tokens")
+    if len(policy.token) < n or (policy.token < 0).any() or (policy.token[n:] >= len(tokens)).any():
+        raise ValueError("its states have tokens that are none")

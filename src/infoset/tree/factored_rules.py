@@ -1,0 +1,488 @@
+"""The rules of a factored game as arrays: its cores, what each player may have there, and what moves do to both.
+
+A *cell* is a core together with what one player may have to itself there.  A move is an *excursion* where it changes
+what its mover has and nothing else; every other move, and every answer of nature, belongs to an *event* that leads from
+core to core and takes each player's cell along.  The product of a core's cells is never made: the rules are asked about
+each cell of one player beside one of everybody else's.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from infoset.base import Action, Factored, FloatArray, Game, IntArray, LongArray, State, Token, own_token
+from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
+
+NOTHING = -1  # no menu, no place in one
+MOST_CELLS = 3_000_000
+CORES_A_REPORT = 200
+EXCURSION = 0
+
+Own: TypeAlias = Hashable
+
+
+class RuleArrays(NamedTuple):
+    """Of cores ``C``, their events ``V``, cells ``Q`` and edges ``E``: what kernels walk.
+
+    A core's events have the places 1, 2, … in order; place 0 is its mover's excursions.  At place ``k`` cell ``q`` has
+    the edges ``edge_first[slot[q] + k]`` to ``edge_first[slot[q] + k + 1]``.
+    """
+
+    mover: IntArray  # (C,) player, CHANCE or TERMINAL
+    event_first: IntArray  # (C + 1,)
+    event_core: IntArray  # (V,) where it leads
+    event_chance: FloatArray  # (V,) of an event of nature, where no player's cell tells its answers apart
+    menu: IntArray  # (Q,) of a cell whose player moves, else NOTHING
+    slot: LongArray  # (Q,)
+    edge_first: LongArray
+    edge_cell: IntArray  # (E,) where it leads
+    edge_move: IntArray  # (E,) place in the menu, or NOTHING
+    edge_token: IntArray  # (E,) what the cell's player learns, or NO_TOKEN
+    edge_chance: FloatArray  # (E,) of an answer of nature that this player's cell alone tells from others, else 1
+    below: LongArray  # (Q,) how many cells its excursions come to, counted with all ways
+    place: IntArray  # (Q,) its number among its player's cells of the core
+    cells: IntArray  # (C, n) how many a player has
+    paid_first: LongArray  # (C,) where an end's payoffs begin
+    paid: FloatArray  # (…, n) of every joint cell of an end, the last player's running fastest
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredRules:
+    """``arrays``, and what their numbers of menus and tokens stand for.
+
+    >>> from infoset.tree.factored_rules import FactoredRules
+    >>> rules = FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)"))
+    >>> len(rules.arrays.mover), len(rules.arrays.menu)             # cores with their ends, cells
+    (34, 130)
+    """
+
+    name: str
+    players: tuple[str, ...]
+    arrays: RuleArrays = field(repr=False)
+    menus: list[tuple[Action, ...]] = field(repr=False)
+    tokens: list[Token] = field(repr=False)
+    start_tokens: tuple[int, ...] = field(repr=False)
+    start_cells: tuple[int, ...] = field(repr=False)
+
+    @cached_property
+    def first_cell(self) -> LongArray:
+        """(C, n) where the cells of each player begin at each core."""
+        sizes = self.arrays.cells.ravel()
+        return (np.cumsum(sizes) - sizes).reshape(self.arrays.cells.shape)
+
+    @cached_property
+    def histories(self) -> tuple[float, float]:
+        """How many histories there are, and how many of them are ends; counted, not listed.
+
+        >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).histories
+        (441.0, 216.0)
+        """
+        r, n = self.arrays, len(self.players)
+        ways: list[Any] = [np.zeros(shape) for shape in r.cells.tolist()]
+        ways[0][tuple(cell - int(first) for cell, first in zip(self.start_cells, self.first_cell[0], strict=True))] = 1
+        total = ends = 0.0
+        for c in topological(r.event_first, r.event_core)[0].tolist():
+            here, ways[c] = ways[c], None
+            if r.mover[c] >= 0:
+                self._count_excursions(c, np.moveaxis(here, r.mover[c], 0))
+            total += here.sum()
+            ends += here.sum() if r.mover[c] == TERMINAL else 0.0
+            for place, event in enumerate(range(r.event_first[c], r.event_first[c + 1]), 1):
+                after, to = here, int(r.event_core[event])
+                for p in range(n):
+                    after = np.tensordot(after, self._led(c, p, place, to), axes=(0, 0))  # turns the axes once round
+                ways[to] += after
+        return float(total), float(ends)
+
+    def _count_excursions(self, core: int, ways: FloatArray) -> None:
+        """Add to the histories of each of the mover's cells, along the first axis, those that come by excursions."""
+        r, first = self.arrays, int(self.first_cell[core, self.arrays.mover[core]])
+        for q in first + np.argsort(-r.below[first : first + len(ways)], kind="stable"):
+            for to in r.edge_cell[r.edge_first[r.slot[q]] : r.edge_first[r.slot[q] + 1]].tolist():
+                ways[to - first] += ways[q - first]
+
+    def _led(self, core: int, player: int, place: int, to: int) -> FloatArray:
+        """(cells, cells there) how many edges of one event lead from each of a player's cells to each."""
+        r, first, size = self.arrays, int(self.first_cell[core, player]), int(self.arrays.cells[core, player])
+        slots = r.slot[first : first + size] + place
+        begin, end = r.edge_first[slots], r.edge_first[slots + 1]
+        led = np.zeros((size, int(r.cells[to, player])))
+        for k in range(size):
+            for cell in r.edge_cell[begin[k] : end[k]].tolist():
+                led[k, cell - int(self.first_cell[to, player])] += 1
+        return led
+
+    @classmethod
+    def of(cls, game: Game, progress: Callable[[int], object] | None = None) -> FactoredRules:
+        """Ask the rules.  Raises ``UnsupportedGameError`` where they do not say, or do not keep to, what is whose."""
+        if not isinstance(game, Factored):
+            raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
+        return _Asked(game, progress).rules()
+
+
+class _Result(NamedTuple):
+    """What a move does, for each player what it has then and what it learnt."""
+
+    core: Hashable  # None at an end
+    own: tuple[Own, ...]
+    tokens: tuple[int, ...]
+    paid: tuple[float, ...] | None
+    plain: bool = False  # whether that does not depend on what players have
+
+
+class _Edge(NamedTuple):
+    cell: Own
+    move: int
+    token: int
+    chance: float
+
+
+@dataclass
+class _Event:
+    core: Any
+    chance: float
+    edges: list[dict[Own, list[_Edge]]]  # a player, by what it has
+
+
+@dataclass
+class _Core:
+    """What is known of a core: who has what there, and its events once it was looked at."""
+
+    own: list[dict[Any, int]]
+    number: int = -1
+    mover: int = TERMINAL
+    menus: dict[Own, tuple[Action, ...]] = field(default_factory=dict)
+    excursions: dict[Own, list[_Edge]] = field(default_factory=dict)
+    events: list[_Event] = field(default_factory=list)
+    paid: FloatArray | None = None
+
+
+class _Asked:
+    """The rules, asked from the start on."""
+
+    def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
+        self.game, self.progress, self.n = game, progress, len(game.players)
+        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.tokens: Interner[Token] = Interner()
+        self.cores: dict[Hashable, _Core] = {}
+        self.todo: deque[Hashable] = deque()
+        self.count = 0
+
+    def rules(self) -> FactoredRules:
+        first = self.game.start()
+        if first.state.terminal:
+            raise UnsupportedGameError(f"{self.game.name} is over at its start")
+        core, own = self.game.split(first.state)
+        self._arrive(core, own)
+        looked = 0
+        while self.todo:
+            found = self.todo.popleft()
+            self._look(found, self.cores[found])
+            looked += 1
+            if self.progress is not None and looked % CORES_A_REPORT == 0:
+                self.progress(self.count)
+        seen = [self._token(None, first.observation(p)) for p in range(self.n)]
+        return _arrays(self, self.cores[core], own, tuple(seen))
+
+    def _token(self, move: Action | None, observation: Any) -> int:
+        token = own_token(move, observation)
+        return NO_TOKEN if token is None else self.tokens(token)
+
+    def _arrive(self, core: Hashable, own: Sequence[Own]) -> None:
+        """Players have this at a core; one that is new there is looked at (again)."""
+        if core not in self.cores:
+            self.cores[core] = _Core([{} for _ in range(self.n)])
+        known = self.cores[core].own
+        fresh = [p for p in range(self.n) if own[p] not in known[p]]
+        for p in fresh:
+            known[p][own[p]] = len(known[p])
+        self.count += len(fresh)
+        if self.count > MOST_CELLS:
+            raise BudgetError(
+                f"{self.game.name}: more than {MOST_CELLS:,} cells; it is too large for the factored form"
+            )
+        if fresh and (not self.todo or self.todo[-1] != core):
+            self.todo.append(core)
+
+    def _look(self, core: Hashable, at: _Core) -> None:
+        """All moves of a core, for all that its players may have."""
+        one = [next(iter(own)) for own in at.own]
+        state = self.game.join(core, tuple(one))
+        movers = [p for p in range(self.n) if state.legal(p)]
+        if len(movers) > 1:
+            raise UnsupportedGameError(f"{self.game.name}: players move at once, which does not factor")
+        at.events, at.excursions, at.menus = [], {}, {}
+        if movers:
+            at.mover = movers[0]
+            self._moves(core, at, one)
+        else:
+            at.mover = CHANCE
+            self._nature(core, at, one, state)
+
+    def _beside(self, core: Hashable, at: _Core, one: list[Own], player: int) -> Iterator[tuple[Own, State]]:
+        """The states of a core in which ``player`` has what it may, also what is found on the way."""
+        own, k = list(at.own[player]), 0
+        while k < len(own):
+            yield own[k], self.game.join(core, (*one[:player], own[k], *one[player + 1 :]))
+            k += 1
+            if k == len(own):
+                own = list(at.own[player])
+
+    def _play(self, state: State, player: int, move: Action | None, answer: Action | None = None) -> _Result:
+        moves: list[Action | None] = [None] * self.n
+        if player >= 0:
+            moves[player] = move
+        step = getattr(state, "play_unchecked", state.play)(moves, answer)
+        if step.state.terminal:
+            paid = tuple(map(float, step.state.returns()))
+            return _Result(None, (), (), paid, self.game.split(step.state) is not None)
+        tokens = tuple([self._token(moves[p], step.observation(p)) for p in range(self.n)])
+        core, own = self.game.split(step.state)
+        return _Result(core, own, tokens, None)
+
+    def _moves(self, core: Hashable, at: _Core, one: list[Own]) -> None:
+        """The mover's moves: excursions, events, ends."""
+        mover, others = at.mover, [p for p in range(self.n) if p != at.mover]
+        made: dict[Action, dict[Own, _Result]] = {}
+        for own, state in self._beside(core, at, one, mover):
+            at.menus[own] = menu = state.legal(mover)
+            for k, move in enumerate(menu):
+                found = self._play(state, mover, move)
+                if found.core == core and all(
+                    found.own[p] == one[p] and found.tokens[p] == NO_TOKEN for p in others
+                ):  # fmt: skip
+                    if found.own[mover] == own:
+                        raise GameRuleError(f"{self.game.name}: {move!r} changes nothing at {shorten(repr(state))}")
+                    self._arrive_here(at, mover, found.own[mover])
+                    edge = _Edge(found.own[mover], k, found.tokens[mover], 1.0)
+                    at.excursions.setdefault(own, []).append(edge)
+                else:
+                    made.setdefault(move, {})[own] = found
+        ends: dict[tuple[float, ...], _Event] = {}
+        for move, results in made.items():
+            self._one_move(core, at, one, (move, results), ends)
+
+    def _arrive_here(self, at: _Core, player: int, own: Own) -> None:
+        if own not in at.own[player]:
+            at.own[player][own] = len(at.own[player])
+            self.count += 1
+
+    def _one_move(
+        self, core: Hashable, at: _Core, one: list[Own], made: tuple[Action, dict[Own, _Result]],
+        ends: dict[tuple[float, ...], _Event],
+    ) -> None:  # fmt: skip
+        """The events of one move; moves that end the game and pay the same share one."""
+        (move, results), mover = made, at.mover
+        own = next(iter(results))
+        beside: list[dict[Own, _Result]] = [{} for _ in range(self.n)]
+        here = [*one[:mover], own, *one[mover + 1 :]]
+        for p in range(self.n):
+            if p != mover:
+                beside[p] = {o: self._play(s, mover, move) for o, s in self._beside(core, at, here, p)}
+        every = [*results.values(), *[found for player in beside for found in player.values()]]
+        if any(found.paid is not None for found in every):
+            self._end(core, at, made, ends)
+        for reached in dict.fromkeys([found.core for found in every if found.paid is None]):
+            self._event(core, at, here, made, beside, reached)
+
+    def _end_core(self, cells: list[int], paid: FloatArray) -> _Core:
+        return _Core([{k: k for k in range(size)} for size in cells], paid=paid)
+
+    def _end(
+        self, core: Hashable, at: _Core, made: tuple[Action, dict[Own, _Result]], ends: dict[tuple[float, ...], _Event]
+    ) -> None:
+        """A move that ends the game; moves that pay the same, whatever players have, lead to one end."""
+        (move, results), n = made, self.n
+        rows = [list(results) if p == at.mover else list(at.own[p]) for p in range(n)]
+        plain = self._plain(results)
+        if plain is None:
+            paid, kinds = self._paid(core, at, rows, move)
+        else:
+            paid, kinds = np.array(plain).reshape(*[1] * n, n), [[0] * len(row) for row in rows]
+        event = ends.get(plain) if plain else None
+        if event is None:
+            event = _Event(self._end_core([paid.shape[p] for p in range(n)], paid), 1.0, [{} for _ in range(n)])
+            at.events.append(event)
+            if plain:
+                ends[plain] = event
+        for p in range(n):
+            for own, kind in zip(rows[p], kinds[p], strict=True):
+                if p == at.mover:
+                    edge = _Edge(kind, at.menus[own].index(move), NO_TOKEN, 1.0)
+                    event.edges[p].setdefault(own, []).append(edge)
+                else:
+                    event.edges[p][own] = [_Edge(kind, NOTHING, NO_TOKEN, 1.0)]
+
+    def _plain(self, results: dict[Own, _Result]) -> tuple[float, ...] | None:
+        """What a move pays, where the game says that what players have makes no difference; else ``None``."""
+        found = {result.paid if result.plain else None for result in results.values()}
+        return found.pop() if len(found) == 1 else None
+
+    def _paid(
+        self, core: Hashable, at: _Core, rows: list[list[Own]], move: Action
+    ) -> tuple[FloatArray, list[list[int]]]:
+        """What a move pays for all that players may have, 0 where it ends nothing; and which of that is alike."""
+        paid, kinds = np.zeros((*map(len, rows), self.n)), []
+        for index in product(*map(range, map(len, rows))):
+            state = self.game.join(core, tuple([rows[p][k] for p, k in enumerate(index)]))
+            found = self._play(state, at.mover, move)
+            if found.paid is not None:
+                paid[index] = found.paid
+        for p in range(self.n):
+            flat = np.moveaxis(paid, p, 0).reshape(paid.shape[p], -1)
+            _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+            paid = np.take(paid, first, axis=p)
+            kinds.append(kind.ravel().tolist())
+        return paid, kinds
+
+    def _event(
+        self, core: Hashable, at: _Core, here: list[Own], made: tuple[Action, dict[Own, _Result]],
+        beside: list[dict[Own, _Result]], reached: Hashable,
+    ) -> None:  # fmt: skip
+        """What one move does where it leads to the core ``reached``."""
+        (move, results), mover = made, at.mover
+        edges: list[dict[Own, list[_Edge]]] = [{} for _ in range(self.n)]
+        with_ = list(here)
+        for p, found in enumerate(beside):
+            for own, result in found.items():
+                if result.core == reached:
+                    edges[p][own] = [_Edge(result.own[p], NOTHING, result.tokens[p], 1.0)]
+                    if len(edges[p]) == 1:
+                        with_[p] = own
+        for own, beside_one in results.items():
+            result = beside_one
+            if result.core != reached:  # beside others that have what it takes
+                state = self.game.join(core, (*with_[:mover], own, *with_[mover + 1 :]))
+                result = self._play(state, mover, move)
+            if result.core == reached:
+                place = at.menus[own].index(move)
+                edges[mover][own] = [_Edge(result.own[mover], place, result.tokens[mover], 1.0)]
+        self._lead(at, reached, 1.0, edges)
+
+    def _lead(self, at: _Core, reached: Hashable, chance: float, edges: list[dict[Own, list[_Edge]]]) -> None:
+        """Add an event; players arrive with what its edges lead to."""
+        if not all(edges):
+            return
+        first = [next(iter(e.values()))[0].cell for e in edges]
+        for p in range(self.n):
+            for found in edges[p].values():
+                for edge in found:
+                    self._arrive(reached, [*first[:p], edge.cell, *first[p + 1 :]])
+        at.events.append(_Event(self.cores[reached], chance, edges))
+
+    def _nature(self, core: Hashable, at: _Core, one: list[Own], state: State) -> None:
+        """Nature's answers, which may not depend on what players have; those that one player alone tells apart are one
+        event.
+        """
+        answers = state.chance((None,) * self.n)
+        if not answers:
+            raise GameRuleError(f"{self.game.name}: nobody can move and nature has no answer at {shorten(repr(state))}")
+        beside = [list(self._beside(core, at, one, p)) for p in range(self.n)]
+        for p, found in enumerate(beside):
+            for _, other in found:
+                if other.chance((None,) * self.n) != answers:
+                    raise UnsupportedGameError(
+                        f"{self.game.name} does not factor: nature's answers at {shorten(repr(other), 60)} are other "
+                        f"ones than at {shorten(repr(state), 60)}, so they depend on what {self.game.players[p]} has"
+                    )
+        groups: dict[Hashable, list[tuple[float, list[dict[Own, _Edge]]]]] = {}
+        for answer, chance in answers:
+            found_edges: list[dict[Own, _Edge]] = []
+            reached: Hashable = None
+            for p, found in enumerate(beside):
+                results = {own: self._play(other, CHANCE, None, answer) for own, other in found}
+                if any(result.paid is not None for result in results.values()):
+                    raise UnsupportedGameError(
+                        f"{self.game.name}: nature ends the game, which the factored form has not"
+                    )
+                (reached,) = {result.core for result in results.values()}
+                found_edges.append({o: _Edge(r.own[p], NOTHING, r.tokens[p], 1.0) for o, r in results.items()})
+            groups.setdefault(reached, []).append((chance, found_edges))
+        for reached, group in groups.items():
+            telling = [p for p in range(self.n) if any(edges[p] != group[0][1][p] for _, edges in group)]
+            if len(telling) > 1:
+                for chance, edges in group:
+                    self._lead(at, reached, chance, [{own: [edge] for own, edge in each.items()} for each in edges])
+                continue
+            merged = [{own: [edge] for own, edge in each.items()} for each in group[0][1]]
+            for p in telling:
+                merged[p] = {own: [edges[p][own]._replace(chance=c) for c, edges in group] for own in at.own[p]}
+            self._lead(at, reached, 1.0 if telling else sum(c for c, _ in group), merged)
+
+
+def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
+    """Everything that was found, cores by their numbers and a core's cells player by player."""
+    n, looked = asked.n, list(asked.cores.values())
+    cores = looked + [event.core for core in looked for event in core.events if event.core.paid is not None]
+    first_cell, cells = [], 0
+    for number, core in enumerate(cores):
+        core.number = number
+        first_cell.append([cells + sum(len(core.own[q]) for q in range(p)) for p in range(n)])
+        cells += sum(map(len, core.own))
+    menu, slot, place, edge_first, edges = [], [], [], [0], list[tuple[int, int, int, float]]()
+    event_first, event_core, event_chance, paid_first, paid = [0], list[int](), list[float](), list[int](), list[Any]()
+
+    def add(to: _Core, player: int, found: list[_Edge]) -> None:
+        base, known = first_cell[to.number][player], to.own[player]
+        edges.extend([(base + known[e.cell], e.move, e.token, e.chance) for e in found])
+        edge_first.append(len(edges))
+
+    for core in cores:
+        for player, known in enumerate(core.own):
+            for k, has in enumerate(known):
+                menu.append(asked.menus(core.menus[has]) if player == core.mover else NOTHING)
+                slot.append(len(edge_first) - 1)
+                place.append(k)
+                add(core, player, core.excursions.get(has, []) if player == core.mover else [])
+                for event in core.events:
+                    add(event.core, player, event.edges[player].get(has, []))
+        event_core += [event.core.number for event in core.events]
+        event_chance += [event.chance for event in core.events]
+        event_first.append(len(event_core))
+        paid_first.append(len(paid))
+        if core.paid is not None:
+            paid.extend(core.paid.reshape(-1, n).tolist())
+    columns = list(zip(*edges, strict=True)) or [(), (), (), ()]
+    arrays = RuleArrays(
+        mover=np.array([core.mover for core in cores], np.int32), event_first=np.array(event_first, np.int32),
+        event_core=np.array(event_core, np.int32), event_chance=np.array(event_chance, np.float64),
+        menu=np.array(menu, np.int32), slot=np.array(slot, np.int64), edge_first=np.array(edge_first, np.int64),
+        edge_cell=np.array(columns[0], np.int32), edge_move=np.array(columns[1], np.int32),
+        edge_token=np.array(columns[2], np.int32), edge_chance=np.array(columns[3], np.float64),
+        below=np.zeros(len(menu), np.int64), place=np.array(place, np.int32),
+        cells=np.array([list(map(len, core.own)) for core in cores], np.int32),
+        paid_first=np.array(paid_first, np.int64), paid=np.array(paid, np.float64).reshape(-1, n),
+    )  # fmt: skip
+    _count_below(arrays)
+    cell = [first_cell[start.number][p] + start.own[p][own[p]] for p in range(n)]
+    return FactoredRules(
+        asked.game.name, asked.game.players, arrays, asked.menus.values(), asked.tokens.values(), start_tokens,
+        tuple(cell),
+    )  # fmt: skip
+
+
+def _count_below(a: RuleArrays) -> None:
+    """Fill in ``below``; what an excursion leads to was found later than where it begins, or is looked at before."""
+    done = np.zeros(len(a.menu), dtype=bool)
+    for root in np.flatnonzero(a.edge_first[a.slot + 1] > a.edge_first[a.slot]).tolist():
+        stack = [root]
+        while stack:
+            q = stack[-1]
+            to = a.edge_cell[a.edge_first[a.slot[q]] : a.edge_first[a.slot[q] + 1]].tolist()
+            waiting = [t for t in to if not done[t]]
+            if waiting:
+                if len(stack) > len(done):
+                    raise GameRuleError("an excursion comes back to where it began")
+                stack += waiting
+                continue
+            a.below[q] = sum(1 + int(a.below[t]) for t in to)
+            done[q] = True
+            stack.pop()

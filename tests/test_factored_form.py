@@ -1,0 +1,285 @@
+"""The factored form: the same figures as the tree's, published counts to the unit, and games no tree can hold."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoset
+from conftest import form_of
+from infoset.base import Observed
+from infoset.compiled import Compiled
+from infoset.errors import GameRuleError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.policies.factored_policy import FactoredPolicy
+from infoset.solvers.metrics import best_behaviour, evaluate_plan
+from infoset.testing import check_game
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.kernels import gradient
+from infoset.tree.plans import random_interior, realisation, uniform
+from infoset.tree.sequence_form import SequenceForm
+
+SMALL = [
+    "dark_hex(rows=2,columns=2)",
+    "dark_hex(rows=2,columns=3)",
+    "dark_hex(rows=2,columns=2,abrupt=true)",
+    "liars_dice(dice_sides=3)",
+    "liars_dice(numdice=2,dice_sides=2)",
+]
+PHANTOM, HEX = "phantom_tic_tac_toe", "dark_hex"
+
+
+@cache
+def rules_of(name: str) -> FactoredRules:
+    return FactoredRules.of(infoset.load(name))
+
+
+def same(tree: SequenceForm, factored: SequenceForm, strategy: np.ndarray) -> np.ndarray:
+    """Behaviour on the tree's sequences as that on the factored form's."""
+    at = {key: k for k, key in enumerate(zip(tree.infoset_player.tolist(), tree.keys, strict=True))}
+    moved = np.ones(factored.num_sequences)
+    for k, key in enumerate(zip(factored.infoset_player.tolist(), factored.keys, strict=True)):
+        here, there = int(factored.arrays.first[k]), int(tree.arrays.first[at[key]])
+        assert factored.actions[k] == tree.actions[at[key]]
+        moved[here : here + len(factored.actions[k])] = strategy[there : there + len(factored.actions[k])]
+    return moved
+
+
+def gradients(form: SequenceForm, plan: np.ndarray) -> np.ndarray:
+    values = np.zeros(form.num_sequences)
+    for player in range(form.num_players):
+        gradient(form.arrays, player, plan, values)
+    return values
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_trees_and_products_give_the_same_figures(name: str) -> None:
+    tree, factored = form_of(name), FactoredForm.of(rules_of(name)).form
+    assert rules_of(name).histories == (tree.num_histories, tree.num_terminals)
+    assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)
+    assert factored.constant_sum == tree.constant_sum
+    for seed in range(3):
+        strategy = random_interior(tree, seed)
+        moved = same(tree, factored, strategy)
+        one, other = realisation(tree, strategy), realisation(factored, moved)
+        assert np.allclose(
+            same(tree, factored, gradients(tree, one))[1:],
+            _inside(factored, gradients(factored, other))[1:],
+            atol=1e-12,
+            rtol=0,
+        )
+        a, b = evaluate_plan(tree, one), evaluate_plan(factored, other)
+        assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12, rtol=0)
+
+
+def _inside(form: SequenceForm, values: np.ndarray) -> np.ndarray:
+    """Empty sequences belong to no information set."""
+    return np.where(form.infoset_of < 0, 1.0, values)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_symmetric_profiles_lose_nothing(name: str) -> None:
+    """The quotient has the same value; uniform play is worth the same in it, and so are the answers to it."""
+    plain, quotient = FactoredForm.of(rules_of(name)), FactoredForm.of(rules_of(name), symmetric=True)
+    assert (quotient.group.order == 2) == name.startswith("dark_hex")
+    assert quotient.form.num_infosets < plain.form.num_infosets or quotient.group.order == 1
+    found = infoset.evaluate(_factored_only(name), "random")
+    exact = evaluate_plan(plain.form, realisation(plain.form, uniform(plain.form)))
+    assert np.allclose(found.values + found.best_response_values, exact.values + exact.best_response_values, atol=1e-12)
+    solved = infoset.solve(name, "pcfr+", iterations=2000, form="factored")
+    assert solved.values[0] == pytest.approx(infoset.solve(name, "lp").values[0], abs=1e-3)
+
+
+def _factored_only(name: str) -> Compiled:
+    """The game with room for no tree."""
+    return Compiled(infoset.load(name), max_histories=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "first", "second"),
+    [(HEX, 9_469_697_760, 1.0, 0.832804), (PHANTOM, 9_829_101_024, 0.953125, 0.6243386)],
+)
+def test_published_counts_and_answers_to_uniform_play(name: str, ends: int, first: float, second: float) -> None:
+    """Rudolph et al. (2025), arXiv 2502.08938: terminal histories; best responses in dark hex 1.0000 and .832804."""
+    compiled = Compiled.of(name)
+    assert compiled.factored_rules.histories[1] == ends
+    found = infoset.evaluate(compiled, "random")
+    assert found.exact
+    assert found.best_response_values == pytest.approx((first, second), abs=1e-6)
+    solution = infoset.solve(compiled, target=0.02)
+    assert solution.method.startswith("dcfr") and solution.notes["form"] == "factored"
+    assert solution.values[0] == pytest.approx({HEX: 1, PHANTOM: 2 / 3}[name], abs=0.03)
+    assert infoset.evaluate(compiled, solution.policy).exploitability == pytest.approx(solution.exploitability)
+
+
+def test_the_winning_profile_of_dark_hex_is_the_current_one(tmp_path: Any) -> None:
+    """Three by two: the first player wins for certain, and what was played last says so long before the average does."""
+    solution = infoset.solve("dark_hex(rows=2,columns=3)", "pcfr+", iterations=2, form="factored")
+    assert solution.notes["profile"] == "current"
+    assert solution.exploitability < 1e-12
+    policy = solution.policy
+    assert isinstance(policy, FactoredPolicy)
+    loaded = FactoredPolicy.load(policy.save(tmp_path / "hex.npz"))
+    assert loaded.made_by == policy.made_by and loaded.num_infosets == policy.num_infosets
+    figures = infoset.evaluate(_factored_only("dark_hex(rows=2,columns=3)"), loaded)
+    assert figures.exploitability == solution.exploitability
+    series = infoset.play_series("dark_hex(rows=2,columns=3)", [loaded_agent(loaded), "random"], games=60)
+    assert next(score.seat_means for score in series.agents)[0] == 1.0
+    with pytest.raises(PolicyError, match="was made for dark_hex"):
+        loaded.on(Compiled.of("kuhn_poker"))
+
+
+def loaded_agent(policy: FactoredPolicy) -> Any:
+    from infoset.match.agents import PolicyAgent
+
+    return PolicyAgent(policy)
+
+
+def test_policies_of_other_kinds_are_asked_everywhere() -> None:
+    """A policy without symmetries, by its chances alone, has the tree's exact figures."""
+    name = "dark_hex(rows=2,columns=3)"
+    tree = form_of(name)
+    policy = infoset.TabularPolicy.from_behaviour(tree, random_interior(tree, 5))
+    mine = infoset.evaluate(tree, policy.plan(tree))
+
+    class Asked:
+        def row(self, player: int, known: Any, legal: Any) -> Any:
+            return policy.row(player, known, legal)
+
+    found = infoset.evaluate(_factored_only(name), Asked(), respond=True)
+    assert np.allclose(found.best_response_values, mine.best_response_values, atol=1e-12)
+    assert isinstance(found.best_response, FactoredPolicy)
+
+
+def test_a_run_is_cut_and_resumed(tmp_path: Any) -> None:
+    whole = infoset.solve(HEX + "(rows=2)", "dcfr", iterations=40, form="factored")
+    infoset.solve(HEX + "(rows=2)", "dcfr", iterations=15, form="factored", out=tmp_path / "run")
+    resumed = infoset.solve(out=tmp_path / "run", resume=True, iterations=40)
+    assert resumed.exploitability == whole.exploitability
+    assert resumed.notes["form"] == "factored"
+
+
+# Random games with random cores
+
+
+class _Fields(NamedTuple):
+    seed: int
+    core: tuple[int, ...]
+    own: tuple[int, int]
+    mover: int
+
+
+class RandomState(NativeState, _Fields):
+    """What a move does is drawn from the core, the move and what its mover has; payoffs from everything."""
+
+    __slots__ = ()
+
+    def draw_number(self, *parts: Any) -> int:
+        return int(np.random.default_rng([self.seed, *[int(part) for part in parts]]).integers(1 << 30))
+
+    @property
+    def lasting(self) -> int:
+        return self.own[self.mover] % 4
+
+    def legal(self, player: int) -> tuple[Any, ...]:
+        if player != self.mover:
+            return ()
+        return tuple(range(1 + self.draw_number(1, len(self.core), self.own[player]) % 3))
+
+    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+        mover, move = self.mover, moves[self.mover]
+        kind = self.draw_number(2, *self.core, mover, move)
+        mine = self.own[mover]
+        seen: list[Any] = [None, None]
+        if kind % 3 == 0 and mine < 3:
+            seen[mover] = "again"
+            own = (mine + 1, self.own[1]) if mover == 0 else (self.own[0], mine + 1)
+            return Observed(self._replace(own=own), tuple(seen))
+        core = (*self.core, kind % 2)
+        if kind % 5 == 0:
+            seen[1 - mover] = kind % 2
+        if len(core) == 4:
+            paid = float(self.draw_number(3, *core, *self.own) % 7 - 3)
+            return Observed(Ended((paid, -paid)), (None, None))
+        return Observed(RandomState(self.seed, core, self.own, 1 - mover), tuple(seen))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+class RandomRules(Rules):
+    def split(self, state: Any) -> Any:
+        return ((state.core, state.mover), state.own) if isinstance(state, RandomState) else None
+
+    def join(self, core: Any, own: Any) -> Any:
+        return RandomState(self.first.state.seed, core[0], own, core[1])  # type: ignore[attr-defined]
+
+
+def random_game(seed: int) -> RandomRules:
+    return RandomRules(f"random {seed}", seats(2), Observed(RandomState(seed, (), (0, 0), 0), (None, None)))
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_random_games_with_random_cores(seed: int) -> None:
+    game = random_game(seed)
+    try:
+        tree = SequenceForm.of(game)
+    except GameRuleError:
+        return  # a player's moves that its information does not tell
+    factored = FactoredForm.of(FactoredRules.of(game)).form
+    strategy = random_interior(tree, seed)
+    a = evaluate_plan(tree, realisation(tree, strategy))
+    b = evaluate_plan(factored, realisation(factored, same(tree, factored, strategy)))
+    assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12)
+    assert FactoredRules.of(game).histories == (tree.num_histories, tree.num_terminals)
+
+
+# What does not factor
+
+
+class LyingRules(RandomRules):
+    """Says that all is the core, but for half of what the second player has."""
+
+    def join(self, core: Any, own: Any) -> Any:
+        return super().join(core, (own[0], 0))
+
+
+def test_a_core_that_is_none_is_found_in_play() -> None:
+    lying = LyingRules("lying", seats(2), Observed(RandomState(7, (), (0, 0), 0), (None, None)))
+    with pytest.raises(GameRuleError, match="join of what split says is not the state"):
+        check_game(lying, plays=200)
+    for name in SMALL:
+        check_game(infoset.load(name), plays=20)
+
+
+def test_what_cannot_be_factored_says_why() -> None:
+    with pytest.raises(UnsupportedGameError, match="kuhn_poker does not say what of its states is a core"):
+        infoset.solve("kuhn_poker", "dcfr", form="factored")
+    with pytest.raises(UnsupportedGameError, match="mccfr samples; form=factored"):
+        infoset.solve("liars_dice", "mccfr", form="factored")
+    with pytest.raises(ParameterError, match="form=folded is not one of tree, factored, sampled"):
+        infoset.solve("liars_dice", "dcfr", form="folded")
+    with pytest.raises(UnsupportedGameError, match="lock names information sets of the tree"):
+        infoset.solve("liars_dice", "dcfr", form="factored", lock={"P1": "random"})
+    form = FactoredForm.of(rules_of("dark_hex(rows=2,columns=2)")).form
+    with pytest.raises(UnsupportedGameError, match="needs every history"):
+        form.terminals()
+
+
+def test_answers_to_uniform_play_gain_what_is_said() -> None:
+    factored = FactoredForm.of(rules_of("liars_dice(dice_sides=3)"))
+    plan = realisation(factored.form, uniform(factored.form))
+    best = realisation(factored.form, best_behaviour(factored.form, plan))
+    for player in range(2):
+        own = factored.form.player_sequences(player)
+        mixed = plan.copy()
+        mixed[own] = best[own]
+        found = evaluate_plan(factored.form, mixed).values[player]
+        assert found == pytest.approx(evaluate_plan(factored.form, plan).best_response_values[player], abs=1e-12)
