@@ -168,6 +168,14 @@ def test_a_run_is_cut_and_resumed(tmp_path: Any) -> None:
 # Random games with random cores
 
 
+def test_a_game_in_which_nobody_is_paid() -> None:
+    """No block is left then; what is not there is not read."""
+    game = UnpaidRules("unpaid", seats(2), Observed(RandomState(3, (), (0, 0), 0), (None, None)))
+    form = FactoredForm.of(FactoredRules.of(game)).form
+    assert form.arrays.factored
+    assert evaluate_plan(form, realisation(form, uniform(form))).values == (0, 0)
+
+
 class _Fields(NamedTuple):
     seed: int
     core: tuple[int, ...]
@@ -223,6 +231,24 @@ class RandomRules(Rules):
 
 def random_game(seed: int) -> RandomRules:
     return RandomRules(f"random {seed}", seats(2), Observed(RandomState(seed, (), (0, 0), 0), (None, None)))
+
+
+class UnpaidRules(RandomRules):
+    """An end at which nothing is paid, whatever was drawn."""
+
+    def split(self, state: Any) -> Any:
+        return ("end", ((), ())) if isinstance(state, Ended) else super().split(state)
+
+    def join(self, core: Any, own: Any) -> Any:
+        return UnpaidState(*super().join(core, own))
+
+
+class UnpaidState(RandomState):
+    __slots__ = ()
+
+    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+        step = super().play_unchecked(moves, nature)
+        return Observed(Ended((0.0, 0.0)), (None, None)) if isinstance(step.state, Ended) else step
 
 
 @given(st.integers(0, 10_000))

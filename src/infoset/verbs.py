@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
-from infoset.evaluation import What, check_what, tabulated
+from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
 from infoset.policies.saved import load_policy, policy_file
@@ -79,7 +79,7 @@ def show(
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
     kuhn_poker
     """
-    from infoset.view.text import policy_text, summary_text, tree_text
+    from infoset.view.text import factored_text, policy_text, summary_text, tree_text
 
     for file in (svg, pdf):
         if file is not None:
@@ -87,6 +87,8 @@ def show(
     if isinstance(what, str):
         what = check_what(what)
     compiled = Compiled.of(game, max_histories)
+    if compiled.factors and svg is None and pdf is None and compiled.histories > compiled.limit:
+        return factored_text(compiled.factored, None if what is None else policy_of(what, compiled))
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree
     text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)

@@ -24,7 +24,7 @@ class _Fields(NamedTuple):
 
 
 class DiceState(NativeState, _Fields):
-    """The dice, each hand in order, and the last bid; a bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
+    """The dice, hands in order, and the last bid; a bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
 
     __slots__ = ()
 

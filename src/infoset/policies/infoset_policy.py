@@ -8,7 +8,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
-from infoset.tree.walk import Walk, canonical, element_of, everything, state_of, view_of
+from infoset.tree.walk import Walk, canonical, element_of, everything, measure_depths, state_of, view_of
 
 UNKNOWN = -1  # a state that was never met, and all behind it
 NO_ROW = -1  # of a state without a choice, or one that nothing is known of
@@ -86,14 +86,6 @@ def _breadth_first(parent: IntArray | LongArray, token: IntArray) -> tuple[LongA
         order[begin:end] = level
         number[level] = np.arange(begin, end)
     return order, number
-
-
-@kernel
-def measure_depths(parent, depth):
-    """How many tokens a state is away from the start; parents come before their children."""
-    for k in range(len(parent)):
-        if parent[k] >= 0:
-            depth[k] = depth[parent[k]] + 1
 
 
 @inline_kernel

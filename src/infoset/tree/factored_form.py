@@ -30,7 +30,7 @@ from infoset.tree.factored_symmetry import find_symmetry, no_symmetry
 from infoset.tree.graph import NO_TOKEN, TERMINAL
 from infoset.tree.sequence_form import CONSTANT_SUM_TOLERANCE, FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
+from infoset.tree.walk import canonical, everything, find_owners, measure_depths, same_orbit, still_fixing
 
 NO_ROW = -1
 DONE, MORE, BROKEN = range(3)
@@ -534,12 +534,13 @@ def walk_paths(r, group, rank, image, s, stack, out, counters, need, whole, wide
 
 
 def _ranks(tokens: list[Token]) -> IntArray:
-    """(T + 1,) the number of each token among those with its move; behind them the largest of these."""
-    met: dict[Action | None, int] = {}
+    """(T + 1,) the number of each token with a move among those with that move; behind them the largest of these."""
+    met: dict[Action, int] = {}
     ranks = []
     for move, _ in tokens:
-        ranks.append(met.get(move, 0))
-        met[move] = ranks[-1] + 1
+        ranks.append(0 if move is None else met.get(move, 0))
+        if move is not None:
+            met[move] = ranks[-1] + 1
     return np.array([*ranks, max(ranks, default=0)], dtype=np.int32)
 
 
@@ -641,6 +642,17 @@ class FactoredForm:
         for state in np.flatnonzero(self.states.first[: self.num_states] != NO_ROW).tolist():
             yield state, _known(start, tokens, parent, token, state)
 
+    def first_infosets(self, player: int, most: int) -> list[tuple[InformationState, tuple[Action, ...]]]:
+        """What ``player`` knows at so many of its information sets, and its moves; those with the fewest tokens."""
+        s, count = self.states, self.num_states
+        depth = np.zeros(count, dtype=np.int32)
+        measure_depths(s.parent[:count], depth)
+        mine = np.flatnonzero((s.first[:count] != NO_ROW) & (self.owner == player))
+        mine = mine[np.argsort(depth[mine], kind="stable")][:most]
+        parent, token = s.parent.tolist(), s.token.tolist()
+        known = [_known(_start(self.rules), self.rules.tokens, parent, token, state) for state in mine.tolist()]
+        return [(one, self.rules.menus[menu]) for one, menu in zip(known, s.menu[mine].tolist(), strict=True)]
+
     @cached_property
     def owner(self) -> IntArray:
         """(states,) whose information state it is."""
@@ -733,11 +745,3 @@ def _known(
 
 def _index(array: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(array, dtype=np.uint32)
-
-
-@kernel
-@borrowing
-def find_owners(parent, owner):
-    """Whose states they are; parents come before their children."""
-    for k in range(len(parent)):
-        owner[k] = k if parent[k] < 0 else owner[parent[k]]

@@ -46,6 +46,8 @@ def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: Floa
     """``gradient`` where payoffs stand in blocks: one number for each own list, from sums over the others' lists."""
     n = a.blocks.shape[0]
     values[a.sequences[player] : a.sequences[player + 1]] = 0.0
+    if a.blocks.shape[1] == 1:  # nobody is ever paid
+        return
     sums = np.empty((n, np.int64((a.blocks[:, 1:] - a.blocks[:, :-1]).max())))
     for b in range(a.blocks.shape[1] - 1):
         for p in range(n):
@@ -67,7 +69,7 @@ def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: Floa
 def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
     """values[q] = sum over the rows that end q of payoff * product of the others' realisation weights."""
     n = a.rows.shape[0]
-    if a.blocks.shape[1] > 1:
+    if a.rows.shape[1] == 0:
         factored_gradient(a, player, plan, values)
         return
     begin = a.sequences[player]

@@ -39,7 +39,7 @@ class FormArrays(NamedTuple):
     first: IndexArray  # (I,) first sequence of each information set
     size: IndexArray  # (I,) number of moves
     parent: IndexArray  # (I,) the sequence that leads to the set
-    rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence
+    rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence; (n, 0) where payoffs stand in blocks
     others: IndexArray  # (n, n - 1, T) the other players' sequences; for one player its own empty one, (1, 1, T)
     payoffs: FloatArray  # (n, T) payoff times the probability of chance
     blocks: IndexArray  # (n, B + 1) numbers of lists
@@ -53,7 +53,7 @@ class FormArrays(NamedTuple):
     @property
     def factored(self) -> bool:
         """Whether all payoffs stand in blocks."""
-        return bool(self.blocks.shape[1] > 1)
+        return bool(self.rows.shape[1] == 0)
 
 
 def no_blocks(n: int) -> dict[str, Any]:

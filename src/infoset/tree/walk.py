@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray
-from infoset.jit import borrowing, inline_kernel, inner_kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.tree.graph import GameGraph
 from infoset.tree.symmetry import Group, Symmetry, no_symmetry
 
@@ -135,3 +135,20 @@ def everything(group: Group) -> int:
     """The elements that leave the start as it is: all of them, as a word."""
     word = (1 << group.order) - 1
     return word - (1 << 64) if group.order == 64 else word
+
+
+@kernel
+@borrowing
+def measure_depths(parent, depth):
+    """How many tokens a state is away from the start; parents come before their children."""
+    for k in range(len(parent)):
+        if parent[k] >= 0:
+            depth[k] = depth[parent[k]] + 1
+
+
+@kernel
+@borrowing
+def find_owners(parent, owner):
+    """Whose states they are, -1 being the parent of those where players start; parents come before their children."""
+    for k in range(len(parent)):
+        owner[k] = k if parent[k] < 0 else owner[parent[k]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from infoset.names import move_words
+from infoset.base import Policy
+from infoset.names import move_words, policy_key
 from infoset.policies.tabular import TabularPolicy
+from infoset.tree.factored_form import FactoredForm
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.sequence_form import SequenceForm
@@ -121,9 +123,43 @@ def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
             lines.append(form.players[player])
             last = player
         row = policy.probabilities(player, key)
-        shown_moves = [a for a in actions if len(actions) <= MANY_MOVES or row.get(a, 0.0) >= NEGLIGIBLE]
-        cells = "   ".join(f"{a} {row.get(a, 0.0):.3f} {_bar(row.get(a, 0.0))}" for a in shown_moves)
-        lines.append(f"  {key:<{width}}  {cells}".rstrip())
+        lines.append(_row_text(key, width, actions, [row.get(action, 0.0) for action in actions]))
+    return "\n".join(lines)
+
+
+def _row_text(key: str, width: int, actions: Sequence[str], row: Sequence[float]) -> str:
+    """An information set with the moves that are played there."""
+    shown = [(a, p) for a, p in zip(actions, row, strict=True) if len(actions) <= MANY_MOVES or p >= NEGLIGIBLE]
+    cells = "   ".join(f"{a} {p:.3f} {_bar(p)}" for a, p in shown)
+    return f"  {key:<{width}}  {cells}".rstrip()
+
+
+def factored_text(factored: FactoredForm, policy: Policy | None = None) -> str:
+    """A game whose histories are not listed: its size, and the first information sets where a policy is given."""
+    rules, form = factored.rules, factored.form
+    histories, ends = rules.histories
+    per_player = [f"{name} {len(form.player_infosets(p)):,}" for p, name in enumerate(rules.players)]
+    order = factored.group.order
+    alike = f"; of those that {order} symmetries make equal one is counted" if order > 1 else ""
+    lines = [
+        rules.name,
+        f"players            {', '.join(rules.players)}",
+        f"histories          {histories:,.0f} ({ends:,.0f} ends), in factored form",
+        f"cores              {len(rules.arrays.mover):,}, with what players may have there {len(rules.arrays.menu):,}",
+        f"information sets   {form.num_infosets:,} with a choice ({', '.join(per_player)}){alike}",
+        f"form               {form.nbytes / 1e6:,.0f} MB",
+        "",
+    ]
+    if policy is None:
+        return "\n".join([*lines, f"({histories:,.0f} histories: too many to draw as a tree)"])
+    for player, name in enumerate(rules.players):
+        lines.append(name)
+        shown = factored.first_infosets(player, MAX_ROWS // len(rules.players))
+        keys = [policy_key(known, "") for known, _ in shown]
+        for key, (known, menu) in zip(keys, shown, strict=True):
+            row = policy.row(player, known, menu) or [1 / len(menu)] * len(menu)
+            lines.append(_row_text(key, max(map(len, keys)), move_words(menu), row))
+        lines.append(f"… {len(form.player_infosets(player)) - len(shown):,} more information sets")
     return "\n".join(lines)
 
 

@@ -129,14 +129,6 @@ def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
             behaviour[k] = share if weights[k] >= bar else 0.0
 
 
-@kernel
-@borrowing
-def find_owners(parent, owner):
-    """Whose states they are; parents come before their children."""
-    for k in range(len(parent)):
-        owner[k] = k if parent[k] < 0 else owner[parent[k]]
-
-
 def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
     """The player whose state it is, and the tokens on the way to it."""
     tokens = []

@@ -14,10 +14,10 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, inner_kernel, kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
-from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row, find_owners, path_to
+from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row, path_to
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
+from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, find_owners, state_of, view_of
 
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 """The chances of the moves of a menu, by the player's number, the tokens that it has met, and the menu's number."""
