@@ -118,6 +118,7 @@ papers: $(VENV)/test
 	$(BIN)/python papers/progressive_hiding.py
 
 papers-long: $(VENV)/test
+	$(BIN)/python papers/solved.py
 	$(BIN)/python papers/pessimistic_search.py
 	$(BIN)/python papers/pommerman_competition.py
 	$(BIN)/python papers/pommerman_free_for_all.py

@@ -113,7 +113,7 @@ def test_published_counts_and_answers_to_uniform_play(name: str, ends: int, firs
     assert found.exact
     assert found.best_response_values == pytest.approx((first, second), abs=1e-6)
     solution = infoset.solve(compiled, target=0.02)
-    assert solution.method.startswith("dcfr") and solution.notes["form"] == "factored"
+    assert solution.method.startswith("pdcfr+") and solution.notes["form"] == "factored"
     assert solution.values[0] == pytest.approx({HEX: 1, PHANTOM: 2 / 3}[name], abs=0.03)
     assert infoset.evaluate(compiled, solution.policy).exploitability == pytest.approx(solution.exploitability)
 

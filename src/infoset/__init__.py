@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from infoset.base import (
         Action,
         Agent,
+        Factored,
         Game,
         InformationMap,
         JointMove,
@@ -80,6 +81,7 @@ _HOME = {
     "Annealing": "solvers.teams.annealing",
     "Ended": "games.rules",
     "Evaluation": "solvers.metrics",
+    "Factored": "base",
     "Game": "base",
     "GameTree": "tree.game_tree",
     "HiddenGame": "solvers.teams.hidden_game",
@@ -157,6 +159,7 @@ __all__ = [
     "Annealing",
     "Ended",
     "Evaluation",
+    "Factored",
     "Game",
     "GameTree",
     "HiddenGame",

@@ -324,6 +324,13 @@ class Factored(Protocol):
     What a player has to itself is nothing to the others: whether a move is on offer and what it does depends on the
     core and on what its mover has; what somebody sees of it, on the core, the move and what that one has.  Then the
     histories of one core are a product, which the factored form never multiplies out (``tree.factored_form``).
+
+    >>> game = infoset.load("liars_dice")
+    >>> isinstance(game, infoset.Factored), isinstance(infoset.load("kuhn_poker"), infoset.Factored)
+    (True, False)
+    >>> rolled = game.start().state.play((None, None), 3).state.play((None, None), 5).state
+    >>> game.split(rolled)                                     # two dice fell, no bid yet, the first player's turn
+    ((2, -1, 0), ((3,), (5,)))
     """
 
     def split(self, state: Any) -> tuple[Hashable, tuple[Hashable, ...]] | None:

@@ -81,9 +81,9 @@ def _factored(compiled: Compiled, options: Options) -> Choice | str:
     histories, _ = compiled.factored_rules.histories
     if options.form is None and histories <= min(compiled.limit, FEW_HISTORIES):
         return ""
-    if not _takes("dcfr", options) or options.lock:
+    if not _takes("pdcfr+", options) or options.lock:
         return f"the factored form takes no {_given(options)}"
-    return _chosen("dcfr", options, f"{histories:,.4g} histories are products of what each player knows: factored form")
+    return _chosen("pdcfr+", options, f"{histories:,.4g} histories are products of what each player knows: factored form")
 
 
 def _given(options: Options) -> str:

@@ -31,6 +31,7 @@ from infoset.tree.graph import NO_TOKEN, TERMINAL
 from infoset.tree.sequence_form import CONSTANT_SUM_TOLERANCE, FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import canonical, everything, find_owners, measure_depths, same_orbit, still_fixing
+from infoset.warm_up import ready
 
 NO_ROW = -1
 DONE, MORE, BROKEN = range(3)
@@ -666,6 +667,7 @@ class FactoredForm:
 
         Raises ``BudgetError`` where what comes out does not fit.
         """
+        ready("factored")
         group, image = find_symmetry(rules) if symmetric else no_symmetry(rules)
         walked = _Walked(rules, group, image, progress)
         with signs.during("walking the paths of the factored form"):

@@ -8,6 +8,7 @@ each cell of one player beside one of everybody else's.
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, Factored, FloatArray, Game, IntArray, LongArray, State, Token, own_token
+from infoset.base import Action, Factored, FloatArray, Game, IntArray, LongArray, Observed, State, Token, own_token
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
 
@@ -175,6 +176,7 @@ class _Asked:
         self.cores: dict[Hashable, _Core] = {}
         self.todo: deque[Hashable] = deque()
         self.count = 0
+        self.silent = (NO_TOKEN,) * self.n
 
     def rules(self) -> FactoredRules:
         first = self.game.start()
@@ -182,6 +184,17 @@ class _Asked:
             raise UnsupportedGameError(f"{self.game.name} is over at its start")
         core, own = self.game.split(first.state)
         self._arrive(core, own)
+        collecting = gc.isenabled()
+        gc.disable()  # which would look at a million new objects again and again
+        try:
+            self._look_everywhere()
+        finally:
+            if collecting:
+                gc.enable()
+        seen = [self._token(None, first.observation(p)) for p in range(self.n)]
+        return _arrays(self, self.cores[core], own, tuple(seen))
+
+    def _look_everywhere(self) -> None:
         looked = 0
         while self.todo:
             found = self.todo.popleft()
@@ -189,8 +202,6 @@ class _Asked:
             looked += 1
             if self.progress is not None and looked % CORES_A_REPORT == 0:
                 self.progress(self.count)
-        seen = [self._token(None, first.observation(p)) for p in range(self.n)]
-        return _arrays(self, self.cores[core], own, tuple(seen))
 
     def _token(self, move: Action | None, observation: Any) -> int:
         token = own_token(move, observation)
@@ -244,7 +255,11 @@ class _Asked:
         if step.state.terminal:
             paid = tuple(map(float, step.state.returns()))
             return _Result(None, (), (), paid, self.game.split(step.state) is not None)
-        tokens = tuple([self._token(moves[p], step.observation(p)) for p in range(self.n)])
+        seen = step.observations if type(step) is Observed else tuple(map(step.observation, range(self.n)))
+        tokens = self.silent
+        for p in range(self.n):
+            if p == player or seen[p] is not None:
+                tokens = (*tokens[:p], self._token(moves[p], seen[p]), *tokens[p + 1 :])
         core, own = self.game.split(step.state)
         return _Result(core, own, tokens, None)
 
