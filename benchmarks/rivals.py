@@ -110,6 +110,7 @@ PAIRS = {
     "breakthrough": Pair("gdl:breakthrough", "breakthrough", moved),
     "hex": Pair("gdl:hex", "hex(board_size=5)", placed),
     "phantom_ttt": Pair("openspiel:phantom_ttt", "phantom_ttt"),
+    "phantom_tic_tac_toe": Pair("phantom_tic_tac_toe", "phantom_ttt"),
     "latent_tic_tac_toe": Pair("gdl:latent_tic_tac_toe", "phantom_ttt(obstype=reveal-numturns)", marked),
     "dark_hex": Pair("gdl:dark_hex", DARK_HEX, placed),
     "liars_dice": Pair("liars_dice", "liars_dice"),

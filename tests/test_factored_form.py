@@ -14,7 +14,7 @@ import infoset
 from conftest import form_of
 from infoset.base import Observed
 from infoset.compiled import Compiled
-from infoset.errors import GameRuleError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.solvers.metrics import best_behaviour, evaluate_plan
@@ -61,7 +61,7 @@ def gradients(form: SequenceForm, plan: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", SMALL)
 def test_trees_and_products_give_the_same_figures(name: str) -> None:
     tree, factored = form_of(name), FactoredForm.of(rules_of(name)).form
-    assert rules_of(name).histories == (tree.num_histories, tree.num_terminals)
+    assert rules_of(name).sizes[:2] == (tree.num_histories, tree.num_terminals)
     assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)
     assert factored.constant_sum == tree.constant_sum
     for seed in range(3):
@@ -108,7 +108,7 @@ def _factored_only(name: str) -> Compiled:
 def test_published_counts_and_answers_to_uniform_play(name: str, ends: int, first: float, second: float) -> None:
     """Rudolph et al. (2025), arXiv 2502.08938: terminal histories; best responses in dark hex 1.0000 and .832804."""
     compiled = Compiled.of(name)
-    assert compiled.factored_rules.histories[1] == ends
+    assert compiled.factored_rules.sizes.ends == ends
     found = infoset.evaluate(compiled, "random")
     assert found.exact
     assert found.best_response_values == pytest.approx((first, second), abs=1e-6)
@@ -264,7 +264,7 @@ def test_random_games_with_random_cores(seed: int) -> None:
     a = evaluate_plan(tree, realisation(tree, strategy))
     b = evaluate_plan(factored, realisation(factored, same(tree, factored, strategy)))
     assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12)
-    assert FactoredRules.of(game).histories == (tree.num_histories, tree.num_terminals)
+    assert FactoredRules.of(game).sizes[:2] == (tree.num_histories, tree.num_terminals)
 
 
 # What does not factor
@@ -285,7 +285,7 @@ def test_a_core_that_is_none_is_found_in_play() -> None:
         check_game(infoset.load(name), plays=20)
 
 
-def test_what_cannot_be_factored_says_why() -> None:
+def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedGameError, match="kuhn_poker does not say what of its states is a core"):
         infoset.solve("kuhn_poker", "dcfr", form="factored")
     with pytest.raises(UnsupportedGameError, match="mccfr samples; form=factored"):
@@ -294,6 +294,15 @@ def test_what_cannot_be_factored_says_why() -> None:
         infoset.solve("liars_dice", "dcfr", form="folded")
     with pytest.raises(UnsupportedGameError, match="lock names information sets of the tree"):
         infoset.solve("liars_dice", "dcfr", form="factored", lock={"P1": "random"})
+    rules = rules_of("dark_hex(rows=2,columns=3)")
+    assert rules.sizes.entries == len(FactoredForm.of(rules).form.arrays.entries)
+    monkeypatch.setattr("infoset.tree.factored_form.free_memory", lambda: 10_000)
+    with pytest.raises(
+        BudgetError,
+        match=r"dark_hex.rows=2. has 104,229 histories, and the lists of its factored form some 10,420 entries",
+    ):
+        FactoredForm.of(rules)
+    monkeypatch.undo()
     form = FactoredForm.of(rules_of("dark_hex(rows=2,columns=2)")).form
     with pytest.raises(UnsupportedGameError, match="needs every history"):
         form.terminals()

@@ -184,7 +184,15 @@ def test_every_method_solves_or_refuses_every_kind_of_game(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_option_is_used_or_refused(method: str) -> None:
-    values = {"iterations": 3, "target": 0.5, "seconds": 1.0, "start": "random", "runs": 2, "lock": {"P1": {}}, "form": "tree"}
+    values = {
+        "iterations": 3,
+        "target": 0.5,
+        "seconds": 1.0,
+        "start": "random",
+        "runs": 2,
+        "lock": {"P1": {}},
+        "form": "tree",
+    }
     assert set(values) == set(OPTIONS)
     chosen = parse_method(method)
     for name, value in values.items():

@@ -90,7 +90,7 @@ class Compiled:
     def histories(self) -> float:
         """How many there are, counted on the graph, or by the factored rules where the game has them."""
         if "graph" not in self.__dict__ and self.factors:
-            return self.factored_rules.histories[0]
+            return self.factored_rules.sizes.histories
         return self.graph.count_histories()
 
     @property

@@ -11,6 +11,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
 from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options, parse_method
 from infoset.solvers.work import Limits, Work
+from infoset.tree.graph import CHANCE
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
@@ -78,12 +79,14 @@ def _factored(compiled: Compiled, options: Options) -> Choice | str:
     """Histories that are products are not listed."""
     if not compiled.factors or compiled.made_whole:
         return "" if options.form is None else f"{compiled.name} does not say what of its states is a core"
-    histories, _ = compiled.factored_rules.histories
+    histories = compiled.factored_rules.sizes.histories
     if options.form is None and histories <= min(compiled.limit, FEW_HISTORIES):
         return ""
     if not _takes("pdcfr+", options) or options.lock:
         return f"the factored form takes no {_given(options)}"
-    return _chosen("pdcfr+", options, f"{histories:,.4g} histories are products of what each player knows: factored form")
+    return _chosen(
+        "pdcfr+", options, f"{histories:,.4g} histories are products of what each player knows: factored form"
+    )
 
 
 def _given(options: Options) -> str:

@@ -21,13 +21,13 @@ import numpy.typing as npt
 
 from infoset import signs
 from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray, Token
-from infoset.errors import GameRuleError
+from infoset.errors import BudgetError, GameRuleError
 from infoset.interning import EMPTY, SPARE, find_slot, longer, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import move_words, policy_key
 from infoset.tree.factored_rules import NOTHING, FactoredRules
 from infoset.tree.factored_symmetry import find_symmetry, no_symmetry
-from infoset.tree.graph import NO_TOKEN, TERMINAL
+from infoset.tree.graph import NO_TOKEN, TERMINAL, free_memory
 from infoset.tree.sequence_form import CONSTANT_SUM_TOLERANCE, FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import canonical, everything, find_owners, measure_depths, same_orbit, still_fixing
@@ -38,6 +38,7 @@ DONE, MORE, BROKEN = range(3)
 CORE, PLACE, PHASE, FIXING, LISTS = range(5)  # of a frame; from LISTS on where each player's list begins and ends
 EXTEND, PAY, LEAD = range(3)  # phases
 DEPTH, TOP, BLOCKS, TERMS = range(4)  # counters
+BYTES_AN_ENTRY = 24  # twice what it takes, for arrays that grow; information states are fewer
 STATES, HASHED, PLACES, SEQUENCES = range(4)  # of ``filled``; the last are each player's
 ROOM_STATES, ROOM_PLACES, ROOM_STACK, ROOM_FRAMES, ROOM_TERMS, ROOM_LISTS, ROOM_ENTRIES = range(7)
 BYTES_AN_ENTRY, BYTES_A_STATE = 12, 60
@@ -534,6 +535,17 @@ def walk_paths(r, group, rank, image, s, stack, out, counters, need, whole, wide
     return DONE
 
 
+def _check_room(rules: FactoredRules, order: int) -> None:
+    """Raise ``BudgetError`` before memory is taken that is not there."""
+    entries, free = rules.sizes.entries / order, free_memory()
+    if (needed := entries * BYTES_AN_ENTRY) > free:
+        alike = f" over {order} symmetries" if order > 1 else ""
+        raise BudgetError(
+            f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form some "
+            f"{entries:,.0f} entries{alike}: {needed / 2**30:,.1f} GiB, where {free / 2**30:,.1f} GiB are free"
+        )
+
+
 def _ranks(tokens: list[Token]) -> IntArray:
     """(T + 1,) the number of each token with a move among those with that move; behind them the largest of these."""
     met: dict[Action, int] = {}
@@ -669,6 +681,7 @@ class FactoredForm:
         """
         ready("factored")
         group, image = find_symmetry(rules) if symmetric else no_symmetry(rules)
+        _check_room(rules, group.order)
         walked = _Walked(rules, group, image, progress)
         with signs.during("walking the paths of the factored form"):
             walked.run()

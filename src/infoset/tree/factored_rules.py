@@ -55,6 +55,17 @@ class RuleArrays(NamedTuple):
     paid: FloatArray  # (…, n) of every joint cell of an end, the last player's running fastest
 
 
+class Sizes(NamedTuple):
+    """How many histories a game has, how many of them are ends, and how long the lists of its form are together.
+
+    What nature deals apart from everybody is counted with all the ways in which it comes to the same.
+    """
+
+    histories: float
+    ends: float
+    entries: float
+
+
 @dataclass(frozen=True, eq=False)
 class FactoredRules:
     """``arrays``, and what their numbers of menus and tokens stand for.
@@ -80,28 +91,47 @@ class FactoredRules:
         return (np.cumsum(sizes) - sizes).reshape(self.arrays.cells.shape)
 
     @cached_property
-    def histories(self) -> tuple[float, float]:
-        """How many histories there are, and how many of them are ends; counted, not listed.
+    def sizes(self) -> Sizes:
+        """How large the game is, and its form without symmetries; counted, not listed.
 
-        >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).histories
-        (441.0, 216.0)
+        >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).sizes
+        Sizes(histories=441.0, ends=216.0, entries=152.0)
         """
         r, n = self.arrays, len(self.players)
         ways: list[Any] = [np.zeros(shape) for shape in r.cells.tolist()]
-        ways[0][tuple(cell - int(first) for cell, first in zip(self.start_cells, self.first_cell[0], strict=True))] = 1
-        total = ends = 0.0
+        lists: list[Any] = [[np.zeros(size) for size in shape] for shape in r.cells.tolist()]
+        begin = tuple([cell - int(first) for cell, first in zip(self.start_cells, self.first_cell[0], strict=True)])
+        ways[0][begin] = 1
+        for p in range(n):
+            lists[0][p][begin[p]] = 1
+        total = ends = entries = 0.0
         for c in topological(r.event_first, r.event_core)[0].tolist():
-            here, ways[c] = ways[c], None
+            (here, mine), ways[c], lists[c] = (ways[c], lists[c]), None, None
             if r.mover[c] >= 0:
                 self._count_excursions(c, np.moveaxis(here, r.mover[c], 0))
+                self._count_excursions(c, mine[r.mover[c]])
             total += here.sum()
             ends += here.sum() if r.mover[c] == TERMINAL else 0.0
+            whole = np.zeros(n)
             for place, event in enumerate(range(r.event_first[c], r.event_first[c + 1]), 1):
                 after, to = here, int(r.event_core[event])
                 for p in range(n):
-                    after = np.tensordot(after, self._led(c, p, place, to), axes=(0, 0))  # turns the axes once round
+                    led = self._led(c, p, place, to)
+                    after = np.tensordot(after, led, axes=(0, 0))  # turns the axes once round
+                    if r.mover[to] != TERMINAL:
+                        lists[to][p] += mine[p] @ led
+                    elif p == r.mover[c] or r.cells[to, p] > 1:
+                        entries += float((mine[p] @ led).sum()) * self._pays(to)
+                    else:
+                        whole[p] = max(whole[p], mine[p].sum() * self._pays(to))
                 ways[to] += after
-        return float(total), float(ends)
+            entries += whole.sum()
+        return Sizes(float(total), float(ends), float(entries))
+
+    def _pays(self, end: int) -> bool:
+        """Whether an end ever pays anybody anything."""
+        first = int(self.arrays.paid_first[end])
+        return bool(self.arrays.paid[first : first + int(self.arrays.cells[end].prod())].any())
 
     def _count_excursions(self, core: int, ways: FloatArray) -> None:
         """Add to the histories of each of the mover's cells, along the first axis, those that come by excursions."""

@@ -137,7 +137,7 @@ def _row_text(key: str, width: int, actions: Sequence[str], row: Sequence[float]
 def factored_text(factored: FactoredForm, policy: Policy | None = None) -> str:
     """A game whose histories are not listed: its size, and the first information sets where a policy is given."""
     rules, form = factored.rules, factored.form
-    histories, ends = rules.histories
+    histories, ends, _ = rules.sizes
     per_player = [f"{name} {len(form.player_infosets(p)):,}" for p, name in enumerate(rules.players)]
     order = factored.group.order
     alike = f"; of those that {order} symmetries make equal one is counted" if order > 1 else ""
