@@ -245,9 +245,9 @@ def page(found: list[Measured]) -> str:
     return f"""# Solved, not learned
 
 Rudolph et al. 2025, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*
-([arXiv 2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 hours of processors on five games whose
-histories are too many to list, because exact exploitability can still be had there. So can the solution. This page is
-written by `papers/solved.py`, numbers and pictures included: each game is solved on one core, every figure is exact.
+([arXiv 2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 hours of processors on five games
+whose histories are too many to list, because exact exploitability can still be had there. So can the solution. This page
+is written by `papers/solved.py`, numbers and pictures included: each game is solved on one core, every figure is exact.
 
 ```console
 $ infoset solve phantom_tic_tac_toe --target 1e-4 --out runs/phantom
@@ -274,8 +274,8 @@ graphics card (nashbench).
 ## What comes out
 
 [PDCFR+](../solvers/pdcfr-plus.md) where nature deals nothing, else [DCFR](../solvers/dcfr.md), as `infoset solve` takes
-them by itself. The average and the current profile are both evaluated, and the better one is kept; "current" below is the
-last iterate. Exploitability is the mean of both players' gains. Seconds are the method's own.
+them by itself. The average and the current profile are both evaluated, and the better one is kept; "current" below is
+the last iterate. Exploitability is the mean of both players' gains. Seconds are the method's own.
 
 {results(found)}
 
@@ -289,9 +289,9 @@ two corners beside it. Where the other player tries first is a mixture.
 
 ## What does not factor as well
 
-In the *abrupt* variants a failed try costs the move, so that both players know how many tries there were: the core has
-to keep count, and lists are short. These games are counted here, and not solved: the lists of the first have .64
-thousand million entries over its symmetries.
+In the *abrupt* variants a failed try costs the move, so that both players know how many tries there were. The core has
+to keep count of them, and leaves each player few sequences that go with it: lists save little. These games are counted
+here, to the unit as in the paper, and not solved; `infoset solve` says so before it takes memory.
 
 {abrupt()}
 """

@@ -299,7 +299,7 @@ def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("infoset.tree.factored_form.free_memory", lambda: 10_000)
     with pytest.raises(
         BudgetError,
-        match=r"dark_hex.rows=2. has 104,229 histories, and the lists of its factored form some 10,420 entries",
+        match=r"dark_hex.rows=2. has 104,229 histories, and the lists of its factored form up to 10,420 entries",
     ):
         FactoredForm.of(rules)
     monkeypatch.undo()

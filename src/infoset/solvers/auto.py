@@ -82,11 +82,12 @@ def _factored(compiled: Compiled, options: Options) -> Choice | str:
     histories = compiled.factored_rules.sizes.histories
     if options.form is None and histories <= min(compiled.limit, FEW_HISTORIES):
         return ""
-    if not _takes("pdcfr+", options) or options.lock:
+    dealt = bool((compiled.factored_rules.arrays.mover == CHANCE).any())
+    name = "dcfr" if dealt else "pdcfr+"  # prediction pays where nature deals nothing (Farina, Kroer & Sandholm 2021)
+    if not _takes(name, options) or options.lock:
         return f"the factored form takes no {_given(options)}"
-    return _chosen(
-        "pdcfr+", options, f"{histories:,.4g} histories are products of what each player knows: factored form"
-    )
+    why = f"{histories:,.4g} histories are products of what each player knows: factored form"
+    return _chosen(name, options, why)
 
 
 def _given(options: Options) -> str:

@@ -541,7 +541,7 @@ def _check_room(rules: FactoredRules, order: int) -> None:
     if (needed := entries * BYTES_AN_ENTRY) > free:
         alike = f" over {order} symmetries" if order > 1 else ""
         raise BudgetError(
-            f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form some "
+            f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form up to "
             f"{entries:,.0f} entries{alike}: {needed / 2**30:,.1f} GiB, where {free / 2**30:,.1f} GiB are free"
         )
 

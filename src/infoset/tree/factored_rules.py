@@ -56,9 +56,10 @@ class RuleArrays(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """How many histories a game has, how many of them are ends, and how long the lists of its form are together.
+    """How many histories a game has, how many of them are ends, and how long its form's lists are together at most.
 
-    What nature deals apart from everybody is counted with all the ways in which it comes to the same.
+    They are shorter where paths end because some player could not have been on them, and where nature's answers come to
+    the same.
     """
 
     histories: float
@@ -126,7 +127,7 @@ class FactoredRules:
                         whole[p] = max(whole[p], mine[p].sum() * self._pays(to))
                 ways[to] += after
             entries += whole.sum()
-        return Sizes(float(total), float(ends), float(entries))
+        return Sizes(float(total), float(ends), min(float(entries), n * float(ends)))
 
     def _pays(self, end: int) -> bool:
         """Whether an end ever pays anybody anything."""
