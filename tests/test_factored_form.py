@@ -29,6 +29,8 @@ SMALL = [
     "dark_hex(rows=2,columns=2)",
     "dark_hex(rows=2,columns=3)",
     "dark_hex(rows=2,columns=2,abrupt=true)",
+    "battleship(rows=2,columns=2,shots=2)",
+    "battleship(rows=1,columns=3,ships=1,shots=3,repeats=true)",
     "liars_dice(dice_sides=3)",
     "liars_dice(numdice=2,dice_sides=2)",
 ]
@@ -163,6 +165,36 @@ def test_a_run_is_cut_and_resumed(tmp_path: Any) -> None:
     resumed = infoset.solve(out=tmp_path / "run", resume=True, iterations=40)
     assert resumed.exploitability == whole.exploitability
     assert resumed.notes["form"] == "factored"
+
+
+PEERS = {
+    "dark_hex(rows=2,columns=2)": "dark_hex(num_rows=2,num_cols=2)",
+    "dark_hex(rows=2,columns=2,abrupt=true)": "dark_hex(num_rows=2,num_cols=2,gameversion=adh)",
+    "battleship(rows=2,columns=2,shots=2)": "battleship(board_height=2,board_width=2,ship_sizes=[2],ship_values=[1],num_shots=2,allow_repeated_shots=False)",
+    "battleship(rows=1,columns=4,ships=[1,2],shots=2)": "battleship(board_height=1,board_width=4,ship_sizes=[1;2],ship_values=[1;1],num_shots=2,allow_repeated_shots=False)",
+    "battleship(rows=1,columns=3,ships=1,shots=3,repeats=true)": "battleship(board_height=1,board_width=3,ship_sizes=[1],ship_values=[1],num_shots=3)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_games_are_those_of_openspiel(name: str) -> None:
+    """The same histories, values and best responses to uniform play."""
+    pytest.importorskip("pyspiel")
+    mine, theirs = form_of(name), form_of(f"openspiel:{PEERS[name]}")
+    assert (mine.num_histories, mine.num_terminals) == (theirs.num_histories, theirs.num_terminals)
+    a, b = (evaluate_plan(form, realisation(form, uniform(form))) for form in (mine, theirs))
+    assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12)
+
+
+def test_ships_that_find_no_room() -> None:
+    with pytest.raises(ParameterError, match=r"ships of lengths \[3, 3\] find no room on 2 x 2 cells"):
+        infoset.load("battleship(rows=2,columns=2,ships=[3,3])")
+    with pytest.raises(ParameterError, match="ships=wide is not a length or a list of lengths"):
+        infoset.load("battleship(ships=wide)")
+    picture = infoset.load("battleship").picture([((("across", 1, 1), ()), (None, (1, 1)), ((2, 2), "hit")), None])  # type: ignore[attr-defined]
+    mine, other = [part["cells"] for part in picture["parts"]]
+    assert mine == [["×", "o", ""], ["", "", ""]]
+    assert other == [["", "", ""], ["", "×", ""]]
 
 
 # Random games with random cores

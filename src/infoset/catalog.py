@@ -16,6 +16,7 @@ GAMES: Registry[Game] = Registry(
     {
         name: f"infoset.games.{name}:{name}"
         for name in (
+            "battleship",
             "cooperative_matching_pennies",
             "dark_hex",
             "goofspiel",

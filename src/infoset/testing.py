@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Hashable
 from dataclasses import dataclass
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
 from infoset.names import MAX_COUNT, check_range
 
 TOLERANCE = 1e-9
-OTHER_CORE: tuple[object, ...] = ()
 NO_SUCH_MOVE = ("no", "such", "move")
 
 
@@ -55,6 +55,14 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
     checker = _Checker(game, np.random.default_rng(seed), max_steps)
     lengths = [checker.play_guarded() for _ in range(plays)]
     return GameCheck(game.name, plays, sum(lengths) / max(plays, 1), len(checker.menus))
+
+
+class _Outcome(NamedTuple):
+    """What is on offer; where a move leads, and what its mover has and learns then."""
+
+    offered: object
+    core: object = None
+    comes_to: object = None
 
 
 class _Checker:
@@ -106,7 +114,7 @@ class _Checker:
         player = movers[0] if movers else None
         mixed = game.join(core, tuple([own[p] if p == player else theirs[p] for p in range(self.n)]))
         here, there = (self._outcome(game, one, moves, answer, player) for one in (state, mixed))
-        if there not in (here, OTHER_CORE):
+        if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
             who = "nature" if player is None else f"player {player}"
             raise self._broken(
                 f"it does not factor: {who} has other moves, or they come to something else, once the others have what "
@@ -115,17 +123,18 @@ class _Checker:
 
     def _outcome(
         self, game: Factored, state: State, moves: JointMove, answer: Action | None, player: int | None
-    ) -> tuple[object, ...]:  # fmt: skip
-        """Menus, and what the mover has and learns then; ``OTHER_CORE`` where the others decide what truly happens."""
+    ) -> _Outcome:  # fmt: skip
+        """Of a move, or of nature's answers."""
         if player is None:
-            return state.chance(moves)
-        if moves[player] not in state.legal(player):
-            return ("no such move",)
+            return _Outcome(state.chance(moves))
+        offered = state.legal(player)
+        if moves[player] not in offered:
+            return _Outcome(offered)
         step = state.play(moves, answer)
         after = game.split(step.state)
         if step.state.terminal or after is None:
-            return OTHER_CORE
-        return state.legal(player), after[1][player], step.observation(player)
+            return _Outcome(offered)
+        return _Outcome(offered, after[0], (after[1][player], step.observation(player)))
 
     def _broken(self, what: str) -> GameRuleError:
         return GameRuleError(f"{self.game.name} after {self.history}: {what}")

@@ -31,7 +31,7 @@ def list_games() -> list[Entry]:
     """The games that are known by name, with their parameters and a line about each.
 
     >>> [entry.name for entry in infoset.list_games()][:2]
-    ['cooperative_matching_pennies', 'dark_hex']
+    ['battleship', 'cooperative_matching_pennies']
     """
     from infoset.catalog import game_entries
 

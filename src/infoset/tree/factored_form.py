@@ -342,7 +342,7 @@ def _joint(r, end):
 def _pay(r, s, group, image, stack, out, frame, chance, counters, whole):
     """A block with the ends that lie behind one frame.
 
-    ``whole`` is scratch: of each player who does not move the one list that all these ends have in common.
+    ``whole`` is scratch: of each player who does not move the list that ends have in common to which all of it leads.
     """
     core, n, before, block = frame[CORE], len(whole), counters[TERMS], counters[BLOCKS]
     whole[:] = -1
@@ -357,7 +357,7 @@ def _pay(r, s, group, image, stack, out, frame, chance, counters, whole):
         for p in range(n):
             begin, until, moves = frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], p == r.mover[core]
             first[p] = out.lists[p]
-            if moves or r.cells[end, p] > 1:
+            if moves or r.cells[end, p] > 1 or _count_edges(r, stack, begin, until, place) < until - begin:
                 for kind in range(r.cells[end, p]):
                     _write_list(r, s, group, stack, out, begin, until, place, kind, p, moves)
             else:

@@ -121,7 +121,7 @@ class FactoredRules:
                     after = np.tensordot(after, led, axes=(0, 0))  # turns the axes once round
                     if r.mover[to] != TERMINAL:
                         lists[to][p] += mine[p] @ led
-                    elif p == r.mover[c] or r.cells[to, p] > 1:
+                    elif p == r.mover[c] or r.cells[to, p] > 1 or led.sum() < len(led):
                         entries += float((mine[p] @ led).sum()) * self._pays(to)
                     else:
                         whole[p] = max(whole[p], mine[p].sum() * self._pays(to))
@@ -160,14 +160,19 @@ class FactoredRules:
         return _Asked(game, progress).rules()
 
 
+class _End(NamedTuple):
+    """The core of all ends at which the payoffs do not depend on what players have."""
+
+    paid: tuple[float, ...]
+
+
 class _Result(NamedTuple):
     """What a move does, for each player what it has then and what it learnt."""
 
-    core: Hashable  # None at an end
+    core: Any  # None at an end whose payoffs depend on what players have
     own: tuple[Own, ...]
     tokens: tuple[int, ...]
     paid: tuple[float, ...] | None
-    plain: bool = False  # whether that does not depend on what players have
 
 
 class _Edge(NamedTuple):
@@ -241,7 +246,8 @@ class _Asked:
     def _arrive(self, core: Hashable, own: Sequence[Own]) -> None:
         """Players have this at a core; one that is new there is looked at (again)."""
         if core not in self.cores:
-            self.cores[core] = _Core([{} for _ in range(self.n)])
+            paid = np.array(core.paid).reshape(*[1] * self.n, self.n) if isinstance(core, _End) else None
+            self.cores[core] = _Core([{} for _ in range(self.n)], paid=paid)
         known = self.cores[core].own
         fresh = [p for p in range(self.n) if own[p] not in known[p]]
         for p in fresh:
@@ -251,7 +257,7 @@ class _Asked:
             raise BudgetError(
                 f"{self.game.name}: more than {MOST_CELLS:,} cells; it is too large for the factored form"
             )
-        if fresh and (not self.todo or self.todo[-1] != core):
+        if fresh and not isinstance(core, _End) and (not self.todo or self.todo[-1] != core):
             self.todo.append(core)
 
     def _look(self, core: Hashable, at: _Core) -> None:
@@ -285,7 +291,8 @@ class _Asked:
         step = getattr(state, "play_unchecked", state.play)(moves, answer)
         if step.state.terminal:
             paid = tuple(map(float, step.state.returns()))
-            return _Result(None, (), (), paid, self.game.split(step.state) is not None)
+            plain = self.game.split(step.state) is not None
+            return _Result(_End(paid), ((),) * self.n, self.silent, None) if plain else _Result(None, (), (), paid)
         seen = step.observations if type(step) is Observed else tuple(map(step.observation, range(self.n)))
         tokens = self.silent
         for p in range(self.n):
@@ -312,20 +319,16 @@ class _Asked:
                     at.excursions.setdefault(own, []).append(edge)
                 else:
                     made.setdefault(move, {})[own] = found
-        ends: dict[tuple[float, ...], _Event] = {}
         for move, results in made.items():
-            self._one_move(core, at, one, (move, results), ends)
+            self._one_move(core, at, one, (move, results))
 
     def _arrive_here(self, at: _Core, player: int, own: Own) -> None:
         if own not in at.own[player]:
             at.own[player][own] = len(at.own[player])
             self.count += 1
 
-    def _one_move(
-        self, core: Hashable, at: _Core, one: list[Own], made: tuple[Action, dict[Own, _Result]],
-        ends: dict[tuple[float, ...], _Event],
-    ) -> None:  # fmt: skip
-        """The events of one move; moves that end the game and pay the same share one."""
+    def _one_move(self, core: Hashable, at: _Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
+        """The events of one move."""
         (move, results), mover = made, at.mover
         own = next(iter(results))
         beside: list[dict[Own, _Result]] = [{} for _ in range(self.n)]
@@ -334,43 +337,25 @@ class _Asked:
             if p != mover:
                 beside[p] = {o: self._play(s, mover, move) for o, s in self._beside(core, at, here, p)}
         every = [*results.values(), *[found for player in beside for found in player.values()]]
-        if any(found.paid is not None for found in every):
-            self._end(core, at, made, ends)
+        mixed = any(found.paid is not None for found in every)
+        if mixed:
+            self._end(core, at, made)
         for reached in dict.fromkeys([found.core for found in every if found.paid is None]):
-            self._event(core, at, here, made, beside, reached)
+            if not (mixed and isinstance(reached, _End)):
+                self._event(core, at, here, made, beside, reached)
 
-    def _end_core(self, cells: list[int], paid: FloatArray) -> _Core:
-        return _Core([{k: k for k in range(size)} for size in cells], paid=paid)
-
-    def _end(
-        self, core: Hashable, at: _Core, made: tuple[Action, dict[Own, _Result]], ends: dict[tuple[float, ...], _Event]
-    ) -> None:
-        """A move that ends the game; moves that pay the same, whatever players have, lead to one end."""
-        (move, results), n = made, self.n
-        rows = [list(results) if p == at.mover else list(at.own[p]) for p in range(n)]
-        plain = self._plain(results)
-        if plain is None:
-            paid, kinds = self._paid(core, at, rows, move)
-        else:
-            paid, kinds = np.array(plain).reshape(*[1] * n, n), [[0] * len(row) for row in rows]
-        event = ends.get(plain) if plain else None
-        if event is None:
-            event = _Event(self._end_core([paid.shape[p] for p in range(n)], paid), 1.0, [{} for _ in range(n)])
-            at.events.append(event)
-            if plain:
-                ends[plain] = event
-        for p in range(n):
-            for own, kind in zip(rows[p], kinds[p], strict=True):
-                if p == at.mover:
-                    edge = _Edge(kind, at.menus[own].index(move), NO_TOKEN, 1.0)
-                    event.edges[p].setdefault(own, []).append(edge)
-                else:
-                    event.edges[p][own] = [_Edge(kind, NOTHING, NO_TOKEN, 1.0)]
-
-    def _plain(self, results: dict[Own, _Result]) -> tuple[float, ...] | None:
-        """What a move pays, where the game says that what players have makes no difference; else ``None``."""
-        found = {result.paid if result.plain else None for result in results.values()}
-        return found.pop() if len(found) == 1 else None
+    def _end(self, core: Hashable, at: _Core, made: tuple[Action, dict[Own, _Result]]) -> None:
+        """Where a move ends the game and what it pays depends on what players have."""
+        move, results = made
+        rows = [list(results) if p == at.mover else list(at.own[p]) for p in range(self.n)]
+        paid, kinds = self._paid(core, at, rows, move)
+        end = _Core([{k: k for k in range(paid.shape[p])} for p in range(self.n)], paid=paid)
+        edges: list[dict[Own, list[_Edge]]] = []
+        for p in range(self.n):
+            places = [at.menus[own].index(move) if p == at.mover else NOTHING for own in rows[p]]
+            found = zip(rows[p], kinds[p], places, strict=True)
+            edges.append({own: [_Edge(kind, place, NO_TOKEN, 1.0)] for own, kind, place in found})
+        at.events.append(_Event(end, 1.0, edges))
 
     def _paid(
         self, core: Hashable, at: _Core, rows: list[list[Own]], move: Action
@@ -380,8 +365,8 @@ class _Asked:
         for index in product(*map(range, map(len, rows))):
             state = self.game.join(core, tuple([rows[p][k] for p, k in enumerate(index)]))
             found = self._play(state, at.mover, move)
-            if found.paid is not None:
-                paid[index] = found.paid
+            if found.paid is not None or isinstance(found.core, _End):
+                paid[index] = found.paid or found.core.paid
         for p in range(self.n):
             flat = np.moveaxis(paid, p, 0).reshape(paid.shape[p], -1)
             _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
@@ -411,10 +396,30 @@ class _Asked:
             if result.core == reached:
                 place = at.menus[own].index(move)
                 edges[mover][own] = [_Edge(result.own[mover], place, result.tokens[mover], 1.0)]
-        self._lead(at, reached, 1.0, edges)
+        if not self._joins(at, reached, edges):
+            self._lead(at, reached, 1.0, edges)
+
+    def _joins(self, at: _Core, reached: Hashable, edges: list[dict[Own, list[_Edge]]]) -> bool:
+        """Whether others cannot tell a move from one before it: then both belong to one event."""
+        for event in at.events:
+            if event.core is self.cores.get(reached) and all(
+                event.edges[p] == edges[p] for p in range(self.n) if p != at.mover
+            ):  # fmt: skip
+                self._arrive_by(reached, edges)
+                for own, found in edges[at.mover].items():
+                    event.edges[at.mover].setdefault(own, []).extend(found)
+                return True
+        return False
 
     def _lead(self, at: _Core, reached: Hashable, chance: float, edges: list[dict[Own, list[_Edge]]]) -> None:
         """Add an event; players arrive with what its edges lead to."""
+        if not all(edges):
+            return
+        self._arrive_by(reached, edges)
+        at.events.append(_Event(self.cores[reached], chance, edges))
+
+    def _arrive_by(self, reached: Hashable, edges: list[dict[Own, list[_Edge]]]) -> None:
+        """Players have at the core ``reached`` what edges lead to."""
         if not all(edges):
             return
         first = [next(iter(e.values()))[0].cell for e in edges]
@@ -422,7 +427,6 @@ class _Asked:
             for found in edges[p].values():
                 for edge in found:
                     self._arrive(reached, [*first[:p], edge.cell, *first[p + 1 :]])
-        at.events.append(_Event(self.cores[reached], chance, edges))
 
     def _nature(self, core: Hashable, at: _Core, one: list[Own], state: State) -> None:
         """Nature's answers, which may not depend on what players have; those that one player alone tells apart are one
@@ -445,7 +449,7 @@ class _Asked:
             reached: Hashable = None
             for p, found in enumerate(beside):
                 results = {own: self._play(other, CHANCE, None, answer) for own, other in found}
-                if any(result.paid is not None for result in results.values()):
+                if any(r.paid is not None or isinstance(r.core, _End) for r in results.values()):
                     raise UnsupportedGameError(
                         f"{self.game.name}: nature ends the game, which the factored form has not"
                     )
@@ -466,8 +470,9 @@ class _Asked:
 
 def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
     """Everything that was found, cores by their numbers and a core's cells player by player."""
-    n, looked = asked.n, list(asked.cores.values())
-    cores = looked + [event.core for core in looked for event in core.events if event.core.paid is not None]
+    n, cores = asked.n, list(asked.cores.values())
+    shared = set(map(id, cores))
+    cores += [event.core for core in cores for event in core.events if id(event.core) not in shared]
     first_cell, cells = [], 0
     for number, core in enumerate(cores):
         core.number = number

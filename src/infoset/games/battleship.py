@@ -1,0 +1,214 @@
+"""Battleship, as OpenSpiel plays it: ships are placed in turn, unseen, and then shot at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import cache, lru_cache
+from typing import Any, NamedTuple, cast
+
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
+from infoset.errors import ParameterError
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules
+from infoset.names import Value, check_range, format_value, full_name
+
+PLAYERS = 2
+WATER, HIT, SUNK = "water", "hit", "sunk"
+ACROSS, DOWN = "across", "down"
+MOST_CELLS = 36
+MOST_SHIPS = 6
+MARKS = {WATER: "~", HIT: "×", SUNK: "#"}
+
+Fleet = tuple[int, ...]  # the cells of each ship, a bit each
+
+
+class Board(NamedTuple):
+    """What does not change in a game."""
+
+    rows: int
+    columns: int
+    ships: tuple[int, ...]  # their lengths, in the order in which they are placed
+    shots: int  # of each player
+    repeats: bool
+
+
+class _Fields(NamedTuple):
+    board: Board
+    fleets: tuple[Fleet, Fleet]
+    fired: tuple[int, int]  # at which cells each player shot, a bit each
+    turn: int  # moves so far
+
+
+class BattleshipState(NativeState, _Fields):
+    """The fleets as far as they are placed, and the shots."""
+
+    __slots__ = ()
+
+    @property
+    def mover(self) -> int:
+        """Both move in turn, first to place their ships and then to shoot."""
+        return self.turn % PLAYERS
+
+    @property
+    def placing(self) -> bool:
+        return self.turn < PLAYERS * len(self.board.ships)
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if player != self.mover:
+            return ()
+        if self.placing:
+            return tuple(placements(self.board, self.fleets[player]))
+        fired = 0 if self.board.repeats else self.fired[player]
+        return tuple([cell for cell, bit in bits(self.board).items() if not fired & bit])
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        move, other = moves[self.mover], 1 - self.mover
+        if self.placing:
+            fleet = (*self.fleets[self.mover], placements(self.board, self.fleets[self.mover])[move])
+            fleets = (fleet, self.fleets[1]) if self.mover == 0 else (self.fleets[0], fleet)
+            return Observed(self._replace(fleets=fleets, turn=self.turn + 1), (None, None))
+        bit = bits(self.board)[cast("tuple[int, int]", move)]
+        fired = [*self.fired]
+        fired[self.mover] |= bit
+        state = self._replace(fired=(fired[0], fired[1]), turn=self.turn + 1)
+        seen = (state.result(self.mover, bit), move) if self.mover == 0 else (move, state.result(self.mover, bit))
+        board = self.board
+        last = PLAYERS * (len(board.ships) + board.shots)
+        lost = [state.sunk(1 - p) for p in range(PLAYERS)]
+        if state.turn == last or len(lost[1 - other]) == len(board.ships):
+            paid = float(len(lost[0]) - len(lost[1]))
+            return Observed(Ended((paid, -paid)), seen)
+        return Observed(state, seen)
+
+    def result(self, shooter: int, bit: int) -> str:
+        """What a shot comes to, after it fell."""
+        for ship in self.fleets[1 - shooter]:
+            if ship & bit:
+                return SUNK if ship & ~self.fired[shooter] == 0 else HIT
+        return WATER
+
+    def sunk(self, player: int) -> tuple[int, ...]:
+        """Which of a player's ships are sunk."""
+        return tuple([k for k, ship in enumerate(self.fleets[player]) if ship & ~self.fired[1 - player] == 0])
+
+    def hit(self, player: int) -> int:
+        """The cells of a player's ships that were hit, a bit each."""
+        return sum(ship & self.fired[1 - player] for ship in self.fleets[player])
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+class BattleshipRules(ShownRules):
+    """The game in factored form: a fleet is its owner's; the core is what was shot at, and what that came to."""
+
+    def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
+        """The turn, the shots and what they came to; the fleets."""
+        if not isinstance(state, BattleshipState):
+            return ("end", state.returns()), ((), ())
+        found = tuple([(state.hit(p), state.sunk(p)) for p in range(PLAYERS)])
+        return (state.turn, state.fired, found), state.fleets
+
+    def join(self, core: tuple[int, tuple[int, int], Any], own: tuple[Fleet, Fleet]) -> BattleshipState:
+        """The state in which the players have these fleets."""
+        return BattleshipState(cast(BattleshipState, self.first.state).board, own, core[1], core[0])
+
+
+@cache
+def bits(board: Board) -> dict[tuple[int, int], int]:
+    """A bit for each cell, row by row."""
+    cells = [(r, c) for r in range(1, board.rows + 1) for c in range(1, board.columns + 1)]
+    return {cell: 1 << k for k, cell in enumerate(cells)}
+
+
+@lru_cache(maxsize=1 << 16)
+def placements(board: Board, fleet: Fleet) -> dict[Any, int]:
+    """Where the next ship can lie so that the others still find room: the moves and its cells."""
+    taken, length = sum(fleet), board.ships[len(fleet)]
+    found: dict[Any, int] = {}
+    for way in (ACROSS, DOWN) if length > 1 else (ACROSS,):
+        for row, column in bits(board):
+            ship = _cells(board, way, row, column, length)
+            if ship and not ship & taken and (len(fleet) + 1 == len(board.ships) or placements(board, (*fleet, ship))):
+                found[way, row, column] = ship
+    return found
+
+
+def _cells(board: Board, way: str, row: int, column: int, length: int) -> int:
+    """The cells of a ship; none where it would leave the board."""
+    steps = range(length)
+    cells = [(row, column + k) if way == ACROSS else (row + k, column) for k in steps]
+    return sum(bits(board)[cell] for cell in cells) if all(cell in bits(board) for cell in cells) else 0
+
+
+def picture(rules: Rules, known: Known) -> Picture:
+    """Both seas as these players together know them."""
+    board = cast(BattleshipState, rules.first.state).board
+    seas: list[dict[Any, str]] = [{}, {}]
+    for player, own in enumerate(known):
+        for move, seen in own or ():
+            if isinstance(move, tuple) and len(move) == 3:
+                cells = _cells(board, str(move[0]), move[1], move[2], board.ships[_placed(own, move)])  # type: ignore[arg-type]
+                seas[player] |= {cell: "o" for cell, bit in bits(board).items() if bit & cells}
+            elif move is not None:
+                seas[1 - player][move] = MARKS[str(seen)]
+    for player, own in enumerate(known):
+        for move, seen in own or ():
+            if move is None:
+                there = seas[player].get(seen, "")
+                seas[player][seen] = "×" if there in ("o", "×") else there if there == "#" else "~"
+    parts = [_sea(rules.players[p], board, sea) for p, sea in enumerate(seas)]
+    return {"kind": "group", "parts": parts}
+
+
+def _placed(known: InformationState | None, move: Action) -> int:
+    """The number of the ship that was placed by this move."""
+    return [token[0] for token in known or ()].index(move)
+
+
+def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
+    rows, columns = range(1, board.rows + 1), range(1, board.columns + 1)
+    cells = [[marks.get((r, c), "") for c in columns] for r in rows]
+    return {
+        "kind": "grid", "title": title, "rows": list(map(str, rows)), "columns": list(map(str, columns)),
+        "cells": cells, "moves": {},
+    }  # fmt: skip
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """An own ship, an own shot and what it came to, or one of the other's."""
+    move, seen = token
+    if move is None:
+        row, column = cast("tuple[int, int]", seen)
+        return f"{rules.players[1 - player]} shoots at {row},{column}"
+    if isinstance(move, tuple) and len(move) == 3:
+        return f"you place a ship {move[0]} from {move[1]},{move[2]}"
+    row, column = cast("tuple[int, int]", move)
+    return f"you shoot at {row},{column}: {seen}"
+
+
+def battleship(
+    rows: int = 2, columns: int = 3, ships: Value = 2, shots: int = 3, repeats: bool = False
+) -> BattleshipRules:
+    """Battleship: a player gets a point for each ship that it sinks; ``ships``: one length or a list of them.
+
+    ``repeats``: whether a cell may be shot at again.
+    """
+    check_range("battleship: rows", rows, 1, MOST_CELLS)
+    check_range("battleship: columns", columns, 1, MOST_CELLS // rows)
+    check_range("battleship: shots", shots, 1, MOST_CELLS)
+    lengths: list[int] = []
+    for length in ships if isinstance(ships, tuple) else (ships,):
+        if not isinstance(length, int) or isinstance(length, bool):
+            raise ParameterError(f"battleship: ships={format_value(ships)} is not a length or a list of lengths")
+        check_range("battleship: ships", length, 1, MOST_CELLS)
+        lengths.append(length)
+    check_range("battleship: number of ships", len(lengths), 1, MOST_SHIPS)
+    if not repeats:
+        check_range("battleship: shots without repeats", shots, 1, rows * columns)
+    board = Board(rows, columns, tuple(lengths), shots, repeats)
+    if not placements(board, ()):
+        raise ParameterError(f"battleship: ships of lengths {lengths} find no room on {rows} x {columns} cells")
+    name = full_name("battleship", battleship, rows=rows, columns=columns, ships=ships, shots=shots, repeats=repeats)
+    first = Observed(BattleshipState(board, ((), ()), (0, 0), 0), (None, None))
+    return BattleshipRules(name, seats(PLAYERS), first, Look(picture, told))
