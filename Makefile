@@ -8,6 +8,7 @@
 # make bench-playouts   random plays a second of described games      make bench-pommerman   steps a second
 # make bench-arena   what a match costs beside its agents, here, apart and over HTTP
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
+# make bench-factored   games as products beside the same games as trees
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
 # make bench-rivals   search against OpenSpiel's searching bots with the same clock (days; goes on where it was left)
 # make bench-training   an epoch of self-play alone and with two processes that play
@@ -23,7 +24,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-training bench-arena bench-rivals papers papers-long clean
+.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-training bench-arena bench-rivals papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -83,7 +84,7 @@ notebooks: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling
+bench: bench-cold bench-tabular bench-factored bench-playouts bench-pommerman bench-search bench-sampling
 
 bench-cold: $(VENV)/demo
 	$(BIN)/python benchmarks/cold_start.py
@@ -108,6 +109,9 @@ bench-training: $(VENV)/test
 
 bench-rivals: $(VENV)/test
 	$(BIN)/python benchmarks/rivals.py --table openspiel
+
+bench-factored: $(VENV)/demo
+	$(BIN)/python benchmarks/factored.py
 
 bench-sampling: $(VENV)/demo
 	$(BIN)/python benchmarks/sampling.py

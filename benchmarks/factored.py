@@ -1,0 +1,123 @@
+"""Games in factored form beside the same games as trees, and games that no tree holds.
+
+    python benchmarks/factored.py            # a few minutes
+    python benchmarks/factored.py --large    # liar's dice with two dice of five sides as well: 5 GB, minutes
+
+Both forms are built, and both run iterations of the same method in turn, in the same process; ratios are above 1 where
+the factored form is faster.  Where there is no tree the times stand alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+from infoset import SequenceForm, load
+from infoset.solvers.metrics import evaluate_plan
+from infoset.solvers.tabular.cfr import pdcfr_plus
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.plans import realisation, uniform
+
+BOTH = (
+    "liars_dice",
+    "liars_dice(dice_sides=7)",
+    "dark_hex(rows=2,columns=3)",
+    "dark_hex(rows=2,columns=4)",
+    "battleship(shots=2)",
+    "battleship",
+)
+ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)")
+LARGE = ("liars_dice(numdice=2,dice_sides=5)",)
+ROUNDS = 5
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that it takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def beside(name: str) -> str:
+    """A row: building, one iteration and exact figures, in factored form without symmetries and as a tree."""
+    game = load(name)
+    made: dict[str, SequenceForm] = {}
+
+    def build(kind: str) -> Callable[[], object]:
+        def work() -> None:
+            made[kind] = FactoredForm.of(FactoredRules.of(game)).form if kind == "factored" else SequenceForm.of(game)
+
+        return work
+
+    kinds = ("factored", "tree")
+    built = {kind: timed(build(kind)) for kind in kinds}
+    solvers = {kind: pdcfr_plus().solver(form) for kind, form in made.items()}
+    plans = {kind: realisation(form, uniform(form)) for kind, form in made.items()}
+    steps = {kind: [] for kind in kinds}  # type: dict[str, list[float]]
+    figures = {kind: [] for kind in kinds}  # type: dict[str, list[float]]
+    for _ in range(ROUNDS):
+        for kind in kinds:
+            steps[kind].append(timed(lambda s=solvers[kind]: s.step(3)) / 3)
+            figures[kind].append(timed(lambda k=kind: evaluate_plan(made[k], plans[k])))
+    ratios = [
+        built["tree"] / built["factored"],
+        min(steps["tree"]) / min(steps["factored"]),
+        min(figures["tree"]) / min(figures["factored"]),
+    ]
+    size = made["tree"].nbytes / made["factored"].nbytes
+    return row(name, f"{made['tree'].num_histories:,}", *[f"{x:.2f}" for x in ratios], f"{size:.1f}")
+
+
+def alone(name: str) -> str:
+    """A row: building, one iteration over the game's symmetries, exact figures without them."""
+    game = load(name)
+    began = time.perf_counter()
+    rules = FactoredRules.of(game)
+    quotient = FactoredForm.of(rules, symmetric=True)
+    built = time.perf_counter() - began
+    step = iteration(quotient.form)
+    whole = quotient if quotient.group.order == 1 else FactoredForm.of(rules)
+    plan = realisation(whole.form, uniform(whole.form))
+    figures = min(timed(lambda: evaluate_plan(whole.form, plan)) for _ in range(ROUNDS))
+    return row(
+        name,
+        f"{rules.sizes.histories:,.0f}",
+        f"{built:.1f} s",
+        f"{step:.3f} s",
+        f"{figures:.3f} s",
+        f"{quotient.form.nbytes / 1e6:,.0f} MB",
+    )
+
+
+def iteration(form: SequenceForm) -> float:
+    """Seconds of one, the first left out, whose memory is new."""
+    solver = pdcfr_plus().solver(form)
+    solver.step(1)
+    return min(timed(lambda: solver.step(1)) for _ in range(ROUNDS))
+
+
+def row(*cells: str) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--large", action="store_true", help="also the game that takes gigabytes")
+    args = parser.parse_args()
+    timed(lambda: beside(BOTH[0]))  # compiles
+    print(row("as products and as a tree: ratios", "histories", "build", "iteration", "exact figures", "memory"))
+    print(row(*["---"] * 6))
+    for name in BOTH:
+        print(beside(name), flush=True)
+    print()
+    print(row("as products alone", "histories", "build", "iteration", "exact figures", "memory"))
+    print(row(*["---"] * 6))
+    for name in (*ALONE, *(LARGE if args.large else ())):
+        print(alone(name), flush=True)
+
+
+if __name__ == "__main__":
+    main()
