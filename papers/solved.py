@@ -31,6 +31,7 @@ import matplotlib.pyplot as plt
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = "solved"
 MILLION = 1e6
+LEAST = 1e-16  # what is drawn where nothing is left
 MARKS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
@@ -132,10 +133,11 @@ def curves(found: list[Measured], path: Path) -> None:
     """Exploitability against time."""
     figure, axes = plt.subplots(figsize=(7, 3.8), dpi=110, layout="constrained")
     for each in found:
-        points = [point for point in each.solution.curve if point.seconds > 0 and point.exploitability]
+        points = [point for point in each.solution.curve if point.seconds > 0]
         seconds = [point.seconds for point in points]
-        axes.loglog(seconds, [p.exploitability for p in points], color=each.entry.colour, label=each.entry.theirs)
-    axes.set(xlabel="seconds of solving on one core", ylabel="exploitability", ylim=(1e-16, 2))
+        reached = [max(point.exploitability or 0.0, LEAST) for point in points]
+        axes.loglog(seconds, reached, color=each.entry.colour, label=each.entry.theirs)
+    axes.set(xlabel="seconds of solving on one core", ylabel="exploitability", ylim=(LEAST / 2, 2))
     axes.grid(alpha=0.3, lw=0.5)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
