@@ -559,3 +559,11 @@ def test_a_function_is_asked_by_the_keys_that_policies_have() -> None:
     infoset.evaluate(str(Path(__file__).parents[1] / game), choose)
     tables = infoset.solve(str(Path(__file__).parents[1] / game), "lp").policy.tables
     assert asked == {key for table in tables for key in table}
+
+
+@pytest.mark.parametrize("agent", ["is-mcts(nodes=20)", "flat-mc(nodes=20)", "search(method=own)"])
+def test_agents_that_search_are_evaluated(agent: str) -> None:
+    """Exactly where they tell their chances, else by responses that are learnt and played; never as policies."""
+    found = evaluate("kuhn_poker", agent, seconds=0.5)
+    assert found.exact or "does not tell its chances" in found.reason
+    assert sum(found.values) == pytest.approx(0, abs=1e-9)

@@ -148,7 +148,7 @@ class GraphAgent:
             try:
                 if self.tries:
                     self._renew(Clock(until))
-                return self.row(legal, until)
+                return self.move_chances(legal, until)
             except ClockError as error:
                 problem = str(error)
                 break
@@ -168,7 +168,7 @@ class GraphAgent:
         self.graph = graph
         self.prepare()
 
-    def row(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+    def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
         """The chances of its moves; ``None`` where nothing explains what it saw.
 
         Raises ``ClockError`` where no time was left to value a leaf, ``BudgetError`` where the graph is full.

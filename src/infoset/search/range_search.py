@@ -284,7 +284,7 @@ class RangeSearch:
         if len(legal) == 1:
             return legal[0]
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
-        row = self.row(legal)
+        row = self.move_chances(legal)
         if row is None:
             self.unknown += 1
             row = [1.0] * len(legal)
@@ -294,7 +294,7 @@ class RangeSearch:
         """With what chances it would move now, had it all the time that it takes."""
         self.solver.allow(self.seconds_per_move)
         self.solver.until = inf
-        return (self.row(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
+        return (self.move_chances(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -303,7 +303,7 @@ class RangeSearch:
         """With which beliefs it moved, and how often at random."""
         return account(self.beliefs, self.unknown, self.faults)
 
-    def row(self, legal: tuple[Action, ...]) -> list[float] | None:
+    def move_chances(self, legal: tuple[Action, ...]) -> list[float] | None:
         """The chances of the moves, ``None`` where nothing is found."""
         found = self.solver.ranges.of(self.player, self.state) if self.state != NO_TOKEN else None
         if found is None or not found.size:

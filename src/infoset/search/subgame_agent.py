@@ -27,7 +27,7 @@ class SubgameAgent(GraphAgent):
         self.ranges.seed = self.budget.seed
         self.solver = SubgameSolver(self.ranges, self._worth, self.root, self.effort)
 
-    def row(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+    def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
         """The chances by the deepest subgame that was solved in time."""
         if self.roots(legal, until) is None:
             return None
