@@ -1,7 +1,8 @@
 """``search``: the agent that looks at a game and chooses how to play it.
 
-Within its start clock it enumerates the distinct positions, and then solves, in this order of preference, the whole
-tree, the public subgames, or the information sets by sampling; a game too large for that is searched move by move.
+A game that says what of its states is a core is solved in factored form where its tree does not fit.  Of others the
+distinct positions are enumerated within the start clock; then, in this order of preference, the whole tree is solved,
+the public subgames, or the information sets by sampling.  A game too large for that is searched move by move.
 ``plan`` says which and why.
 """
 
@@ -9,15 +10,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game
+from infoset.base import Action, Agent, Factored, Game
 from infoset.errors import BudgetError, GameRuleError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
+from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import WalkPolicy
 from infoset.policies.tabular import TabularPolicy
@@ -44,9 +47,11 @@ from infoset.search.subgame_agent import SubgameAgent
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampled_response import SampledResponse
-from infoset.solvers.tabular.cfr import pcfr_plus
+from infoset.solvers.tabular.cfr import pcfr_plus, pdcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.work import Limits, Watcher, advance
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -58,6 +63,7 @@ from infoset.warm_up import ready
 PESSIMISTIC = "pessimistic"
 AHEAD = 2  # steps, in resolving
 EXPLORING = 0.4  # of the start clock
+BUILDING = 0.7  # of the start clock, for a factored form, which is solved in seconds
 MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
 AUTO = ("tree", "public", "sampling")
 """What the agent tries by itself, in this order."""
@@ -177,6 +183,9 @@ class _Planner:
         method = self.parameters.method
         if method == PESSIMISTIC or (self.oracle and method in (RESOLVING, *KNOWN_ROOTS)):
             return self._subgame("as asked")
+        if method == "auto" and self.model is None and isinstance(self.game, Factored):
+            with suppress(BudgetError, UnsupportedGameError):
+                return self._factored()
         try:
             graph = explore(self.game, progress=self._until(EXPLORING))
         except (BudgetError, GameRuleError, UnsupportedGameError) as error:
@@ -203,6 +212,23 @@ class _Planner:
                 raise BudgetError(f"{positions:,} found in {share:.0%} of the start clock, and there are more")
 
         return check
+
+    def _factored(self) -> tuple[Agent, str]:
+        """Solve products of what the players know, where there are too many histories for a tree."""
+        rules = FactoredRules.of(self.game, self._until(BUILDING))
+        if (histories := rules.sizes.histories) <= self.parameters.max_histories:
+            raise BudgetError("its tree fits")
+        factored = FactoredForm.of(rules, symmetric=True, progress=self._until(BUILDING))
+        solver = pdcfr_plus().solver(factored.form)
+        solver.factored = factored
+        spread = max(factored.form.largest_payoff - factored.form.smallest_payoff, 1e-12)
+        advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
+        policy = solver.policy()
+        assert isinstance(policy, FactoredPolicy)
+        return PolicyAgent(FactoredPlay(policy), "search"), (
+            f"factored: {histories:,.0f} histories as products of what each player knows; {solver.iteration:,} "
+            f"iterations of {solver.name}, exploitability {solver.evaluation().exploitability:.3g}"
+        )
 
     def _tree(self, graph: GameGraph) -> tuple[Agent, str]:
         histories = graph.count_histories()
