@@ -326,6 +326,11 @@ def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> No
         infoset.solve("liars_dice", "dcfr", form="folded")
     with pytest.raises(UnsupportedGameError, match="lock names information sets of the tree"):
         infoset.solve("liars_dice", "dcfr", form="factored", lock={"P1": "random"})
+    monkeypatch.setattr("infoset.tree.factored_rules.MOST_CELLS", 100)
+    with pytest.raises(BudgetError, match="more than 100 cells"):
+        infoset.solve("dark_hex(rows=2,columns=3)", "dcfr", form="factored")
+    assert infoset.solve("dark_hex(rows=2,columns=3)", iterations=3).notes.get("form") is None  # the tree fits
+    monkeypatch.undo()
     rules = rules_of("dark_hex(rows=2,columns=3)")
     assert rules.sizes.entries == len(FactoredForm.of(rules).form.arrays.entries)
     monkeypatch.setattr("infoset.tree.factored_form.free_memory", lambda: 10_000)

@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset import signs
 from infoset.base import Factored, FloatArray, Game, Mapped, Teamed
-from infoset.errors import UnsupportedGameError
+from infoset.errors import BudgetError, InfosetError, UnsupportedGameError
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.game_tree import GameTree
@@ -89,8 +89,8 @@ class Compiled:
     @property
     def histories(self) -> float:
         """How many there are, counted on the graph, or by the factored rules where the game has them."""
-        if "graph" not in self.__dict__ and self.factors:
-            return self.factored_rules.sizes.histories
+        if "graph" not in self.__dict__ and self.factors and isinstance(self._asked, FactoredRules):
+            return self._asked.sizes.histories
         return self.graph.count_histories()
 
     @property
@@ -99,10 +99,23 @@ class Compiled:
         return not self.only_form and isinstance(self.game, Factored)
 
     @cached_property
+    def _asked(self) -> FactoredRules | InfosetError:
+        """The factored rules, or why there are none: that is not found out twice."""
+        try:
+            with signs.during("asking the rules for the factored form"):
+                return FactoredRules.of(self.game, self._report)
+        except (BudgetError, UnsupportedGameError) as error:
+            return error
+
+    @property
     def factored_rules(self) -> FactoredRules:
-        """Cores, and what players may have there.  Raises ``UnsupportedGameError`` for a game that does not factor."""
-        with signs.during("asking the rules for the factored form"):
-            return FactoredRules.of(self.game, self._report)
+        """Cores, and what players may have there.
+
+        Raises ``UnsupportedGameError`` for a game that does not factor, ``BudgetError`` for too many cores.
+        """
+        if isinstance(self._asked, InfosetError):
+            raise self._asked
+        return self._asked
 
     @cached_property
     def factored(self) -> FactoredForm:

@@ -23,7 +23,7 @@ from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, sho
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
 
 NOTHING = -1  # no menu, no place in one
-MOST_CELLS = 3_000_000
+MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
 EXCURSION = 0
 
