@@ -313,6 +313,8 @@ def test_a_core_that_is_none_is_found_in_play() -> None:
     lying = LyingRules("lying", seats(2), Observed(RandomState(7, (), (0, 0), 0), (None, None)))
     with pytest.raises(GameRuleError, match="join of what split says is not the state"):
         check_game(lying, plays=200)
+    with pytest.raises(GameRuleError, match="join of what split says is not the state"):
+        infoset.solve(lying, "dcfr", form="factored")
     for name in SMALL:
         check_game(infoset.load(name), plays=20)
 

@@ -20,11 +20,13 @@ import numpy as np
 
 from infoset.base import Action, Factored, FloatArray, Game, IntArray, LongArray, Observed, State, Token, own_token
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
+from infoset.testing import check_game
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
 
 NOTHING = -1  # no menu, no place in one
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
+PLAYS = 20  # to check a game before it is asked
 EXCURSION = 0
 
 Own: TypeAlias = Hashable
@@ -154,9 +156,14 @@ class FactoredRules:
 
     @classmethod
     def of(cls, game: Game, progress: Callable[[int], object] | None = None) -> FactoredRules:
-        """Ask the rules.  Raises ``UnsupportedGameError`` where they do not say, or do not keep to, what is whose."""
+        """Ask the rules, after some plays that try whether what is said is so.
+
+        Raises ``UnsupportedGameError`` where they do not say what is whose, ``GameRuleError`` where that is not so, and
+        ``BudgetError`` where cores are too many.
+        """
         if not isinstance(game, Factored):
             raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
+        check_game(game, plays=PLAYS)
         return _Asked(game, progress).rules()
 
 
