@@ -253,7 +253,7 @@ def test_a_move_that_was_cut_does_not_lose_the_game() -> None:
         agent.observe("noop", step.observation(0))
     agent.act(step.state.legal(0), time.monotonic() + 60.0)
     assert len(agent.faults) == faults
-    assert not agent.lost
+    assert not agent.beliefs.lost
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "gdl:krieg_tic_tac_toe", "gdl:meier"])

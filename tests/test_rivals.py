@@ -20,7 +20,7 @@ from infoset.statistics import Share
 pyspiel = pytest.importorskip("pyspiel")
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "rivals.py"
-GAMES = ["connect_four", "breakthrough", "hex", "phantom_ttt", "latent_tic_tac_toe", "dark_hex", "liars_dice",
+GAMES = ["connect_four", "breakthrough", "hex", "phantom_ttt", "phantom_tic_tac_toe", "latent_tic_tac_toe", "dark_hex", "liars_dice",
          "goofspiel", "leduc_poker"]  # fmt: skip
 HIDDEN = GAMES[3:]
 PLAYS = {"connect_four": 40, "breakthrough": 12, "hex": 60}

@@ -7,6 +7,7 @@ are joined by a dashed curve; payoffs stand under the ends, a row a player.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from infoset.errors import BudgetError, shorten
 from infoset.policies.tabular import TabularPolicy
@@ -57,7 +58,7 @@ class _Drawing:
         column = [max(half[k] + SLOT, label[k] + GAP, self.payoff_width(k) / 2 + GAP + 1, LEAST) for k in range(size)]
         self.plan = TreePlan(tree, half, label, column)
         self.key = self.key_columns()
-        self.place()
+        self.place([max(half[k], label[k], self.payoff_width(k) / 2) for k in range(size)])
 
     def node_width(self, node: int) -> float:
         player = self.tree.player(node)
@@ -70,15 +71,13 @@ class _Drawing:
     def payoff_width(self, node: int) -> float:
         return max((text_width(text, NAME) for text in self.payoffs.get(node, ())), default=0.0)
 
-    def place(self) -> None:
-        """The heights of the levels, and the size of the picture."""
+    def place(self, reach: Sequence[float]) -> None:
+        """The heights of the levels, and the size of the picture; ``reach``: how far a column goes to either side."""
         plan, tree = self.plan, self.tree
         depth = max(plan.level)
         self.players = [shorten(name, LONGEST_PLAYER) for name in tree.players]
         heads = MARGIN + max(text_width(name, NAME, True) for name in self.players) + 14
-        total = max(
-            x + half for x, half in zip(plan.x, [self.payoff_width(k) / 2 for k in range(len(plan.x))], strict=True)
-        )
+        total = max(x + half for x, half in zip(plan.x, reach, strict=True))
         total = max(total, *(x for x, _, _ in plan.verticals), 0.0)
         need = max(text_width(shorten(tree.name, LONGEST_TITLE), TITLE, True), self.legend_width())
         self.width = max(heads + total + MARGIN, need + 2 * MARGIN, self.key_width() + 2 * MARGIN)
