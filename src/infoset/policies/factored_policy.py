@@ -18,7 +18,8 @@ from infoset.jit import kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, check_states
 from infoset.policies.simple import Row, checked_row
-from infoset.tree.factored_form import FactoredForm, class_of
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_walk import class_of
 from infoset.tree.symmetry import MAX_ORDER, Group
 
 SCHEMA = 1

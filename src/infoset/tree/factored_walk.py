@@ -1,0 +1,616 @@
+"""The walk over all paths of cores, depth first, with one list of information states a player, in compiled code.
+
+Behind a decision's list come the mover's excursions; the ends behind it make a block of lists and terms; then each
+event is followed.  Where room runs short the kernel says of what, and goes on once there is more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray, Token
+from infoset.errors import GameRuleError
+from infoset.interning import EMPTY, SPARE, find_slot, longer, state_key
+from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
+from infoset.names import policy_key
+from infoset.tree.factored_rules import NOTHING, FactoredRules
+from infoset.tree.graph import NO_TOKEN, TERMINAL
+from infoset.tree.symmetry import Group
+from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
+
+NO_ROW = -1
+DONE, MORE, BROKEN = range(3)
+CORE, PLACE, PHASE, FIXING, LISTS = range(5)  # of a frame; from LISTS on where each player's list begins and ends
+EXTEND, PAY, LEAD = range(3)  # phases
+DEPTH, TOP, BLOCKS, TERMS = range(4)  # counters
+STATES, HASHED, PLACES, SEQUENCES = range(4)  # of ``filled``; the last are each player's
+ROOM_STATES, ROOM_PLACES, ROOM_STACK, ROOM_FRAMES, ROOM_TERMS, ROOM_LISTS, ROOM_ENTRIES = range(7)
+
+
+class States(NamedTuple):
+    """Information states: a tree of tokens; player p starts in state p.  One of each orbit."""
+
+    slots: LongArray  # (a power of two, 2) key and number of those that ``behind`` does not lead to
+    behind: IntArray  # what follows a state with places here, for each move and token of that move; 0: nothing
+    place: LongArray  # of a state in ``behind``, or NOTHING
+    parent: IntArray
+    token: IntArray
+    fixing: LongArray  # the symmetries that leave it as it is, a bit each
+    first: IntArray  # its first sequence, counted from its player's own, or NO_ROW without a choice
+    menu: IntArray  # whose moves those are
+    held: IntArray  # the player's sequence there
+    share: FloatArray  # of the orbit's realisation weight that is this state's
+    filled: LongArray  # (SEQUENCES + n,)
+
+    @classmethod
+    def empty(cls, n: int, group: Group) -> States:
+        """Nothing but where the players start."""
+        i, k = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        slots, filled = np.full((1, 2), EMPTY, dtype=np.int64), np.ones(SEQUENCES + n, dtype=np.int64)
+        filled[STATES] = filled[HASHED] = filled[PLACES] = 0
+        states = cls(slots, i, k, i, i, k, i, i, i, np.zeros(0), filled).with_room(n, 0)
+        for p in range(n):
+            states.place[p] = NOTHING
+            states.parent[p], states.token[p], states.fixing[p] = EMPTY, p, everything(group)
+            states.first[p], states.menu[p], states.held[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
+        filled[STATES] = n
+        return states
+
+    def with_room(self, more: int, places: int) -> States:
+        """As it is, or with twice the room, for so many more states and places."""
+        known, hashed, placed = self.filled[[STATES, HASHED, PLACES]].tolist()
+        slots = self.slots
+        if (hashed + more) * SPARE > len(slots):
+            slots = np.full((1 << int((hashed + more) * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
+            _place_again(self.slots, slots)
+        columns = [longer(column, known + more) for column in self[2:-1]]
+        return States(slots, longer(self.behind, placed + places), *columns, self.filled)  # type: ignore[arg-type, call-arg]
+
+
+class Stack(NamedTuple):
+    """The paths' frames and, behind one another, their players' lists; the mover's is the last of a frame."""
+
+    frames: LongArray  # (depth, LISTS + 2 n)
+    chance: FloatArray  # (depth,) the path's probability times how many are equal to it
+    state: IntArray
+    element: IntArray  # leads from the board of the path to that of the state
+    cell: IntArray
+    weight: FloatArray  # nature's part in it
+
+
+class Product(NamedTuple):
+    """What comes out: the lists' entries a player, blocks and terms."""
+
+    entries: tuple[npt.NDArray[np.uint32], ...]
+    weights: tuple[FloatArray, ...]
+    list_rows: tuple[LongArray, ...]
+    lists: LongArray  # (n,) how many
+    blocks: LongArray  # (B + 1, n)
+    terms: LongArray  # (B + 1,)
+    term_lists: npt.NDArray[np.uint32]  # (terms, n)
+    term_paid: FloatArray  # (terms, n)
+
+
+@inner_kernel
+@borrowing
+def class_of(group, fixing, menu, move):
+    """Which of the orbits of a menu's moves ``move`` belongs to, and how many moves that has."""
+    if fixing == 1:
+        return move, 1
+    least, size, number = move, 0, 0
+    for k in range(group.first_entry[menu + 1] - group.first_entry[menu]):
+        if same_orbit(group, fixing, menu, k, move):
+            least = min(least, k)
+            size += 1
+    for k in range(least):
+        fresh = True
+        for j in range(k):
+            if same_orbit(group, fixing, menu, j, k):
+                fresh = False
+                break
+        number += fresh
+    return number, size
+
+
+@inner_kernel
+@borrowing
+def _count_classes(group, fixing, menu):
+    size = group.first_entry[menu + 1] - group.first_entry[menu]
+    if fixing == 1:
+        return size
+    number = 0
+    for k in range(size):
+        fresh = True
+        for j in range(k):
+            if same_orbit(group, fixing, menu, j, k):
+                fresh = False
+                break
+        number += fresh
+    return number
+
+
+@kernel
+@borrowing
+def _place_again(slots, larger):
+    """What is in a table, in a larger one."""
+    for k in range(len(slots)):
+        if slots[k, 0] != EMPTY:
+            slot = find_slot(larger, slots[k, 0])
+            larger[slot, 0], larger[slot, 1] = slots[k, 0], slots[k, 1]
+
+
+@linked_kernel
+@borrowing
+def _add_state(s, group, state, token):
+    """A new state behind another one."""
+    found = s.filled[STATES]
+    s.parent[found], s.token[found], s.first[found], s.menu[found] = state, token, NO_ROW, NOTHING
+    s.place[found] = NOTHING
+    s.fixing[found] = still_fixing(group, s.fixing[state], token)
+    s.held[found], s.share[found] = s.held[state], s.share[state]
+    s.filled[STATES] = found + 1
+    return found
+
+
+@inner_kernel
+@borrowing
+def _observe(s, group, state, element, token):
+    """The state after one more token, new or known, and the element that leads to its board."""
+    token, element = canonical(group, s.fixing[state], element, token)
+    key = state_key(state, token)
+    slot = find_slot(s.slots, key)
+    if s.slots[slot, 0] == EMPTY:
+        s.slots[slot, 0], s.slots[slot, 1] = key, _add_state(s, group, state, token)
+        s.filled[HASHED] += 1
+    return s.slots[slot, 1], element
+
+
+@inner_kernel
+@borrowing
+def _move(s, group, rank, state, element, menu, move, token):
+    """The same after an own move; it is found by its place where no symmetry is left by which moves could be equal."""
+    place = group.entry[element, group.first_entry[menu] + move]
+    if s.fixing[state] == 1:
+        at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
+        found = np.int64(s.behind[at])
+        if found == 0:
+            found = _add_state(s, group, state, group.token[element, token])
+            s.behind[at] = found
+            if s.first[state] != NO_ROW:
+                s.held[found] = s.first[state] + place
+        return found, element
+    number, size = class_of(group, s.fixing[state], group.menu[element, menu], place)
+    found, turned = _observe(s, group, state, element, token)
+    s.share[found] = s.share[state] / size
+    if s.first[state] != NO_ROW:
+        s.held[found] = s.first[state] + number
+    return found, turned
+
+
+@inner_kernel
+@borrowing
+def _choose(s, group, state, element, menu, move):
+    """The sequence of a move at a state, and by how many the state's share is divided."""
+    place = group.entry[element, group.first_entry[menu] + move]
+    number, size = class_of(group, s.fixing[state], group.menu[element, menu], place)
+    return s.held[state] if s.first[state] == NO_ROW else s.first[state] + number, size
+
+
+@linked_kernel
+@borrowing
+def _carry(r, s, group, rank, stack, k, edge, moves, to):
+    """Put at ``to`` what element ``k`` of the stack becomes by an edge; ``moves``: whether it is its player's move."""
+    state, element, token = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_token[edge]
+    if token != NO_TOKEN:
+        if moves:
+            state, element = _move(s, group, rank, state, element, r.menu[stack.cell[k]], r.edge_move[edge], token)
+        else:
+            state, element = _observe(s, group, state, element, token)
+    stack.state[to], stack.element[to], stack.cell[to] = state, element, r.edge_cell[edge]
+    stack.weight[to] = stack.weight[k] * r.edge_chance[edge]
+
+
+@inner_kernel
+@borrowing
+def _merged(stack, first, top):
+    """Whether the topmost element stands below it already, from ``first`` on: that one then weighs as much more.
+
+    Only what nature did apart from everybody can come to the same.
+    """
+    for k in range(first, top):
+        same = stack.state[k] == stack.state[top] and stack.element[k] == stack.element[top]
+        if same and stack.cell[k] == stack.cell[top]:
+            stack.weight[k] += stack.weight[top]
+            return True
+    return False
+
+
+@inner_kernel
+@borrowing
+def _extend(r, s, group, rank, stack, frame, mover, top):
+    """Behind the mover's list come all its excursions; then its states have rows.
+
+    Returns the new top of the stack; where moves do not follow from what is known, -1 less the element's place.
+    """
+    k = frame[LISTS + 2 * mover]
+    while k < top:
+        q = stack.cell[k]
+        if not _add_row(r, s, group, rank, stack, k, mover):
+            return -1 - k
+        for edge in range(r.edge_first[r.slot[q]], r.edge_first[r.slot[q] + 1]):
+            _carry(r, s, group, rank, stack, k, edge, True, top)
+            top += 1
+        k += 1
+    return top
+
+
+@inner_kernel
+@borrowing
+def _add_row(r, s, group, rank, stack, k, mover):
+    """For the state of an element, if it is new, places for what follows, and a row if it has a choice of orbits.
+
+    Returns whether its moves are those that the state has elsewhere.
+    """
+    state = stack.state[k]
+    menu = group.menu[stack.element[k], r.menu[stack.cell[k]]]
+    if s.menu[state] == NOTHING:
+        s.menu[state] = menu
+        size = _count_classes(group, s.fixing[state], menu)
+        if s.fixing[state] == 1:
+            s.place[state] = s.filled[PLACES]
+            s.filled[PLACES] += size * (rank[len(rank) - 1] + 1)
+        if size > 1:
+            s.first[state] = s.filled[SEQUENCES + mover]
+            s.filled[SEQUENCES + mover] += size
+    return s.menu[state] == menu
+
+
+@inner_kernel
+@borrowing
+def _count_edges(r, stack, begin, end, place):
+    count = 0
+    for k in range(begin, end):
+        slot = r.slot[stack.cell[k]] + place
+        count += r.edge_first[slot + 1] - r.edge_first[slot]
+    return count
+
+
+@inner_kernel
+@borrowing
+def _write_list(r, s, group, stack, out, begin, end, place, kind, player, moves):
+    """A list of the sequences that come to the player's cell ``kind`` of an end."""
+    number = out.lists[player]
+    at = out.list_rows[player][number]
+    entries, weights = out.entries[player], out.weights[player]
+    for k in range(begin, end):
+        q = stack.cell[k]
+        for edge in range(r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]):
+            if r.place[r.edge_cell[edge]] == kind:
+                state, size, chosen = stack.state[k], 1, s.held[stack.state[k]]
+                if moves:
+                    chosen, size = _choose(s, group, state, stack.element[k], r.menu[q], r.edge_move[edge])
+                entries[at] = chosen
+                weights[at] = s.share[state] / size * stack.weight[k] * r.edge_chance[edge]
+                at += 1
+    out.lists[player] = number + 1
+    out.list_rows[player][number + 1] = at
+
+
+@inner_kernel
+@borrowing
+def _pays(r, row):
+    """Whether a row of payoffs pays anybody anything."""
+    pays = False
+    for p in range(r.paid.shape[1]):
+        pays |= r.paid[row, p] != 0.0
+    return pays
+
+
+@inner_kernel
+@borrowing
+def _joint(r, end):
+    """How many joint cells an end has, and whether one of them pays anybody anything."""
+    joint, pays = 1, False
+    for p in range(r.cells.shape[1]):
+        joint *= r.cells[end, p]
+    for j in range(joint):
+        pays |= _pays(r, r.paid_first[end] + j)
+    return joint, pays
+
+
+@inner_kernel
+@borrowing
+def _pay(r, s, group, image, stack, out, frame, chance, counters, whole):
+    """A block with the ends that lie behind one frame.
+
+    ``whole`` is scratch: of each player who does not move the list that ends have in common to which all of it leads.
+    """
+    core, n, before, block = frame[CORE], len(whole), counters[TERMS], counters[BLOCKS]
+    whole[:] = -1
+    for e in range(r.event_first[core], r.event_first[core + 1]):
+        end, place, times = r.event_core[e], e - r.event_first[core] + 1, _orbit(image, frame[FIXING], e)
+        if r.mover[end] != TERMINAL or times == 0:
+            continue
+        joint, pays = _joint(r, end)
+        if not pays:
+            continue
+        first = out.blocks[block + 1]
+        for p in range(n):
+            begin, until, moves = frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], p == r.mover[core]
+            first[p] = out.lists[p]
+            if moves or r.cells[end, p] > 1 or _count_edges(r, stack, begin, until, place) < until - begin:
+                for kind in range(r.cells[end, p]):
+                    _write_list(r, s, group, stack, out, begin, until, place, kind, p, moves)
+            else:
+                if whole[p] < 0:
+                    whole[p] = out.lists[p]
+                    _write_list(r, s, group, stack, out, begin, until, place, 0, p, False)
+                first[p] = whole[p]
+        _write_terms(r, out, counters, end, joint, first, out.blocks[block], chance * times)
+    if counters[TERMS] > before:
+        for p in range(n):
+            out.blocks[block + 1, p] = out.lists[p]
+        out.terms[block + 1] = counters[TERMS]
+        counters[BLOCKS] = block + 1
+
+
+@inner_kernel
+@borrowing
+def _write_terms(r, out, counters, end, joint, first, begin, chance):
+    """A term for each joint cell of an end that pays; ``first``: each player's list of its first cell."""
+    n, row = r.cells.shape[1], r.paid_first[end]
+    for j in range(joint):
+        if _pays(r, row + j):
+            t, rest = counters[TERMS], j
+            for p in range(n - 1, -1, -1):
+                out.term_lists[t, p] = first[p] + rest % r.cells[end, p] - begin[p]
+                out.term_paid[t, p] = chance * r.paid[row + j, p]
+                rest //= r.cells[end, p]
+            counters[TERMS] = t + 1
+
+
+@inner_kernel
+@borrowing
+def _orbit(image, fixing, event):
+    """How many events are equal to this one, where it is the least of them; else 0."""
+    if fixing == 1:
+        return 1
+    fixed, order = 0, 0
+    for g in range(image.shape[0]):
+        if fixing >> g & 1:
+            if image[g, event] < event:
+                return 0
+            order += 1
+            fixed += image[g, event] == event
+    return order // fixed
+
+
+@inner_kernel
+@borrowing
+def _room_for_states(s, stack, need):
+    return (
+        need[ROOM_STACK] <= len(stack.state)
+        and s.filled[STATES] + need[ROOM_STATES] <= len(s.parent)
+        and (s.filled[HASHED] + need[ROOM_STATES]) * SPARE <= len(s.slots)
+        and s.filled[PLACES] + need[ROOM_PLACES] <= len(s.behind)
+    )
+
+
+@inner_kernel
+@borrowing
+def _can_extend(r, s, stack, frame, mover, top, need, widest):
+    """Whether there is room for the excursions of a frame; else ``need`` says of what."""
+    for k in range(frame[LISTS + 2 * mover], top):
+        need[ROOM_STATES] += r.below[stack.cell[k]]
+    need[ROOM_STACK] = top + need[ROOM_STATES]
+    need[ROOM_PLACES] = (need[ROOM_STACK] - frame[LISTS + 2 * mover]) * widest
+    return _room_for_states(s, stack, need)
+
+
+@inner_kernel
+@borrowing
+def _can_pay(r, stack, out, frame, counters, need):
+    """Whether there is room for the ends behind a frame; else ``need`` says of what.  Nothing is needed for none."""
+    core, n = frame[CORE], len(out.lists)
+    for e in range(r.event_first[core], r.event_first[core + 1]):
+        end = r.event_core[e]
+        if r.mover[end] == TERMINAL:
+            place = e - r.event_first[core] + 1
+            for p in range(n):
+                count = _count_edges(r, stack, frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], place)
+                need[ROOM_ENTRIES + p] += count
+                need[ROOM_LISTS] += r.cells[end, p]
+            need[ROOM_TERMS] += _joint(r, end)[0]
+    if counters[TERMS] + need[ROOM_TERMS] > len(out.term_paid) or counters[BLOCKS] + 2 > len(out.terms):
+        return False
+    for p in range(n):
+        lists = out.lists[p]
+        if lists + need[ROOM_LISTS] >= len(out.list_rows[p]):
+            return False
+        if out.list_rows[p][lists] + need[ROOM_ENTRIES + p] > len(out.entries[p]):
+            return False
+    return True
+
+
+@inner_kernel
+@borrowing
+def _can_lead(r, s, stack, frame, place, depth, top, need):
+    """Whether there is room for the frame behind an event, and whether everybody has something there."""
+    everybody = True
+    for p in range(r.cells.shape[1]):
+        count = _count_edges(r, stack, frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], place)
+        everybody &= count > 0
+        need[ROOM_STATES] += count
+    need[ROOM_STACK], need[ROOM_FRAMES] = top + need[ROOM_STATES], depth + 1
+    return depth < len(stack.frames) and _room_for_states(s, stack, need), everybody
+
+
+@inner_kernel
+@borrowing
+def _lead(r, s, group, rank, image, stack, depth, event, times, top):
+    """A frame behind an event.  Returns the new top of the stack."""
+    frame, after, n = stack.frames[depth - 1], stack.frames[depth], r.cells.shape[1]
+    mover, place, reached = r.mover[frame[CORE]], event - r.event_first[frame[CORE]] + 1, r.event_core[event]
+    after[CORE], after[PHASE], after[FIXING] = reached, EXTEND, frame[FIXING]
+    if frame[FIXING] != 1:
+        after[FIXING] = 0
+        for g in range(image.shape[0]):
+            if frame[FIXING] >> g & 1 and image[g, event] == event:
+                after[FIXING] |= np.int64(1) << g
+    stack.chance[depth] = stack.chance[depth - 1] * times * r.event_chance[event]
+    for turn in range(n):  # whoever moves there comes last
+        p = (max(r.mover[reached], 0) + 1 + turn) % n
+        after[LISTS + 2 * p] = top
+        for k in range(frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]):
+            slot = r.slot[stack.cell[k]] + place
+            for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
+                _carry(r, s, group, rank, stack, k, edge, p == mover, top)
+                if mover >= 0 or not _merged(stack, after[LISTS + 2 * p], top):
+                    top += 1
+        after[LISTS + 2 * p + 1] = top
+    return top
+
+
+@kernel
+@borrowing
+def walk_paths(r, group, rank, image, s, stack, out, counters, need, whole, widest):  # noqa: PLR0912
+    """Walk on until all paths are done, or there is no room: then ``need`` says of what, and all stands as it was.
+
+    ``widest``: the most places that a state can need behind it.
+    """
+    while counters[DEPTH] > 0:
+        depth, top = counters[DEPTH], counters[TOP]
+        frame = stack.frames[depth - 1]
+        core, mover = frame[CORE], r.mover[frame[CORE]]
+        need[:] = 0
+        if frame[PHASE] == EXTEND:
+            if mover >= 0:
+                if not _can_extend(r, s, stack, frame, mover, top, need, widest):
+                    return MORE
+                top = _extend(r, s, group, rank, stack, frame, mover, top)
+                if top < 0:
+                    need[0] = stack.state[-1 - top]
+                    return BROKEN
+                counters[TOP] = frame[LISTS + 2 * mover + 1] = top
+            frame[PHASE] = PAY
+        elif frame[PHASE] == PAY:
+            if not _can_pay(r, stack, out, frame, counters, need):
+                return MORE
+            _pay(r, s, group, image, stack, out, frame, stack.chance[depth - 1], counters, whole)
+            frame[PHASE], frame[PLACE] = LEAD, 1
+        elif r.event_first[core] + frame[PLACE] > r.event_first[core + 1]:
+            for p in range(len(whole)):
+                top = min(top, frame[LISTS + 2 * p])
+            counters[TOP], counters[DEPTH] = top, depth - 1
+        else:
+            event = r.event_first[core] + frame[PLACE] - 1
+            times = _orbit(image, frame[FIXING], event)
+            if times > 0 and r.mover[r.event_core[event]] != TERMINAL:
+                room, everybody = _can_lead(r, s, stack, frame, frame[PLACE], depth, top, need)
+                if not room:
+                    return MORE
+                if everybody:
+                    top = _lead(r, s, group, rank, image, stack, depth, event, times, top)
+                    counters[TOP], counters[DEPTH] = top, depth + 1
+            frame[PLACE] += 1
+    return DONE
+
+
+def _ranks(tokens: list[Token]) -> IntArray:
+    """(T + 1,) the number of each token with a move among those with that move; behind them the largest of these."""
+    met: dict[Action, int] = {}
+    ranks = []
+    for move, _ in tokens:
+        ranks.append(0 if move is None else met.get(move, 0))
+        if move is not None:
+            met[move] = ranks[-1] + 1
+    return np.array([*ranks, max(ranks, default=0)], dtype=np.int32)
+
+
+class PathWalk:
+    """The walk over all paths, with room that grows."""
+
+    def __init__(self, rules: FactoredRules, group: Group, image: IntArray, progress: Callable[[int], object] | None):
+        n = len(rules.players)
+        self.n, self.rules, self.group, self.image, self.progress = n, rules, group, image, progress
+        self.states, self.rank = States.empty(n, group), _ranks(rules.tokens)
+        f, u, k = np.zeros(0), np.zeros(0, np.uint32), np.zeros(1, np.int64)
+        self.stack = Stack(
+            np.zeros((1, LISTS + 2 * n), np.int64), np.ones(1), np.arange(n, dtype=np.int32), np.zeros(n, np.int32),
+            np.array(rules.start_cells, np.int32), np.ones(n),
+        )  # fmt: skip
+        self.out = Product(
+            (u,) * n, (f,) * n, (k,) * n, np.zeros(n, np.int64), np.zeros((1, n), np.int64), k.copy(),
+            np.zeros((0, n), np.uint32), np.zeros((0, n)),
+        )  # fmt: skip
+        self.out = self.out._replace(list_rows=tuple([np.zeros(1, np.int64) for _ in range(n)]))
+        self.counters = np.zeros(4, np.int64)
+        self._begin()
+
+    def _begin(self) -> None:
+        """The first frame: everybody at the start, whoever moves there last."""
+        frame, r = self.stack.frames[0], self.rules.arrays
+        frame[CORE] = 0
+        frame[FIXING] = everything(self.group)
+        mover = max(int(r.mover[0]), 0)
+        for turn in range(self.n):
+            p = (mover + 1 + turn) % self.n
+            self.stack.state[turn], self.stack.cell[turn] = p, self.rules.start_cells[p]
+            frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1] = turn, turn + 1
+        self.counters[DEPTH], self.counters[TOP] = 1, self.n
+
+    def run(self) -> None:
+        need, whole = np.zeros(ROOM_ENTRIES + self.n, np.int64), np.zeros(self.n, np.int64)
+        while (found := self._walk(need, whole)) == MORE:
+            self._grow(need)
+        if found == BROKEN:
+            s, state, tokens = self.states, int(need[0]), self.rules.tokens
+            known = known_at(known_first(self.rules), tokens, s.parent.tolist(), s.token.tolist(), state)
+            raise GameRuleError(
+                f"{self.rules.name}: a player's moves must follow from what it knows; after {policy_key(known, '')!r} "
+                f"they are {self.rules.menus[s.menu[state]]!r} in one place and others in another"
+            )
+
+    def _walk(self, need: LongArray, whole: LongArray) -> int:
+        r, group, rank, stack = self.rules.arrays, self.group, self.rank, self.stack
+        widest = int(np.diff(group.first_entry).max()) * (int(rank[-1]) + 1)
+        s, out, counters = self.states, self.out, self.counters
+        return int(walk_paths(r, group, rank, self.image, s, stack, out, counters, need, whole, widest))
+
+    def _grow(self, need: LongArray) -> None:
+        states, places, stack, frames, terms, lists = need[:ROOM_ENTRIES].tolist()
+        self.states = self.states.with_room(states, places)
+        s, o = self.stack, self.out
+        self.stack = Stack(longer(s.frames, frames), longer(s.chance, frames), *[longer(c, stack) for c in s[2:]])  # type: ignore[arg-type]
+        rows, blocks = int(self.counters[TERMS]) + terms, int(self.counters[BLOCKS]) + 2
+        used = [int(o.list_rows[p][o.lists[p]]) for p in range(self.n)]
+        more = need[ROOM_ENTRIES:].tolist()
+        self.out = Product(
+            tuple([longer(o.entries[p], used[p] + more[p]) for p in range(self.n)]),
+            tuple([longer(o.weights[p], used[p] + more[p]) for p in range(self.n)]),
+            tuple([longer(o.list_rows[p], int(o.lists[p]) + lists + 1) for p in range(self.n)]),
+            o.lists, longer(o.blocks, blocks), longer(o.terms, blocks), longer(o.term_lists, rows),
+            longer(o.term_paid, rows),
+        )  # fmt: skip
+        if self.progress is not None:
+            self.progress(sum(used))
+
+
+def known_first(rules: FactoredRules) -> list[InformationState]:
+    """What each player knows before the first move."""
+    return [() if token == NO_TOKEN else (rules.tokens[token],) for token in rules.start_tokens]
+
+
+def known_at(
+    start: list[InformationState], tokens: list[Token], parent: list[int], token: list[int], state: int
+) -> InformationState:
+    """What is known at a state."""
+    known = []
+    while state >= len(start):
+        known.append(tokens[token[state]])
+        state = parent[state]
+    return (*start[state], *known[::-1])
