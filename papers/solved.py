@@ -246,11 +246,12 @@ def page(found: list[Measured]) -> str:
     """The page in Markdown."""
     return f"""# Solved, not learned
 
-Rudolph et al. 2025, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*
-([arXiv 2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 hours of processors on five
-games whose histories are too many to list, because exact exploitability can still be had there. So can the solution.
-This page is written by `papers/solved.py`, numbers and pictures included: each game is solved on one core, and every
-figure is exact.
+Max Rudolph, Nathan Lichtlé, Sobhan Mohammadpour, Alexandre Bayen, J. Zico Kolter, Amy Zhang, Gabriele Farina, Eugene
+Vinitsky and Samuel Sokota, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*, 2025
+([arXiv 2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 hours of processors on five games
+whose histories are too many to list, because exact exploitability can still be had there. So can the solution. This
+page is written by `papers/solved.py`, numbers and pictures included: each game is solved on one core, and every figure
+is exact.
 
 ```console
 $ infoset solve phantom_tic_tac_toe --target 1e-4 --out runs/phantom

@@ -180,7 +180,7 @@ def row_after(agent: SubgameAgent, asked: bool = False) -> list[float] | None:
         if asked and own_move is not None:
             agent.act(("call", "raise"), None)
         agent.observe(own_move, observation)
-    return agent.row(("fold", "call", "raise"), np.inf)
+    return agent.move_chances(("fold", "call", "raise"), np.inf)
 
 
 def test_an_agent_that_knows_no_positions_finds_the_same_in_every_game() -> None:

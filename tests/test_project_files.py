@@ -82,7 +82,7 @@ def test_the_citation() -> None:
 def test_every_paper_with_a_page_is_cited(name: str) -> None:
     text = (ROOT / "docs" / "papers" / f"{name}.md").read_text(encoding="utf-8")
     references = read("CITATION.cff")["references"]
-    assert len(references) == 5  # two have a page for a competition as well
+    assert len(references) == 6  # two have a page for a competition as well
     first = [reference for reference in references
              if all(author["family-names"] in text for author in reference["authors"]) and str(reference["year"]) in text]  # fmt: skip
     assert first, name

@@ -64,7 +64,7 @@ def test_monty_hall_switches_as_its_root_says(ranges_of, root, least, most) -> N
     agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(1), None)
     for token in DOOR:
         agent.observe(*token)
-    assert least <= agent.row(("noop", "switch"), np.inf)[1] <= most
+    assert least <= agent.move_chances(("noop", "switch"), np.inf)[1] <= most
 
 
 def test_worlds_without_weights_switch_half_the_time_when_averaged(ranges_of) -> None:
