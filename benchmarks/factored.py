@@ -24,7 +24,6 @@ BOTH = (
     "liars_dice",
     "liars_dice(dice_sides=7)",
     "dark_hex(rows=2,columns=3)",
-    "dark_hex(rows=2,columns=4)",
     "battleship(shots=2)",
     "battleship",
 )

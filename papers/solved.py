@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
+import msgspec
 import numpy as np
 
 import infoset
 from infoset import Solution
 from infoset.compiled import Compiled
 from infoset.solvers.metrics import evaluate_plan
+from infoset.solvers.work import Point
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.plans import realisation, uniform
 
@@ -116,6 +118,13 @@ def measured(entry: Entry, args: Args) -> Measured:
     return Measured(entry, compiled, asked - began, walked - asked, evaluated, whole, solution)
 
 
+def curve(solution: Solution) -> list[Point]:
+    """All points of a run, also of what was solved before it was gone on with."""
+    assert solution.folder is not None
+    lines = (solution.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    return [msgspec.json.decode(line, type=Point) for line in lines]
+
+
 def opening(found: Measured, player: int, known: tuple[Any, ...] = ()) -> dict[Any, float]:
     """The chances of a player's moves where it knows so much, by the policy that was found."""
     row = found.solution.policy.on(found.compiled).row
@@ -133,7 +142,7 @@ def curves(found: list[Measured], path: Path) -> None:
     """Exploitability against time."""
     figure, axes = plt.subplots(figsize=(7, 3.8), dpi=110, layout="constrained")
     for each in found:
-        points = [point for point in each.solution.curve if point.seconds > 0]
+        points = [point for point in curve(each.solution) if point.seconds > 0]
         seconds = [point.seconds for point in points]
         reached = [max(point.exploitability or 0.0, LEAST) for point in points]
         axes.loglog(seconds, reached, color=each.entry.colour, label=each.entry.theirs)
@@ -218,7 +227,7 @@ def results(found: list[Measured]) -> str:
     for each in found:
         solution = each.solution
         reached = [
-            next((f"{p.seconds:.1f} s" for p in solution.curve if (p.exploitability or 0.0) <= mark), "–")
+            next((f"{p.seconds:.1f} s" for p in curve(solution) if (p.exploitability or 0.0) <= mark), "–")
             for mark in MARKS
         ]
         profile = solution.notes["profile"]

@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.jit import kernel, linked_kernel
+from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.tree.sequence_form import FormArrays
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 @linked_kernel
+@borrowing
 def _list_sum(a: FormArrays, number: int, plan: FloatArray) -> float:
     """What the sequences of a list weigh together."""
     total, begin, end = 0.0, a.list_rows[number], a.list_rows[number + ONE]
@@ -30,6 +31,7 @@ def _list_sum(a: FormArrays, number: int, plan: FloatArray) -> float:
 
 
 @linked_kernel
+@borrowing
 def _list_add(a: FormArrays, number: int, worth: float, values: FloatArray) -> None:
     """``worth`` for each sequence of a list, by its weight."""
     begin, end = a.list_rows[number], a.list_rows[number + ONE]
