@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,6 +16,8 @@ from conftest import form_of
 from infoset.base import Observed
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.games.dark_hex import HexState
+from infoset.games.phantom_board import PhantomRules
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.solvers.metrics import best_behaviour, evaluate_plan
@@ -65,6 +68,7 @@ def test_trees_and_products_give_the_same_figures(name: str) -> None:
     tree, factored = form_of(name), FactoredForm.of(rules_of(name)).form
     assert rules_of(name).sizes[:2] == (tree.num_histories, tree.num_terminals)
     assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)
+    assert (factored.num_histories, factored.num_terminals) == (tree.num_histories, tree.num_terminals)
     assert factored.constant_sum == tree.constant_sum
     for seed in range(3):
         strategy = random_interior(tree, seed)
@@ -307,6 +311,29 @@ class LyingRules(RandomRules):
 
     def join(self, core: Any, own: Any) -> Any:
         return super().join(core, (own[0], 0))
+
+
+class TimelessRules(PhantomRules):
+    """The abrupt game without its count of failed tries: both may fail, and the core is where it was."""
+
+    def split(self, state: Any) -> Any:
+        core, own = super().split(state)
+        return (*core[:-1], (0, 0)) if isinstance(state, HexState) else core, own
+
+
+def test_a_core_that_comes_back_is_refused() -> None:
+    """Else its paths would have no end."""
+    abrupt = infoset.load("dark_hex(rows=2,columns=2,abrupt=true)")
+    timeless = TimelessRules(abrupt.name, abrupt.players, abrupt.first, abrupt.look)  # type: ignore[attr-defined]
+    with pytest.raises(GameRuleError, match="a core comes back to itself"):
+        FactoredRules.of(timeless)
+
+
+def test_a_file_with_other_chances_than_sum_to_one_has_no_figures() -> None:
+    policy = infoset.solve("dark_hex(rows=2,columns=3)", "dcfr", iterations=3, form="factored").policy
+    bent = replace(policy, policy=policy.policy._replace(behaviour=policy.policy.behaviour / 2))
+    with pytest.raises(PolicyError, match="sets do not sum to 1"):
+        infoset.evaluate(_factored_only("dark_hex(rows=2,columns=3)"), bent)
 
 
 def test_a_core_that_is_none_is_found_in_play() -> None:

@@ -16,8 +16,9 @@ from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
 from infoset.jit import kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
-from infoset.policies.sampled_policy import StatePolicy, check_states
+from infoset.policies.sampled_policy import StatePolicy, read_states
 from infoset.policies.simple import Row, checked_row
+from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import class_of
 from infoset.tree.symmetry import MAX_ORDER, Group
@@ -93,12 +94,7 @@ class FactoredPolicy:
             arrays = read_arrays(Path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
-            policy = InfosetPolicy(
-                arrays["first_child"].astype(np.int32), arrays["token"].astype(np.int32),
-                arrays["fixing"].astype(np.int64), arrays["row"].astype(np.int32),
-                arrays["behaviour"].astype(np.float64),
-            )  # fmt: skip
-            check_states(policy)
+            policy = read_states(arrays)
             if header.schema != SCHEMA:
                 raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
             menus = [tuple(map(_frozen, menu)) for menu in header.menus]
@@ -117,11 +113,19 @@ class FactoredPlay(StatePolicy):
         super().__init__(saved.tokens, saved.menus, saved.start_tokens, saved.group, saved.policy)
 
     def behaviour(self, factored: FactoredForm) -> FloatArray | None:
-        """Behaviour (S,) on a form with the same states and symmetries; ``None`` on another one."""
+        """Behaviour (S,) on a form with the same states and symmetries; ``None`` on another one.
+
+        Raises ``PolicyError`` for chances that do not sum to one.
+        """
         mine, theirs = self.policy, layout(factored)
-        if not all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], theirs[:-1], strict=True)):
+        same = all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], theirs[:-1], strict=True))
+        if not same or len(mine.behaviour) != len(theirs.behaviour):
             return None
-        return _gathered(factored, mine.behaviour)
+        strategy, owner = _gathered(factored, mine.behaviour), factored.form.infoset_of
+        totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], factored.form.num_infosets)
+        if not (np.abs(totals - 1) <= SUM_TOLERANCE).all():
+            raise PolicyError(f"the chances of {int((np.abs(totals - 1) > SUM_TOLERANCE).sum())} sets do not sum to 1")
+        return strategy
 
 
 def uniform_behaviour(factored: FactoredForm) -> FloatArray:
@@ -160,28 +164,23 @@ def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:
 def layout(factored: FactoredForm) -> InfosetPolicy:
     """The states of a form as a policy has them, with room for chances."""
     if "layout" not in factored.kept:
-        count, rows = _rows(factored)
-        s = factored.states
-        policy = InfosetPolicy.of(s.parent[:count], s.token[:count], s.fixing[:count], rows, np.zeros(0))
-        factored.kept["layout"] = policy._replace(behaviour=np.zeros(_room(factored)))
+        s, count = factored.states, factored.num_states
+        rows, room = _rows(factored)
+        factored.kept["layout"] = InfosetPolicy.of(
+            s.parent[:count], s.token[:count], s.fixing[:count], rows, np.zeros(room)
+        )
     found: InfosetPolicy = factored.kept["layout"]
     return found
 
 
-def _rows(factored: FactoredForm) -> tuple[int, IntArray]:
-    """How many states there are, and where the chances of each begin, in the order of the states."""
+def _rows(factored: FactoredForm) -> tuple[IntArray, int]:
+    """(states,) where the chances of each begin, in the order of the states; and how many chances there are."""
     count = factored.num_states
     rows = np.full(count, NO_ROW, np.int32)
     chosen = np.flatnonzero(factored.states.first[:count] != NO_ROW)
     sizes = np.diff(factored.group.first_entry)[factored.states.menu[chosen]]
     rows[chosen] = np.cumsum(sizes) - sizes
-    return count, rows
-
-
-def _room(factored: FactoredForm) -> int:
-    count = factored.num_states
-    chosen = factored.states.first[:count] != NO_ROW
-    return int(np.diff(factored.group.first_entry)[factored.states.menu[:count][chosen]].sum())
+    return rows, int(sizes.sum())
 
 
 class _Columns(NamedTuple):
@@ -196,8 +195,8 @@ class _Columns(NamedTuple):
 
 
 def _columns(factored: FactoredForm) -> _Columns:
-    count, rows = _rows(factored)
-    s = factored.states
+    s, count = factored.states, factored.num_states
+    rows, _ = _rows(factored)
     begin = factored.form.arrays.sequences[factored.owner].astype(np.int64)
     return _Columns(factored.group, s.fixing[:count], s.menu[:count], s.first[:count], begin, rows)
 

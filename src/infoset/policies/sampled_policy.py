@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -70,14 +71,7 @@ class SampledPolicy:
         try:
             arrays = read_arrays(Path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
-            policy = InfosetPolicy(
-                arrays["first_child"].astype(np.int32),
-                arrays["token"].astype(np.int32),
-                arrays["fixing"].astype(np.int64),
-                arrays["row"].astype(np.int32),
-                arrays["behaviour"].astype(np.float64),
-            )  # fmt: skip
-            check_states(policy)
+            policy = read_states(arrays)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
         if header.schema != SCHEMA:
@@ -141,8 +135,12 @@ class WalkPolicy(StatePolicy):
         self.graph, self.walk = graph, walk
 
 
-def check_states(policy: InfosetPolicy) -> None:
-    """Raises ``ValueError`` for arrays that kernels cannot walk."""
+def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
+    """From a file's arrays.  Raises ``KeyError``, and ``ValueError`` for those that kernels cannot walk."""
+    policy = InfosetPolicy(
+        arrays["first_child"].astype(np.int32), arrays["token"].astype(np.int32), arrays["fixing"].astype(np.int64),
+        arrays["row"].astype(np.int32), arrays["behaviour"].astype(np.float64),
+    )  # fmt: skip
     states, entries = len(policy.token), len(policy.behaviour)
     if any(array.ndim != 1 for array in policy) or {len(policy.fixing), len(policy.row)} != {states}:
         raise ValueError("its arrays do not fit together")
@@ -151,6 +149,7 @@ def check_states(policy: InfosetPolicy) -> None:
         raise ValueError("its states are no tree")
     if ((row < NO_ROW) | (row >= entries)).any() or not ((policy.behaviour >= 0) & (policy.behaviour <= 1)).all():
         raise ValueError("its rows are no chances")
+    return policy
 
 
 def fingerprint(walk: Walk) -> str:

@@ -71,8 +71,8 @@ class FactoredForm:
         measure_depths(s.parent[:count], depth)
         mine = np.flatnonzero((s.first[:count] != NO_ROW) & (self.owner == player))
         mine = mine[np.argsort(depth[mine], kind="stable")][:most]
-        parent, token = s.parent.tolist(), s.token.tolist()
-        known = [known_at(known_first(self.rules), self.rules.tokens, parent, token, state) for state in mine.tolist()]
+        parent, token, start = s.parent.tolist(), s.token.tolist(), known_first(self.rules)
+        known = [known_at(start, self.rules.tokens, parent, token, state) for state in mine.tolist()]
         return [(one, self.rules.menus[menu]) for one, menu in zip(known, s.menu[mine].tolist(), strict=True)]
 
     @cached_property
@@ -131,8 +131,9 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     constant = float(sums[0]) if len(sums) and np.ptp(sums) <= CONSTANT_SUM_TOLERANCE * scale else None
     return SequenceForm(
         name=rules.name, players=rules.players, arrays=arrays, constant_sum=constant,
-        largest_payoff=float(payoffs.max()), smallest_payoff=float(payoffs.min()), num_histories=0, num_terminals=0,
-        map_name="", tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
+        largest_payoff=float(payoffs.max()), smallest_payoff=float(payoffs.min()),
+        num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
+        tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
     )  # fmt: skip
 
 

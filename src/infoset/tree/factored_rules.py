@@ -27,7 +27,6 @@ NOTHING = -1  # no menu, no place in one
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
 PLAYS = 20  # to check a game before it is asked
-EXCURSION = 0
 
 Own: TypeAlias = Hashable
 
@@ -520,6 +519,8 @@ def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple
         paid_first=np.array(paid_first, np.int64), paid=np.array(paid, np.float64).reshape(-1, n),
     )  # fmt: skip
     _count_below(arrays)
+    if len(topological(arrays.event_first, arrays.event_core)[0]) < len(cores):
+        raise GameRuleError(f"{asked.game.name}: a core comes back to itself; it must tell how far the game is")
     cell = [first_cell[start.number][p] + start.own[p][own[p]] for p in range(n)]
     return FactoredRules(
         asked.game.name, asked.game.players, arrays, asked.menus.values(), asked.tokens.values(), start_tokens,

@@ -538,16 +538,15 @@ class PathWalk:
         n = len(rules.players)
         self.n, self.rules, self.group, self.image, self.progress = n, rules, group, image, progress
         self.states, self.rank = States.empty(n, group), _ranks(rules.tokens)
-        f, u, k = np.zeros(0), np.zeros(0, np.uint32), np.zeros(1, np.int64)
+        floats, numbers = np.zeros(0), np.zeros(0, np.uint32)
         self.stack = Stack(
             np.zeros((1, LISTS + 2 * n), np.int64), np.ones(1), np.arange(n, dtype=np.int32), np.zeros(n, np.int32),
             np.array(rules.start_cells, np.int32), np.ones(n),
         )  # fmt: skip
         self.out = Product(
-            (u,) * n, (f,) * n, (k,) * n, np.zeros(n, np.int64), np.zeros((1, n), np.int64), k.copy(),
-            np.zeros((0, n), np.uint32), np.zeros((0, n)),
+            (numbers,) * n, (floats,) * n, tuple([np.zeros(1, np.int64) for _ in range(n)]), np.zeros(n, np.int64),
+            np.zeros((1, n), np.int64), np.zeros(1, np.int64), np.zeros((0, n), np.uint32), np.zeros((0, n)),
         )  # fmt: skip
-        self.out = self.out._replace(list_rows=tuple([np.zeros(1, np.int64) for _ in range(n)]))
         self.counters = np.zeros(4, np.int64)
         self._begin()
 
