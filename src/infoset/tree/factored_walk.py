@@ -97,33 +97,12 @@ class Product(NamedTuple):
 
 @inner_kernel
 @borrowing
-def class_of(group, fixing, menu, move):
-    """Which of the orbits of a menu's moves ``move`` belongs to, and how many moves that has."""
+def _count_orbits(group, fixing, menu, end):
+    """How many orbits the first ``end`` moves of a menu belong to."""
     if fixing == 1:
-        return move, 1
-    least, size, number = move, 0, 0
-    for k in range(group.first_entry[menu + 1] - group.first_entry[menu]):
-        if same_orbit(group, fixing, menu, k, move):
-            least = min(least, k)
-            size += 1
-    for k in range(least):
-        fresh = True
-        for j in range(k):
-            if same_orbit(group, fixing, menu, j, k):
-                fresh = False
-                break
-        number += fresh
-    return number, size
-
-
-@inner_kernel
-@borrowing
-def _count_classes(group, fixing, menu):
-    size = group.first_entry[menu + 1] - group.first_entry[menu]
-    if fixing == 1:
-        return size
+        return end
     number = 0
-    for k in range(size):
+    for k in range(end):
         fresh = True
         for j in range(k):
             if same_orbit(group, fixing, menu, j, k):
@@ -131,6 +110,20 @@ def _count_classes(group, fixing, menu):
                 break
         number += fresh
     return number
+
+
+@inner_kernel
+@borrowing
+def class_of(group, fixing, menu, move):
+    """Which of the orbits of a menu's moves ``move`` belongs to, and how many moves that has."""
+    if fixing == 1:
+        return move, 1
+    least, size = move, 0
+    for k in range(group.first_entry[menu + 1] - group.first_entry[menu]):
+        if same_orbit(group, fixing, menu, k, move):
+            least = min(least, k)
+            size += 1
+    return _count_orbits(group, fixing, menu, least), size
 
 
 @kernel
@@ -259,7 +252,7 @@ def _add_row(r, s, group, rank, stack, k, mover):
     menu = group.menu[stack.element[k], r.menu[stack.cell[k]]]
     if s.menu[state] == NOTHING:
         s.menu[state] = menu
-        size = _count_classes(group, s.fixing[state], menu)
+        size = _count_orbits(group, s.fixing[state], menu, group.first_entry[menu + 1] - group.first_entry[menu])
         if s.fixing[state] == 1:
             s.place[state] = s.filled[PLACES]
             s.filled[PLACES] += size * (rank[len(rank) - 1] + 1)
