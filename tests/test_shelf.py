@@ -315,13 +315,17 @@ def test_the_curve_of_a_run_is_that_of_its_folder(made: Path) -> None:
 def test_a_curve_is_read_while_it_is_written(tmp_path: Path) -> None:
     metrics, curves = begin_run(tmp_path / "run"), Curves((tmp_path,))
     metrics.touch()
-    count = 3000
+    count, looks = 3000, 30
+    looked = threading.Event()
 
     def write() -> None:
         with open(metrics, "ab", buffering=0) as file:
             for k in range(1, count + 1):
                 line = point(k) + b"\n"
                 file.write(line[:20])  # a reader may come between
+                if k % (count // looks) == 0:
+                    looked.clear()
+                    looked.wait(60)  # and does, however the threads are scheduled
                 file.write(line[20:])
 
     thread = threading.Thread(target=write)
@@ -331,6 +335,7 @@ def test_a_curve_is_read_while_it_is_written(tmp_path: Path) -> None:
         told = curves.curve("0/run", 1000, "")
         seen.append(told["points"])
         assert len(told["columns"].get("iteration", [])) <= 1000
+        looked.set()
     thread.join()
     assert seen == sorted(seen) and len(set(seen)) > 3
     assert told["columns"]["iteration"][0] == 1 and told["columns"]["iteration"][-1] == count
