@@ -57,7 +57,9 @@ if TYPE_CHECKING:
         pcfr_plus,
         pdcfr_plus,
     )
+    from infoset.solvers.tabular.linear_complementarity import exact_equilibrium, lcp, linear_complementarity
     from infoset.solvers.tabular.linear_program import linear_program, lp
+    from infoset.solvers.tabular.logit import logit
     from infoset.solvers.tabular.loop import Method
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
     from infoset.solvers.teams.annealing import Annealing, anneal
@@ -119,18 +121,22 @@ _HOME = {
     "evaluate": "evaluation",
     "expected_values": "solvers.metrics",
     "exploitability": "solvers.metrics",
+    "exact_equilibrium": "solvers.tabular.linear_complementarity",
     "export_policy": "formats.openspiel",
     "hedge": "solvers.tabular.cfr",
     "hs_dcfr": "solvers.tabular.cfr",
     "hs_pcfr_plus": "solvers.tabular.cfr",
     "information_relaxation": "solvers.teams.information_relaxation",
+    "lcp": "solvers.tabular.linear_complementarity",
     "linear_cfr": "solvers.tabular.cfr",
+    "linear_complementarity": "solvers.tabular.linear_complementarity",
     "linear_program": "solvers.tabular.linear_program",
     "list_agents": "verbs",
     "list_games": "verbs",
     "list_methods": "verbs",
     "load": "catalog",
     "load_agent": "match.agents",
+    "logit": "solvers.tabular.logit",
     "lp": "solvers.tabular.linear_program",
     "nash_conv": "solvers.metrics",
     "new_agent": "remote.submission",
@@ -196,6 +202,7 @@ __all__ = [
     "dcfr",
     "errors",
     "evaluate",
+    "exact_equilibrium",
     "expected_values",
     "exploitability",
     "export_policy",
@@ -203,13 +210,16 @@ __all__ = [
     "hs_dcfr",
     "hs_pcfr_plus",
     "information_relaxation",
+    "lcp",
     "linear_cfr",
+    "linear_complementarity",
     "linear_program",
     "list_agents",
     "list_games",
     "list_methods",
     "load",
     "load_agent",
+    "logit",
     "lp",
     "nash_conv",
     "new_agent",

@@ -46,18 +46,29 @@ def _read_efg(path: str) -> Game:
     return read_efg(path)
 
 
+def _read_nfg(path: str) -> Game:
+    from infoset.formats.nfg import read_nfg
+
+    return read_nfg(path)
+
+
 def _read_gdl(path: str) -> Game:
     from infoset.gdl.game import read_gdl_game
 
     return read_gdl_game(path)
 
 
-READERS: dict[str, Callable[[str], Game]] = {".efg": _read_efg, ".gdl": _read_gdl, ".kif": _read_gdl}
+READERS: dict[str, Callable[[str], Game]] = {
+    ".efg": _read_efg,
+    ".nfg": _read_nfg,
+    ".gdl": _read_gdl,
+    ".kif": _read_gdl,
+}
 
 
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
-    (``.efg``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own, ``"python:FILE.py:Class(…)"``.
+    (``.efg``, ``.nfg``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own, ``"python:FILE.py:Class(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 

@@ -210,6 +210,12 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
         raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: {low} to {high}")
 
 
+def check_number(name: str, value: float, low: float, high: float) -> None:
+    """Raise ``ParameterError`` unless ``value`` is a number and ``low <= value <= high``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise ParameterError(f"{name}={shorten(str(value))}; allowed: numbers from {low:g} to {high:g}")
+
+
 def check_share(name: str, value: float) -> None:
     """Raise ``ParameterError`` unless ``0 < value <= 1``."""
     if not 0.0 < value <= 1.0:

@@ -141,7 +141,8 @@ def check(file: str) -> list[Defect]:
 
 
 def convert(source: str, target: str | Path, *, max_histories: int | None = None) -> Path:
-    """A game to .efg, a policy to .npz or .json, a replay of Pommerman to the reference's game_state.json and back.
+    """A game to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
+    reference's game_state.json and back.
 
     What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
     a policy.  Raises ``FormatError`` for anything else.
@@ -163,19 +164,33 @@ def convert(source: str, target: str | Path, *, max_histories: int | None = None
             match.save(target)
     elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
         _convert_policy(source, target, max_histories)
-    elif target.suffix == ".efg" and not keys:
+    elif target.suffix in GAME_TEXTS and not keys:
         from infoset.catalog import load
-        from infoset.formats.efg import game_to_efg, write_efg
 
-        text = write_efg(game_to_efg(load(source), max_histories))
+        text = GAME_TEXTS[target.suffix](load(source), max_histories)
         replace_file(target, lambda file: file.write(text.encode()))
     else:
         raise FormatError(
-            f"cannot be converted to {target.name!r}; a game goes to .efg, a policy to .npz or .json, a replay to the "
-            "reference's game_state.json and back",
+            f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz or .json, a replay "
+            "to the reference's game_state.json and back",
             source,
         )
     return target
+
+
+def _efg_text(game: Game, max_histories: int | None) -> str:
+    from infoset.formats.efg import game_to_efg, write_efg
+
+    return write_efg(game_to_efg(game, max_histories))
+
+
+def _nfg_text(game: Game, max_histories: int | None) -> str:
+    from infoset.formats.nfg import game_to_nfg, write_nfg
+
+    return write_nfg(game_to_nfg(game, max_histories))
+
+
+GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
 
 
 def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:

@@ -33,7 +33,9 @@ app = typer.Typer(
 METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
-GAME_HELP = "A name ('infoset games' lists them), an .efg or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
+GAME_HELP = (
+    "A name ('infoset games' lists them), an .efg, .nfg or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
+)
 AGENT_HELP = (
     "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
     "or python:FILE.py:Class(…)."
@@ -82,8 +84,8 @@ def games(json_: AsJson = False) -> None:
     from infoset.verbs import list_games
 
     more = (
-        f"Also: a path to an .efg or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop'), or "
-        f"your own, {PYTHON}FILE.py:Class(…)."
+        f"Also: a path to an .efg, .nfg or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop'), "
+        f"or your own, {PYTHON}FILE.py:Class(…)."
     )
     _list("games", list_games(), more, json_)
 
@@ -780,10 +782,10 @@ def convert(
     source: Annotated[
         str, typer.Argument(metavar="A", help="A game, a saved policy (.npz, .json), a replay or a game_state.json.")
     ],
-    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .npz or .json.")],
+    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz or .json.")],
     max_histories: MaxHistories = None,
 ) -> None:
-    """Convert a game to .efg, a policy between .npz and .json, a replay of Pommerman to the reference's
+    """Convert a game to .efg or .nfg, a policy between .npz and .json, a replay of Pommerman to the reference's
     game_state.json and back.
 
     What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else

@@ -13,36 +13,26 @@ fractions.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
 from infoset.base import Action, Game, JointMove, Observed
-from infoset.errors import FormatError, shorten
 from infoset.files import read_text
+from infoset.formats.gambit_text import Reader, distinct, quote
 from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import CHANCE, LARGEST_PAYOFF, TERMINAL
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.sequence_form import simplest
 
-MAX_PLAYERS = 100
-MAX_DIGITS = 700
-MAX_EXPONENT = 300
-LARGEST = Fraction(LARGEST_PAYOFF)
 PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 CHANCE_PLAYER = -1
 NO_INFOSET = -1
 NO_OUTCOME = 0
-
-_TOKEN = re.compile(r'\s*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([{},])|([^\s"{},]+)|("))', re.DOTALL)
-_KINDS = ("", "text", "mark", "word")
-TEXT, STRAY_QUOTE = 1, 4
-_INTEGER = re.compile(r"[+-]?\d{1,12}")
-_NUMBER = re.compile(r"([+-]?\d+)/(\d+)|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Outcome(NamedTuple):
@@ -99,113 +89,20 @@ class Efg:
         return self.infosets[self.nodes[node].infoset].actions
 
 
-class _Token(NamedTuple):
-    kind: str  # "text", "mark", "word" or "end"
-    value: str
-    offset: int
-
-
-class _Reader:
-    """A recursive-descent reader of a flat grammar; nesting lives in a counter, not on the stack."""
-
+class _Reader(Reader):
     def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
-        self.tokens = self._scan()
-        self.token = next(self.tokens)
+        super().__init__(text, file)
         self.infosets: dict[tuple[int, int], int] = {}
         self.outcomes: dict[int, int] = {}
         self.infoset_list: list[Infoset] = []
         self.outcome_list: list[Outcome] = []
 
-    def _scan(self) -> Iterator[_Token]:
-        for match in _TOKEN.finditer(self.text):
-            kind = match.lastindex or 0
-            if kind == STRAY_QUOTE:
-                raise self.fail("a closing quote", "an unclosed text", match.start(kind))
-            value = match[kind]
-            if kind == TEXT and "\\" in value:
-                value = re.sub(r'\\(["\\])', r"\1", value)
-            yield _Token(_KINDS[kind], value, match.start(kind))
-        while True:
-            yield _Token("end", "the end of the file", len(self.text))
-
-    def fail(self, expected: str, found: str | None = None, at: int | None = None) -> FormatError:
-        offset = self.token.offset if at is None else at
-        line = self.text.count("\n", 0, offset) + 1
-        column = offset - self.text.rfind("\n", 0, offset)
-        found = found or shorten(repr(self.token.value))
-        return FormatError(f"found {found}, expected {expected}", self.file, line, column)
-
-    def take(self) -> _Token:
-        token = self.token
-        self.token = next(self.tokens)
-        return token
-
-    def accept(self, mark: str) -> bool:
-        if self.token.kind == "mark" and self.token.value == mark:
-            self.take()
-            return True
-        return False
-
-    def expect(self, mark: str) -> None:
-        if not self.accept(mark):
-            raise self.fail(f"{mark!r}")
-
-    def string(self, what: str) -> str:
-        if self.token.kind != "text":
-            raise self.fail(f"{what} in quotes")
-        return self.take().value
-
-    def integer(self, what: str, low: int, high: int) -> int:
-        if self.token.kind != "word" or not _INTEGER.fullmatch(self.token.value):
-            raise self.fail(f"{what}, an integer")
-        value = int(self.token.value)
-        if not low <= value <= high:
-            raise self.fail(f"{what} from {low} to {high}")
-        self.take()
-        return value
-
-    def number(self, what: str) -> Fraction:
-        if self.token.kind == "word" and _INTEGER.fullmatch(self.token.value):
-            return Fraction(int(self.take().value))
-        match = _NUMBER.fullmatch(self.token.value) if self.token.kind == "word" else None
-        if not match:
-            raise self.fail(f"{what}, a finite number")
-        exponent = match.group(4)
-        if len(self.token.value) > MAX_DIGITS or (exponent and abs(int(exponent[1:])) > MAX_EXPONENT):
-            raise self.fail(f"{what} of at most {MAX_DIGITS} digits and an exponent of at most {MAX_EXPONENT}")
-        if match.group(2) and not int(match.group(2)):
-            raise self.fail(f"{what} with a denominator that is not zero")
-        value = Fraction(self.token.value)
-        if abs(value) > LARGEST:
-            raise self.fail(f"{what} of at most {LARGEST_PAYOFF:g} in size")
-        self.take()
-        return value
-
     def game(self) -> Efg:
-        self.word("EFG", "the header 'EFG 2 R'")
-        self.word("2", "format version 2")
-        if self.token.value not in ("R", "D"):
-            raise self.fail("R or D")
-        self.take()
-        title = self.string("a title")
-        self.expect("{")
-        players: list[str] = []
-        while not self.accept("}"):
-            if len(players) == MAX_PLAYERS:
-                raise self.fail(f"at most {MAX_PLAYERS} players")
-            players.append(self.string("a player's name"))
-        if not players:
-            raise self.fail("at least one player")
+        title, players = self.title("EFG", "2"), self.names()
         self.players = len(players)
         comment = self.take().value if self.token.kind == "text" else ""
         nodes = self.nodes()
-        return Efg(title, tuple(players), comment, tuple(self.infoset_list), tuple(self.outcome_list), tuple(nodes))
-
-    def word(self, value: str, what: str) -> None:
-        if self.token.kind != "word" or self.token.value != value:
-            raise self.fail(what)
-        self.take()
+        return Efg(title, players, comment, tuple(self.infoset_list), tuple(self.outcome_list), tuple(nodes))
 
     def nodes(self) -> list[Node]:
         nodes: list[Node] = []
@@ -297,29 +194,25 @@ def read_efg(path: str | Path) -> EfgGame:
 
 def write_efg(efg: Efg) -> str:
     """The text of an ``.efg`` file; reading it gives the same ``Efg`` again."""
-    lines = [f"EFG 2 R {_quote(efg.title)} {{ {' '.join(map(_quote, efg.players))} }}", _quote(efg.comment), ""]
+    lines = [f"EFG 2 R {quote(efg.title)} {{ {' '.join(map(quote, efg.players))} }}", quote(efg.comment), ""]
     for node in efg.nodes:
         if node.outcome == NO_OUTCOME:
             outcome = "0"
         else:
             o = efg.outcomes[node.outcome - 1]
-            outcome = f"{o.number} {_quote(o.name)} {{ {', '.join(map(str, o.payoffs))} }}"
+            outcome = f"{o.number} {quote(o.name)} {{ {', '.join(map(str, o.payoffs))} }}"
         if node.infoset == NO_INFOSET:
-            lines.append(f"t {_quote(node.name)} {outcome}")
+            lines.append(f"t {quote(node.name)} {outcome}")
             continue
         s = efg.infosets[node.infoset]
         if s.player == CHANCE_PLAYER:
-            pairs = zip(map(_quote, s.actions), map(str, s.probabilities), strict=True)
+            pairs = zip(map(quote, s.actions), map(str, s.probabilities), strict=True)
             kind, moves = "c", " ".join(f"{a} {p}" for a, p in pairs)
         else:
-            kind, moves = "p", " ".join(map(_quote, s.actions))
+            kind, moves = "p", " ".join(map(quote, s.actions))
         seat = "" if kind == "c" else f"{s.player + 1} "
-        lines.append(f"{kind} {_quote(node.name)} {seat}{s.number} {_quote(s.name)} {{ {moves} }} {outcome}")
+        lines.append(f"{kind} {quote(node.name)} {seat}{s.number} {quote(s.name)} {{ {moves} }} {outcome}")
     return "\n".join(lines) + "\n"
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class _Fields(NamedTuple):
@@ -372,7 +265,7 @@ class EfgGame(NotebookGame):
         self.efg, self.name, self.players = efg, name, efg.players
         self.children = efg.children()
         self.paid = _paid(efg, self.children)
-        menus = [_distinct(s.actions) for s in efg.infosets]
+        menus = [distinct(s.actions) for s in efg.infosets]
         self.places: list[dict[Action | None, int]] = [{m: k for k, m in enumerate(menu)} for menu in menus]
         menus.append(())  # the menu of an end, whose information set is number -1
         self.moves: list[tuple[Action, ...]] = [menus[node.infoset] for node in efg.nodes]
@@ -419,17 +312,6 @@ def _labels(efg: Efg) -> list[str]:
     return [s.name if unique else f"#{s.number}" for s, unique in zip(efg.infosets, own, strict=True)]
 
 
-def _distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
-    """Moves with names of their own: unnamed ones get their number, repeated ones a suffix."""
-    names: dict[str, None] = {}
-    for number, action in enumerate(actions, start=1):
-        name = action or str(number)
-        while name in names:
-            name += f"'{number}"
-        names[name] = None
-    return tuple(names)
-
-
 def _paid(efg: Efg, children: list[tuple[int, ...]]) -> list[tuple[Fraction, ...]]:
     """What every player has been paid when a node is reached, the node's own outcome included."""
     zero = (Fraction(0),) * len(efg.players)
@@ -472,23 +354,13 @@ def _from_tree(tree: GameTree) -> Efg:
             counts[player] += 1
             menu = move_words(graph.menus[graph.content[position]])
             edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-            chances = _exact_sum(tuple(map(_fraction, graph.probability[edges].tolist())))
+            chances = _exact_sum(tuple(map(simplest, graph.probability[edges].tolist())))
             name = "" if player == CHANCE else tree.key(key[1])
             infosets.append(Infoset(player, counts[player], name, menu, chances if player == CHANCE else ()))
         nodes.append(Node("", numbers[key], NO_OUTCOME))
         todo.extend(range(int(tree.first_child[node + 1]) - 1, int(tree.first_child[node]) - 1, -1))
-    outcomes = tuple(Outcome(k, "", tuple(map(_fraction, graph.payoffs[row].tolist()))) for row, k in ends.items())
+    outcomes = tuple(Outcome(k, "", tuple(map(simplest, graph.payoffs[row].tolist()))) for row, k in ends.items())
     return Efg(tree.name, tree.players, "", tuple(infosets), outcomes, tuple(nodes))
-
-
-def _fraction(value: float) -> Fraction:
-    """The simplest fraction that rounds to ``value``: 1/3 for 0.333…, not what the bits happen to be."""
-    exact = Fraction(value)
-    for digits in (3, 6, 9, 12, 15):
-        simple = exact.limit_denominator(10**digits)
-        if float(simple) == value:
-            return simple
-    return exact
 
 
 def _exact_sum(probabilities: tuple[Fraction, ...]) -> tuple[Fraction, ...]:

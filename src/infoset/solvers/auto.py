@@ -18,6 +18,8 @@ SMALL = 20_000  # histories of a game that a linear program solves in seconds
 TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # and after which it is compared at the latest
 PORTFOLIO = ("dcfr", "pcfr+")
+FEW_SEQUENCES = 600  # of a game of two players that complementary pivoting solves in seconds
+FEW_MOVES = 300  # of a game whose logit path takes seconds
 FEW_TEAM_HISTORIES = 2_000_000  # for a proof of a team's optimum
 FEW_HISTORIES = 3_000_000  # up to which a tree is as good as products
 
@@ -148,6 +150,11 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
     size = f"all {form.num_histories:,} histories fit"
     if form.zero_sum and form.num_histories <= SMALL and _takes("lp", options):
         return _chosen("lp", options, f"two players, a constant sum, and {size}: exact")
+    if not form.zero_sum and form.num_players == 2 and form.num_sequences <= FEW_SEQUENCES and _takes("lcp", options):
+        return _chosen("lcp", options, f"two players whose payoffs have no constant sum, and {size}: exact")
+    if form.num_players > 2 and form.num_sequences <= FEW_MOVES and _takes("logit", options):
+        why = f"{form.num_players} players, whose average play promises nothing, and {size}: a path to an equilibrium"
+        return _chosen("logit", options, why)
     if not _takes(PORTFOLIO[0], options):
         able = ", ".join(name for name in METHODS if name != "auto" and _takes(name, options))
         raise ParameterError(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from infoset import signs
 from infoset.base import FloatArray, Game, IndexArray, IntArray
@@ -176,6 +178,45 @@ class SequenceForm:
         return sequences[0].astype(np.int32), np.stack(payoffs, axis=1)
 
 
+def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Every end of the tree: sequences (T, n), chance's probability (T,) and payoffs (T, n), nothing merged."""
+    held, reach = _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
+    at = _ends(tree)
+    return held[at], reach[at], tree.graph.payoffs[tree.graph.content[tree.position[at]]]
+
+
+def exact_ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, npt.NDArray[np.object_]]:
+    """Every end of the tree in fractions: sequences (T, n), payoffs times the probability of chance (T, n)."""
+    graph, sequences = tree.graph, ends(tree, form)[0]
+    chances = {p: simplest(p) for p in set(graph.probability.tolist())}
+    reach, parent = [Fraction(1)], tree.parent.tolist()
+    mover = graph.player[tree.position].tolist()
+    for node in range(1, len(parent)):
+        above, times = parent[node], Fraction(1)
+        if mover[above] == CHANCE:
+            edge = int(graph.first_edge[tree.position[above]]) + node - int(tree.first_child[above])
+            times = chances[float(graph.probability[edge])]
+        reach.append(reach[above] * times)
+    paid = [[simplest(value) for value in row] for row in graph.payoffs.tolist()]
+    at = _ends(tree).tolist()
+    rows = [[reach[node] * value for value in paid[graph.content[tree.position[node]]]] for node in at]
+    return sequences, np.array(rows, dtype=object)
+
+
+def simplest(value: float) -> Fraction:
+    """The simplest fraction that rounds to ``value``: 1/3 for 0.333…, not what the bits happen to be."""
+    exact = Fraction(value)
+    for digits in (3, 6, 9, 12, 15):
+        simple = exact.limit_denominator(10**digits)
+        if float(simple) == value:
+            return simple
+    return exact
+
+
+def _ends(tree: GameTree) -> IntArray:
+    return np.flatnonzero(tree.graph.player[tree.position] == TERMINAL).astype(np.int32)
+
+
 def first_sequences(tree: GameTree, form: SequenceForm) -> IntArray:
     """(I,) the first sequence of each of the tree's information sets; -1 where there is no choice."""
     first = np.full(len(tree.infoset_player), -1, dtype=np.int32)
@@ -255,9 +296,8 @@ def _walk(
     """
     graph = tree.graph
     held, reach = _carry(tree, first_of, sequences, progress)
-    player = graph.player[tree.position]
-    ends = np.flatnonzero(player == TERMINAL)
-    payoffs = graph.payoffs[graph.content[tree.position[ends]]] * reach[ends, None]
+    player, at = graph.player[tree.position], _ends(tree)
+    payoffs = graph.payoffs[graph.content[tree.position[at]]] * reach[at, None]
     parent = np.full(len(first_of), -1, dtype=np.int32)
     choosing = np.flatnonzero(player >= 0)
     infoset, sequence = tree.infoset[choosing], held[choosing, player[choosing]]
@@ -265,7 +305,7 @@ def _walk(
     wrong = np.flatnonzero((parent[infoset] != sequence) & (first_of[infoset] >= 0))
     if len(wrong):
         raise _forgets(tree, int(infoset[wrong[0]]), int(choosing[wrong[0]]))
-    return parent, held[ends], payoffs
+    return parent, held[at], payoffs
 
 
 def _carry(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +10,8 @@ import numpy as np
 from infoset import signs
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.tabular.solver import Solver, TabularMethod
-from infoset.solvers.work import Background, Limits
-from infoset.tree.plans import realisation, uniform
+from infoset.solvers.tabular.solver import OneStep, TabularMethod
+from infoset.solvers.work import Limits
 from infoset.tree.sequence_form import SequenceForm
 
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -81,7 +79,7 @@ def _maximin(form: SequenceForm, player: int) -> FloatArray:
     )
     if not result.success:
         raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {result.message}")
-    return _on_the_polytope(form, player, result.x[: own.shape[1]])
+    return on_the_polytope(form, player, result.x[: own.shape[1]])
 
 
 def _payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
@@ -110,7 +108,7 @@ def constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def
     return csr_array((entries, (rows, columns)), shape=(count + 1, len(moves) + 1))
 
 
-def _on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatArray:
+def on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatArray:
     """Remove the solver's rounding: clip at zero and rescale every set to its parent's weight."""
     a, start = form.arrays, int(form.arrays.sequences[player])
     plan = np.maximum(plan, 0)
@@ -131,8 +129,9 @@ class LinearProgram(TabularMethod):
 
     name: str = "lp"
 
-    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LinearProgramSolver:
-        return LinearProgramSolver(form)
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+        check_zero_sum(form)
+        return OneStep(form, self.name, lambda: linear_program(form))
 
 
 def lp() -> LinearProgram:
@@ -142,23 +141,3 @@ def lp() -> LinearProgram:
     'exact'
     """
     return LinearProgram()
-
-
-class LinearProgramSolver(Solver):
-    """The linear program behind the interface of iterative solvers: its only step solves it."""
-
-    total = 1
-
-    def __init__(self, form: SequenceForm) -> None:
-        check_zero_sum(form)
-        plan = realisation(form, uniform(form))
-        super().__init__(form, "lp", {"plan": plan, "average": plan.copy()})
-        self._program: Background[FloatArray] | None = None
-
-    def step(self, iterations: int = 1, until: float = inf) -> None:
-        if not iterations or self.iteration:
-            return
-        self._program = self._program or Background(lambda: linear_program(self.form))
-        if self._program.wait(until):
-            self.arrays["plan"][:] = self.arrays["average"][:] = self._program.result
-            self.iteration = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from math import inf
 from typing import Any, ClassVar
 
@@ -16,9 +17,9 @@ from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.tabular.lock import locked_rows
-from infoset.solvers.work import Limits, Point, Work
+from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.factored_form import FactoredForm
-from infoset.tree.plans import behaviour, check_plan, normalised, random_interior
+from infoset.tree.plans import behaviour, check_plan, normalised, random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 
@@ -115,6 +116,27 @@ class Solver(Work):
         for name, array in self.arrays.items():
             array[...] = saved[name]
         self.iteration = int(iteration)
+
+
+class OneStep(Solver):
+    """What is found in one piece, behind the interface of iterative solvers: its only step finds it."""
+
+    total = 1
+
+    def __init__(self, form: SequenceForm, name: str, find: Callable[[], FloatArray]) -> None:
+        """``find``: the realisation weights (S,) of an answer."""
+        plan = realisation(form, uniform(form))
+        super().__init__(form, name, {"plan": plan, "average": plan.copy()})
+        self.find = find
+        self._finding: Background[FloatArray] | None = None
+
+    def step(self, iterations: int = 1, until: float = inf) -> None:
+        if not iterations or self.iteration:
+            return
+        self._finding = self._finding or Background(self.find)
+        if self._finding.wait(until):
+            self.arrays["plan"][:] = self.arrays["average"][:] = self._finding.result
+            self.iteration = 1
 
 
 class TabularMethod(Checked, ABC):

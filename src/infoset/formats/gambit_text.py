@@ -1,0 +1,145 @@
+"""What Gambit's files (``.efg``, ``.nfg``) are made of: texts in quotes, braces, numbers; read with line and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from infoset.errors import FormatError, shorten
+from infoset.tree.graph import LARGEST_PAYOFF
+
+MAX_PLAYERS = 100
+MAX_DIGITS = 700
+MAX_EXPONENT = 300
+LARGEST = Fraction(LARGEST_PAYOFF)
+
+_TOKEN = re.compile(r'\s*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([{},])|([^\s"{},]+)|("))', re.DOTALL)
+_KINDS = ("", "text", "mark", "word")
+TEXT, STRAY_QUOTE = 1, 4
+_INTEGER = re.compile(r"[+-]?\d{1,12}")
+_NUMBER = re.compile(r"([+-]?\d+)/(\d+)|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Token(NamedTuple):
+    kind: str  # "text", "mark", "word" or "end"
+    value: str
+    offset: int
+
+
+class Reader:
+    """A recursive-descent reader of a flat grammar; nesting lives in a counter, not on the stack."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.tokens = self._scan()
+        self.token = next(self.tokens)
+
+    def _scan(self) -> Iterator[Token]:
+        for match in _TOKEN.finditer(self.text):
+            kind = match.lastindex or 0
+            if kind == STRAY_QUOTE:
+                raise self.fail("a closing quote", "an unclosed text", match.start(kind))
+            value = match[kind]
+            if kind == TEXT and "\\" in value:
+                value = re.sub(r'\\(["\\])', r"\1", value)
+            yield Token(_KINDS[kind], value, match.start(kind))
+        while True:
+            yield Token("end", "the end of the file", len(self.text))
+
+    def fail(self, expected: str, found: str | None = None, at: int | None = None) -> FormatError:
+        offset = self.token.offset if at is None else at
+        line = self.text.count("\n", 0, offset) + 1
+        column = offset - self.text.rfind("\n", 0, offset)
+        found = found or shorten(repr(self.token.value))
+        return FormatError(f"found {found}, expected {expected}", self.file, line, column)
+
+    def take(self) -> Token:
+        token = self.token
+        self.token = next(self.tokens)
+        return token
+
+    def accept(self, mark: str) -> bool:
+        if self.token.kind == "mark" and self.token.value == mark:
+            self.take()
+            return True
+        return False
+
+    def expect(self, mark: str) -> None:
+        if not self.accept(mark):
+            raise self.fail(f"{mark!r}")
+
+    def string(self, what: str) -> str:
+        if self.token.kind != "text":
+            raise self.fail(f"{what} in quotes")
+        return self.take().value
+
+    def integer(self, what: str, low: int, high: int) -> int:
+        if self.token.kind != "word" or not _INTEGER.fullmatch(self.token.value):
+            raise self.fail(f"{what}, an integer")
+        value = int(self.token.value)
+        if not low <= value <= high:
+            raise self.fail(f"{what} from {low} to {high}")
+        self.take()
+        return value
+
+    def number(self, what: str) -> Fraction:
+        if self.token.kind == "word" and _INTEGER.fullmatch(self.token.value):
+            return Fraction(int(self.take().value))
+        match = _NUMBER.fullmatch(self.token.value) if self.token.kind == "word" else None
+        if not match:
+            raise self.fail(f"{what}, a finite number")
+        exponent = match.group(4)
+        if len(self.token.value) > MAX_DIGITS or (exponent and abs(int(exponent[1:])) > MAX_EXPONENT):
+            raise self.fail(f"{what} of at most {MAX_DIGITS} digits and an exponent of at most {MAX_EXPONENT}")
+        if match.group(2) and not int(match.group(2)):
+            raise self.fail(f"{what} with a denominator that is not zero")
+        value = Fraction(self.token.value)
+        if abs(value) > LARGEST:
+            raise self.fail(f"{what} of at most {LARGEST_PAYOFF:g} in size")
+        self.take()
+        return value
+
+    def title(self, kind: str, version: str) -> str:
+        """The file's header up to its title."""
+        self.word(kind, f"the header '{kind} {version} R'")
+        self.word(version, f"format version {version}")
+        if self.token.value not in ("R", "D"):
+            raise self.fail("R or D")
+        self.take()
+        return self.string("a title")
+
+    def names(self) -> tuple[str, ...]:
+        """The players' names in braces."""
+        self.expect("{")
+        players: list[str] = []
+        while not self.accept("}"):
+            if len(players) == MAX_PLAYERS:
+                raise self.fail(f"at most {MAX_PLAYERS} players")
+            players.append(self.string("a player's name"))
+        if not players:
+            raise self.fail("at least one player")
+        return tuple(players)
+
+    def word(self, value: str, what: str) -> None:
+        """Take this very word."""
+        if self.token.kind != "word" or self.token.value != value:
+            raise self.fail(what)
+        self.take()
+
+
+def quote(text: str) -> str:
+    """A text as these files hold it."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
+    """Moves with names of their own: unnamed ones get their number, repeated ones a suffix."""
+    names: dict[str, None] = {}
+    for number, action in enumerate(actions, start=1):
+        name = action or str(number)
+        while name in names:
+            name += f"'{number}"
+        names[name] = None
+    return tuple(names)

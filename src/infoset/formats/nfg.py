@@ -1,0 +1,170 @@
+"""Gambit's normal-form files (``.nfg``), both kinds, read and written.
+
+The format: a header, the players, and their strategies by name or by number; then payoffs, the first player's strategy
+running fastest, or outcomes with payoffs and a number for each cell, 0 for none::
+
+    NFG 1 R "title" { "Row" "Column" } { 2 2 }   3 3  5 0  0 5  1 1
+    NFG 1 R "title" { "Row" "Column" } { { "C" "D" } { "C" "D" } } "comment"
+    { { "" 3, 3 } { "" 5, 0 } { "" 0, 5 } { "" 1, 1 } }   1 2 3 4
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import NamedTuple
+
+from infoset.base import Action, Game, JointMove, Observed
+from infoset.files import read_text
+from infoset.formats.gambit_text import Reader, distinct, quote
+from infoset.games.rules import Ended, NativeState, NotebookGame
+from infoset.tree.game_tree import GameTree
+from infoset.tree.normal_form import MOST_CELLS, normal_form
+from infoset.tree.sequence_form import SequenceForm, simplest
+
+MAX_STRATEGIES = 100_000
+
+
+@dataclass(frozen=True)
+class Nfg:
+    """The content of an ``.nfg`` file."""
+
+    title: str
+    players: tuple[str, ...]
+    strategies: tuple[tuple[str, ...], ...]
+    payoffs: tuple[tuple[Fraction, ...], ...] = field(repr=False)
+    """Of each cell, the first player's strategy running fastest."""
+    comment: str = ""
+
+
+class _Reader(Reader):
+    def game(self) -> Nfg:
+        title, players = self.title("NFG", "1"), self.names()
+        strategies = self.strategies(len(players))
+        comment = self.take().value if self.token.kind == "text" else ""
+        cells = prod(map(len, strategies))
+        if cells > MOST_CELLS:
+            raise self.fail(f"a table of at most {MOST_CELLS:,} cells", f"one of {cells:,}")
+        payoffs = self.outcomes(cells, len(players)) if self.accept("{") else self.payoffs(cells, len(players))
+        if self.token.kind != "end":
+            raise self.fail(f"nothing after the {cells} cells")
+        return Nfg(title, players, strategies, tuple(payoffs), comment)
+
+    def strategies(self, players: int) -> tuple[tuple[str, ...], ...]:
+        """By name, or how many there are."""
+        found: list[tuple[str, ...]] = []
+        self.expect("{")
+        while not self.accept("}"):
+            if self.accept("{"):
+                names: list[str] = []
+                while not self.accept("}"):
+                    names.append(self.string("a strategy's name"))
+                if not names:
+                    raise self.fail("at least one strategy")
+                found.append(distinct(tuple(names)))
+            else:
+                found.append(distinct(("",) * self.integer("how many strategies", 1, MAX_STRATEGIES)))
+            if len(found) > players:
+                raise self.fail(f"strategies of {players} players, not of more")
+        if len(found) < players:
+            raise self.fail(f"strategies of {players} players, not of {len(found)}")
+        return tuple(found)
+
+    def payoffs(self, cells: int, players: int) -> list[tuple[Fraction, ...]]:
+        return [tuple([self.payoff() for _ in range(players)]) for _ in range(cells)]
+
+    def payoff(self) -> Fraction:
+        value = self.number("a payoff")
+        self.accept(",")
+        return value
+
+    def outcomes(self, cells: int, players: int) -> list[tuple[Fraction, ...]]:
+        """Each cell's payoffs by its outcome's number."""
+        listed = [(Fraction(0),) * players]
+        while not self.accept("}"):
+            self.expect("{")
+            self.string("an outcome's name")
+            listed.append(tuple([self.payoff() for _ in range(players)]))
+            self.expect("}")
+        return [listed[self.integer("an outcome's number", 0, len(listed) - 1)] for _ in range(cells)]
+
+
+def parse_nfg(text: str, file: str = "") -> Nfg:
+    """Read the text of an ``.nfg`` file.  Raises ``FormatError`` with line and column."""
+    return _Reader(text, file).game()
+
+
+def read_nfg(path: str | Path) -> NfgGame:
+    """Read an ``.nfg`` file of at most ``files.MAX_TEXT_BYTES`` bytes as a game.  Raises ``FormatError``."""
+    return NfgGame(parse_nfg(read_text(Path(path)), str(path)), Path(path).stem)
+
+
+def write_nfg(nfg: Nfg) -> str:
+    """The text of an ``.nfg`` file; reading it gives the same ``Nfg`` again."""
+    players = " ".join(map(quote, nfg.players))
+    strategies = " ".join("{ " + " ".join(map(quote, own)) + " }" for own in nfg.strategies)
+    lines = [f"NFG 1 R {quote(nfg.title)} {{ {players} }}", f"{{ {strategies} }}", quote(nfg.comment), ""]
+    return "\n".join([*lines, *(" ".join(map(str, cell)) for cell in nfg.payoffs)]) + "\n"
+
+
+class _Fields(NamedTuple):
+    game: NfgGame
+
+
+class NfgState(NativeState, _Fields):
+    """The one state in which anybody moves: all at once."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"NfgState({self.game.name!r})"
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        return self.game.strategies[player]
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        game = self.game
+        cell = sum(place[move] * step for place, move, step in zip(game.places, moves, game.steps, strict=True))
+        return Observed(Ended(tuple(map(float, game.nfg.payoffs[cell]))), (tuple(moves),) * len(moves))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0,) * len(self.game.players)
+
+
+class NfgGame(NotebookGame):
+    """An ``.nfg`` file as a game: everybody chooses a strategy at once."""
+
+    def __init__(self, nfg: Nfg, name: str) -> None:
+        self.nfg, self.name, self.players = nfg, name, nfg.players
+        self.strategies: tuple[tuple[Action, ...], ...] = nfg.strategies
+        self.places: list[dict[Action | None, int]] = [{s: k for k, s in enumerate(own)} for own in nfg.strategies]
+        self.steps = [prod(map(len, nfg.strategies[:p])) for p in range(len(nfg.players))]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NfgGame) and (self.name, self.nfg) == (other.name, other.nfg)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def sizes(self) -> dict[str, str]:
+        return {"strategies": " x ".join(str(len(own)) for own in self.strategies)}
+
+    def start(self) -> Observed:
+        return Observed(NfgState(self), (None,) * len(self.players))
+
+
+def game_to_nfg(game: Game, max_histories: int | None = None) -> Nfg:
+    """Any small game as an ``.nfg``: its reduced normal form; an ``.nfg`` game as it was read.
+
+    Raises ``BudgetError`` where the table is too large, and what the sequence form raises.
+    """
+    if isinstance(game, NfgGame):
+        return game.nfg
+    form = SequenceForm.of(GameTree.of(game, max_histories))
+    table = normal_form(form)
+    cells = product(*[range(len(own)) for own in reversed(table.strategies)])
+    payoffs = [tuple([simplest(float(value)) for value in table.payoffs[cell[::-1]]]) for cell in cells]
+    return Nfg(game.name, form.players, tuple(distinct(own) for own in table.strategies), tuple(payoffs))

@@ -1,0 +1,379 @@
+"""Two players with any payoffs: an equilibrium by complementary pivoting on the sequence form, in floats or fractions.
+
+Both players begin with a given profile, of which less and less is played: with weight ``1 - t`` it is forced, the
+rest answers best. At ``t = 0`` that is a best answer to the profile, at ``t = 1`` an equilibrium; what lies between
+is a path of almost complementary vertices, followed by pivots (von Stengel, van den Elzen & Talman 2002, "Computing
+normal form perfect equilibria for extensive two-person games"). Payoffs need no shift, as they do for Lemke's
+algorithm in Koller, Megiddo & von Stengel (1996). Ties are broken lexicographically, so that no path cycles; from an
+interior profile it ends at an equilibrium that is perfect in the normal form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import FloatArray, LongArray
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.names import full_name
+from infoset.solvers.method import Options
+from infoset.solvers.metrics import evaluate_plan
+from infoset.solvers.tabular.linear_program import on_the_polytope
+from infoset.solvers.tabular.solver import OneStep, TabularMethod
+from infoset.solvers.work import Limits
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import free_memory
+from infoset.tree.plans import random_interior, realisation, uniform
+from infoset.tree.sequence_form import SequenceForm, exact_ends
+
+ZERO = 1e-9  # of entries of a table whose payoffs are at most 1
+GOOD = 1e-9  # of the largest payoff: what somebody may gain at an equilibrium in floats; else fractions decide
+SMALL = 1e-5  # a pivot that may be a rounding error
+NOISE = 1e-13
+REFRESH, RECENT = 500, 2  # pivots after which a table is made anew, and up to which it is trusted
+BYTES_A_FRACTION = 200
+SIMPLE = 1000  # the largest denominator of the start's chances in fractions
+FEW = 300  # sequences up to which fractions take over where rounding errors lose the path
+LOST = "rounding errors lose the path of lcp; lcp(exact=true) works in fractions"
+DENSE = 8  # a pivot that touches less than this part of the table is made by its rows and columns
+
+Table = Any
+"""(rows, columns) of floats, or of fractions as objects."""
+
+
+def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) -> FloatArray:
+    """Realisation weights (S,) of an equilibrium of a two-player game, whatever its payoffs sum to.
+
+    ``start``: interior behaviour (S,) from which the path begins, uniform by default; another may lead to another
+    equilibrium.  Raises ``UnsupportedGameError`` for more or fewer players and where rounding errors lose the path,
+    ``BudgetError`` where its table does not fit.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> infoset.nash_conv(form, infoset.linear_complementarity(form)) < 1e-9
+    True
+    """
+    check_two_players(form)
+    check_room(form, exact=False)
+    sequences, payoffs = form.terminals()
+    scale = float(np.abs(payoffs).max(initial=0.0)) or 1.0
+    plan = realisation(form, uniform(form) if start is None else start)
+    with signs.during("following the path of lcp"):
+        found = _float_plan(form, _Path(form, plan, sequences, payoffs / scale, exact=False).follow())
+    if evaluate_plan(form, found).epsilon > GOOD * scale:
+        raise UnsupportedGameError(f"{form.name}: {LOST}")
+    return found
+
+
+class ExactEquilibrium(NamedTuple):
+    """An equilibrium in fractions, of what the game's numbers round to."""
+
+    plan: list[Fraction]
+    """(S,) realisation weights."""
+    values: tuple[Fraction, ...]
+    """(2,) payoffs."""
+
+
+def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | None = None) -> ExactEquilibrium:
+    """What ``linear_complementarity`` finds, without an error.
+
+    >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
+    >>> found = infoset.exact_equilibrium(tree, infoset.SequenceForm.of(tree))
+    >>> print(*found.values, *sorted(set(found.plan)))
+    -1/18 1/18 0 1/3 2/3 1
+    """
+    check_two_players(form)
+    check_room(form, exact=True)
+    behaviour = uniform(form) if start is None else start
+    simple = np.array([Fraction(float(p)).limit_denominator(SIMPLE) for p in behaviour], dtype=object)
+    sequences, payoffs = exact_ends(tree, form)
+    with signs.during("following the path of lcp in fractions"):
+        found = _Path(form, _exact_plan(form, simple), sequences, payoffs, exact=True).follow()
+    weights = found[sequences[:, 0]] * found[sequences[:, 1]]
+    return ExactEquilibrium(found.tolist(), tuple((weights @ payoffs).tolist()))
+
+
+def check_two_players(form: SequenceForm) -> None:
+    """Raise ``UnsupportedGameError`` unless there are two players."""
+    if (n := form.num_players) != 2:
+        raise UnsupportedGameError(f"{form.name} has {n} player{'s'[: n != 1]}; lcp is for two. Try --method logit")
+
+
+def _exact_plan(form: SequenceForm, behaviour: Table) -> Table:
+    """Realisation weights of behaviour, each set's last move taking what the others leave."""
+    a, plan = form.arrays, np.array([Fraction(1)] * form.num_sequences, dtype=object)
+    for k in range(form.num_infosets):
+        first, last = int(a.first[k]), int(a.first[k]) + int(a.size[k])
+        behaviour[last - 1] = 1 - sum(behaviour[first : last - 1], Fraction(0))
+        plan[first:last] = plan[int(a.parent[k])] * behaviour[first:last]
+    return plan
+
+
+def _float_plan(form: SequenceForm, weights: Table) -> FloatArray:
+    plan = np.array(weights, dtype=np.float64)
+    for player in range(2):
+        own = form.player_sequences(player)
+        plan[own] = on_the_polytope(form, player, plan[own])
+    return plan
+
+
+class _Side:
+    """One player's part: its sequences in terms of deviations from one pure plan.
+
+    ``chosen``: a move of each information set and the empty sequence, which carry the plan; ``free``: the others.
+    Of weights ``w`` of the free sequences and ``t`` of the whole, the plan is ``t * base + deviate @ w``.
+    """
+
+    def __init__(self, form: SequenceForm, player: int, worth: Table, one: Any) -> None:
+        """``worth`` (own sequences,): payoffs that end there against the start; ``chosen`` is a best answer to it."""
+        a, own = form.arrays, form.player_sequences(player)
+        self.size = own.stop - own.start
+        zero = one - one
+        worth = worth.copy()
+        sets = [
+            (int(a.first[k]) - own.start, int(a.size[k]), int(a.parent[k]) - own.start)
+            for k in form.player_infosets(player)
+        ]
+        best = []
+        for first, size, parent in reversed(sets):
+            best.append(first + int(np.argmax(worth[first : first + size])))
+            worth[parent] += worth[best[-1]]
+        best.reverse()
+        self.chosen = np.array([0, *best])
+        self.free = np.setdiff1d(np.arange(self.size), self.chosen)
+        self.deviate = np.full((self.size, len(self.free)), zero, dtype=np.asarray([one]).dtype)
+        self.deviate[self.free, np.arange(len(self.free))] = one
+        self.base = np.full(self.size, zero, dtype=self.deviate.dtype)
+        self.base[0] = one
+        for (first, size, parent), move in zip(sets, best, strict=True):
+            self.base[move] = self.base[parent]
+            others = [first + k for k in range(size) if first + k != move]
+            self.deviate[move] = self.deviate[parent] - self.deviate[others].sum(axis=0)
+
+
+class _Path:
+    """The path of almost complementary vertices, as a table that gives the basic variables in terms of the others.
+
+    Variable ``k`` of the first ``N`` is the weight of sequence ``k``, variable ``N + k`` what it falls short of the
+    best; one of each pair is basic.  The last one is the weight that the start still has.
+    """
+
+    def __init__(self, form: SequenceForm, start: Table, sequences: Any, payoffs: Table, exact: bool) -> None:
+        self.form, self.exact = form, exact
+        one: Any = Fraction(1) if exact else 1.0
+        count = form.num_sequences
+        own = [form.player_sequences(p) for p in range(2)]
+        matrices = []
+        for player in range(2):
+            matrix = np.full((own[0].stop, count - own[0].stop), one - one, dtype=object if exact else np.float64)
+            np.add.at(matrix, (sequences[:, 0], sequences[:, 1] - own[0].stop), payoffs[:, player])
+            matrices.append(matrix if player == 0 else matrix.T)
+        forced = [matrices[p] @ start[own[1 - p]] for p in range(2)]
+        sides = [_Side(form, p, forced[p], one) for p in range(2)]
+        plans = [(own[p].start + side.chosen, own[p].start + side.free) for p, side in enumerate(sides)]
+        self.basic = np.concatenate([part for chosen, free in plans for part in (chosen, count + free)])
+        self.other = np.concatenate([*[part for chosen, free in plans for part in (free, count + chosen)], [2 * count]])
+        self.table = np.full((count, count + 2), one - one, dtype=matrices[0].dtype, order="F")
+        rows = np.cumsum([0, *[len(part) for side in sides for part in (side.chosen, side.free)]])
+        columns = np.cumsum([0, *[len(part) for side in sides for part in (side.free, side.chosen)]])
+        for p, side in enumerate(sides):
+            plan, short = slice(rows[2 * p], rows[2 * p + 1]), slice(rows[2 * p + 1], rows[2 * p + 2])
+            mine, slack = slice(columns[2 * p], columns[2 * p + 1]), slice(columns[2 * p + 1], columns[2 * p + 2])
+            its = slice(columns[2 - 2 * p], columns[3 - 2 * p])
+            regrets = -side.deviate.T @ matrices[p]
+            self.table[plan, mine] = side.deviate[side.chosen]
+            self.table[short, slack] = -side.deviate[side.chosen].T
+            self.table[short, its] = regrets @ sides[1 - p].deviate
+            self.table[plan, -2] = side.base[side.chosen]
+            self.table[short, -2] = regrets @ sides[1 - p].base - regrets @ start[own[1 - p]]
+            self.table[short, -1] = regrets @ start[own[1 - p]]
+        self.first = self.basic.copy()
+        self.one, self.count, self.pivots, self.made = one, count, 0, 0
+        self.origin: tuple[Table, LongArray, LongArray] | None = None
+
+    def follow(self) -> Table:
+        """To the end, as weights (S,)."""
+        start, column = 2 * self.count, self.count
+        row = self._leaves(column)
+        if row is None or self._step(row, column) >= self.one:
+            self.table[:, -1] += self.table[:, -2]  # the best answer to the start is an answer to itself
+            return self._weights()
+        self._pivot(row, column)
+        at = int(np.flatnonzero(self.basic == start)[0])
+        self.table[at] = -self.table[at]  # from here on by what is left of the start
+        self.table[at, -1] += self.one
+        if not self.exact:
+            self.origin = (self.table.copy(order="F"), self.basic.copy(), self.other.copy())
+        while True:
+            entering = (int(self.other[column]) + self.count) % start
+            column, row = self._entered(entering, prefer=start)
+            leaving = self.basic[row]
+            self._pivot(row, column)
+            if leaving == start:
+                return self._weights()
+
+    def _entered(self, variable: int, prefer: int) -> tuple[int, int]:
+        """The column of the variable that enters, and the row of the one that leaves.
+
+        Where a float may be a rounding error, or many pivots were made, the table is made anew first.
+        """
+        fresh = self.exact or self.pivots - self.made < RECENT
+        while True:
+            column = int(np.flatnonzero(self.other == variable)[0])
+            row = self._leaves(column, prefer)
+            clear = row is not None and -self.table[row, column] > SMALL and self.pivots - self.made < REFRESH
+            if row is not None and (fresh or clear):
+                return column, row
+            if fresh:
+                raise UnsupportedGameError(f"{self.form.name}: {LOST}")
+            self._refresh()
+            fresh = True
+
+    def _refresh(self) -> None:
+        """The table of the same basis, made anew from the first one, without the errors of the pivots since."""
+        assert self.origin is not None  # of floats, once the path has begun
+        table, basic, other = self.origin
+        left, entered = np.flatnonzero(~np.isin(basic, self.basic)), np.flatnonzero(~np.isin(other, self.other))
+        kept, outside = np.flatnonzero(np.isin(basic, self.basic)), np.flatnonzero(np.isin(other, self.other))
+        still = np.append(outside, self.count + 1)  # with the constants
+        inverse = np.linalg.inv(table[np.ix_(left, entered)])
+        below = -inverse @ table[np.ix_(left, still)]
+        new = np.zeros_like(table, order="F")
+        rows, columns = np.argsort(self.basic), np.argsort(self.other)
+        place = rows[np.searchsorted(self.basic, np.concatenate([other[entered], basic[kept]]), sorter=rows)]
+        at = columns[np.searchsorted(self.other, np.concatenate([basic[left], other[outside]]), sorter=columns)]
+        at = np.append(at, self.count + 1)
+        new[np.ix_(place[: len(entered)], at)] = np.hstack([inverse, below])
+        beside = table[np.ix_(kept, entered)]
+        new[np.ix_(place[len(entered) :], at)] = np.hstack(
+            [beside @ inverse, beside @ below + table[np.ix_(kept, still)]]
+        )
+        new[np.abs(new) < NOISE] = 0.0
+        self.table, self.made = new, self.pivots
+
+    def _weights(self) -> Table:
+        weights = np.full(self.count, self.one - self.one, dtype=self.table.dtype)
+        carried = self.basic < self.count
+        weights[self.basic[carried]] = self.table[carried, -1]
+        return weights
+
+    def _step(self, row: int, column: int) -> Any:
+        return self.table[row, -1] / -self.table[row, column]
+
+    def _leaves(self, column: int, prefer: int = -1) -> int | None:
+        """The row whose variable is first to reach zero as that of ``column`` grows; ``None`` where none does."""
+        falls = self.table[:, column]
+        rows = np.flatnonzero(falls < (0 if self.exact else -ZERO))
+        by = -falls[rows]
+        for place in range(-1, self.count):
+            if len(rows) < 2:
+                break
+            found = (self.table[rows, -1] if place < 0 else self._perturbed(rows, place)) / by
+            least = found.min()
+            kept = found <= least if self.exact else found <= least + ZERO
+            if place < 0 and (found := rows[kept])[self.basic[found] == prefer].size:
+                return int(found[self.basic[found] == prefer][0])
+            rows, by = rows[kept], by[kept]
+        return int(rows[0]) if len(rows) else None
+
+    def _perturbed(self, rows: Any, place: int) -> Table:
+        """By how much the basic variables of ``rows`` change with the variable that stood in row ``place`` first."""
+        variable = self.first[place]
+        found = np.flatnonzero(self.other == variable)
+        if len(found):
+            return -self.table[rows, found[0]]
+        return (self.basic[rows] == variable) * self.one
+
+    def _pivot(self, row: int, column: int) -> None:
+        from scipy.linalg.blas import dger
+
+        table = self.table
+        falls, by = table[:, column].copy(), table[row, column]
+        new = table[row] / -by
+        new[column] = self.one / by
+        table[:, column] = self.one - self.one
+        touched = np.flatnonzero(falls != 0)
+        places = np.flatnonzero(new != 0)
+        if self.exact or len(touched) * len(places) < table.size // DENSE:
+            table[np.ix_(touched, places)] += np.outer(falls[touched], new[places])
+        else:
+            dger(1.0, falls, new, a=table, overwrite_a=True)  # in place, since the table runs down its columns
+        table[row] = new
+        self.basic[row], self.other[column] = self.other[column], self.basic[row]
+        self.pivots += 1
+
+
+def check_room(form: SequenceForm, exact: bool) -> None:
+    """Raise ``BudgetError`` before memory is taken that is not there."""
+    needed = form.num_sequences**2 * (BYTES_A_FRACTION if exact else 16)
+    if needed > (free := free_memory()):
+        raise BudgetError(
+            f"{form.name} has {form.num_sequences:,} sequences; the table of lcp takes {needed / 2**30:,.1f} GiB, "
+            f"where {free / 2**30:,.1f} GiB are free"
+        )
+
+
+@dataclass(frozen=True)
+class LinearComplementarity(TabularMethod):
+    """The method ``lcp``: an equilibrium of two players, in one iteration."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"start"})
+    default: ClassVar[Limits] = Limits()
+
+    exact: bool = False
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("lcp", lcp, exact=self.exact)
+
+    def work(self, compiled: Compiled, options: Options) -> OneStep:
+        """At work on a game.  ``start="random"`` begins the path at a profile drawn by the seed."""
+        form = compiled.form
+        check_two_players(form)
+        start = random_interior(form, options.seed) if options.start == "random" else None
+        return LinearComplementaritySolver(form, self.name, compiled.tree, start, self.exact)
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+        check_two_players(form)
+        return OneStep(form, self.name, lambda: linear_complementarity(form, start))
+
+
+def lcp(exact: bool = False) -> LinearComplementarity:
+    """Complementary pivoting as a method of ``solve``: an equilibrium of two players with any payoffs.
+
+    ``exact``: in fractions, of what the game's numbers round to.
+
+    >>> solution = infoset.solve("goofspiel(num_cards=3,returns_type=total_points)", infoset.lcp())
+    >>> solution.epsilon < 1e-9
+    True
+    """
+    return LinearComplementarity(bool(exact))
+
+
+class LinearComplementaritySolver(OneStep):
+    """The path at work, in floats, and in fractions where that was asked for or is needed and soon done."""
+
+    def __init__(self, form: SequenceForm, name: str, tree: GameTree, start: FloatArray | None, exact: bool) -> None:
+        super().__init__(form, name, self._find)
+        self.tree, self.start, self.exact = tree, start, exact
+        self.values: tuple[Fraction, ...] = ()
+
+    def _find(self) -> FloatArray:
+        if not self.exact:
+            try:
+                return linear_complementarity(self.form, self.start)
+            except UnsupportedGameError:
+                if self.form.num_sequences > FEW:
+                    raise
+        found = exact_equilibrium(self.tree, self.form, self.start)
+        self.values = found.values
+        return np.array(found.plan, dtype=np.float64)
+
+    def notes(self) -> dict[str, Any]:
+        """The payoffs as fractions, where they are known so."""
+        return {"exact_values": [str(value) for value in self.values]} if self.values else {}

@@ -1,0 +1,354 @@
+"""The logit path of any game: from uniform play to a Nash equilibrium, through quantal response equilibria.
+
+In a logit equilibrium everybody plays each move with a chance proportional to the exponential of ``λ`` times what it
+pays on average at that information set, to a player that knows how all others, and itself later on, will err
+(McKelvey & Palfrey 1998, "Quantal response equilibria for extensive form games"). At ``λ = 0`` play is uniform; from
+there one curve leads on as ``λ`` grows, and what it tends to is a Nash equilibrium, a sequential one. It is followed
+in the logarithms of the chances, so that a chance of 1e-400000 is a number like any other, by a predictor along the
+tangent and Newton steps back to the curve (Turocy 2005, "A dynamic homotopy interpretation of the logistic quantal
+response equilibrium correspondence").
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, LongArray
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.names import check_number
+from infoset.solvers.method import Options
+from infoset.solvers.tabular.solver import Solver, TabularMethod
+from infoset.solvers.work import Limits
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import free_memory
+from infoset.tree.plans import realisation, uniform
+from infoset.tree.sequence_form import SequenceForm, ends
+
+FAR, LARGEST_AT = 1e7, 1e12
+"""``λ`` at which a path ends where nothing else ends it, times the range of the payoffs."""
+NEAR = 1e-9
+"""Of the range of the payoffs: what somebody may gain at the end of a path."""
+FIRST_STEP, SMALLEST_STEP = 0.03, 1e-12
+NEWTON_STEPS = 8
+ON_PATH = 1e-10
+"""How far a point may be off the curve, in logarithms."""
+ROUNDING = 1e-15
+"""And that again for each unit of the largest logarithm times ``λ``: payoffs are sums of chances whose logarithms are
+so large, and are multiplied by ``λ``."""
+STRAIGHT = 0.9
+"""The least cosine between the tangents of a step's ends."""
+FASTER, SLOWER = 1.6, 0.4
+GIB = 2**30
+ENDED, LOST = 1.0, 2.0
+
+
+class Pairs(NamedTuple):
+    """Ends of the tree beside the moves on their way, from the point of view of the player of one of them.
+
+    An *entry* is an end with one move of some player on the way there; a pair is an entry with another move on that way
+    whose chance matters once the first one is made: any of another player, or a later one of its own.
+    """
+
+    end: LongArray  # (E,)
+    move: LongArray  # (E,) its sequence
+    payoff: FloatArray  # (E,) of the move's player
+    entry: LongArray  # (K,)
+    other: LongArray  # (K,) a sequence
+
+
+class LogitSystem:
+    """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
+
+    >>> from infoset.solvers.tabular.logit import LogitSystem
+    >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
+    >>> system = LogitSystem(tree, infoset.SequenceForm.of(tree))
+    >>> len(system.moves)
+    24
+    """
+
+    def __init__(self, tree: GameTree, form: SequenceForm) -> None:
+        """Raises ``BudgetError`` where the derivatives do not fit."""
+        self.form = form
+        self.sequences, chance, payoffs = ends(tree, form)
+        self.sequences = self.sequences.astype(np.int64)
+        self.log_chance = np.log(np.maximum(chance, np.finfo(float).tiny))
+        owner = form.infoset_of.astype(np.int64)
+        self.moves = np.flatnonzero(owner >= 0)
+        self.column = np.full(form.num_sequences, -1)
+        self.column[self.moves] = np.arange(len(self.moves))
+        self.infoset = owner
+        self.parent = np.full(form.num_sequences, -1)
+        self.parent[self.moves] = form.arrays.parent.astype(np.int64)[owner[self.moves]]
+        self.first = form.arrays.first.astype(np.int64)
+        self.range = float(np.ptp(payoffs)) or 1.0
+        needed = 3 * 8 * len(self.moves) ** 2
+        if needed > free_memory():
+            raise BudgetError(
+                f"{form.name} has {len(self.moves):,} moves; the derivatives of its logit path take "
+                f"{needed / GIB:,.1f} GiB, where {free_memory() / GIB:,.1f} GiB are free"
+            )
+        self.pairs = self._pair(payoffs)
+
+    def _pair(self, payoffs: FloatArray) -> Pairs:
+        """Walk every end's ways back, all ends at once."""
+        n = self.sequences.shape[1]
+        found: list[tuple[Any, Any, int]] = []
+        for p in range(n):
+            at, rows = self.sequences[:, p], np.arange(len(self.sequences))
+            while len(rows := rows[on := self.infoset[at] >= 0]):
+                at = at[on]
+                found.append((rows, at, p))
+                at = self.parent[at]
+        if not found:
+            none = np.zeros(0, dtype=np.int64)
+            return Pairs(none, none, np.zeros(0), none, none)
+        end, move = np.concatenate([z for z, _, _ in found]), np.concatenate([q for _, q, _ in found])
+        player = np.concatenate([np.full(len(z), p) for z, _, p in found])
+        depth = np.concatenate([np.full(len(z), k) for k, (z, _, _) in enumerate(found)])
+        order = np.argsort(end, kind="stable")
+        count = np.bincount(end, minlength=len(self.sequences))
+        begin = np.cumsum(count) - count
+        of_end = count[end]
+        entry = np.repeat(np.arange(len(end)), of_end)
+        offset = np.arange(len(entry)) - np.repeat(np.cumsum(of_end) - of_end, of_end)
+        other = order[begin[end[entry]] + offset]
+        # of one player those found before a move lie behind it on the way
+        matters = (player[other] != player[entry]) | (depth[other] < depth[entry])
+        return Pairs(end, move, payoffs[end, player], entry[matters], move[other[matters]])
+
+    def _weights(self, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Of every entry: how likely its end is once its move is made, and how likely once its information set is."""
+        sets, e = self.form.num_infosets, self.pairs
+        reach = np.zeros(self.form.num_sequences)
+        for first, size, parent in self._order:
+            reach[first : first + size] = reach[parent] + logs[first : first + size]
+        total = self.log_chance + reach[self.sequences].sum(axis=1)
+        exponent = total[e.end] - reach[self.parent[e.move]]
+        infoset = self.infoset[e.move]
+        largest = np.full(sets, -np.inf)
+        np.maximum.at(largest, infoset, exponent)
+        sums = np.bincount(infoset, np.exp(exponent - largest[infoset]), minlength=sets)
+        at_set = exponent - (largest + np.log(sums))[infoset]
+        return np.exp(at_set - logs[e.move]), np.exp(at_set)
+
+    @cached_property
+    def _order(self) -> list[tuple[int, int, int]]:
+        a = self.form.arrays
+        return list(zip(a.first.tolist(), a.size.tolist(), a.parent.tolist(), strict=True))
+
+    def payoffs(self, logs: FloatArray) -> FloatArray:
+        """(S,) what each move pays on average at its information set; 0 at empty sequences."""
+        return self._paid(self._weights(logs)[0])
+
+    def _paid(self, made: FloatArray) -> FloatArray:
+        sums = np.bincount(self.pairs.move, self.pairs.payoff * made, minlength=self.form.num_sequences)
+        return np.asarray(sums, dtype=np.float64)
+
+    def at(self, logs: FloatArray, rationality: float) -> tuple[FloatArray, FloatArray]:
+        """By how much the equations fail (N,), and their derivatives by the N logarithms and ``λ`` (N, N + 1)."""
+        e, count = self.pairs, len(self.moves)
+        made, at_set = self._weights(logs)
+        paid = self._paid(made)
+        gain = self._table(e.entry, e.other, e.payoff * made)
+        # what leads to the information set, by which the payoffs above are divided
+        likely = self._table(e.entry, e.other, at_set) + self._diagonal(at_set)
+        sets = self.infoset[self.moves]
+        whole = np.add.reduceat(likely, self.column[self.first]) if count else likely
+        gain -= paid[self.moves][:, None] * whole[sets]
+        reference = self.first[sets]
+        base = self.column[reference]
+        differs = self.moves != reference
+        failing = logs[self.moves] - logs[reference] - rationality * (paid[self.moves] - paid[reference])
+        slopes = np.zeros((count, count + 1))
+        slopes[:, :-1] = -rationality * (gain - gain[base])
+        slopes[np.arange(count), np.arange(count)] += 1.0
+        slopes[np.arange(count), base] -= 1.0
+        slopes[:, -1] = -(paid[self.moves] - paid[reference])
+        chances = np.exp(logs[self.moves])
+        total = np.bincount(sets, chances, minlength=self.form.num_infosets)
+        sums = np.flatnonzero(~differs)
+        failing[sums] = np.log(total[sets[sums]])
+        slopes[sums] = 0.0
+        slopes[base, np.arange(count)] = chances / total[sets]
+        return failing, slopes
+
+    def _table(self, entry: LongArray, other: LongArray, weight: FloatArray) -> FloatArray:
+        """(N, N) weights of entries, added up by their move and the other one."""
+        count = len(self.moves)
+        at = self.column[self.pairs.move[entry]] * count + self.column[other]
+        sums = np.bincount(at, weight[entry], minlength=count * count)
+        return np.asarray(sums, dtype=np.float64).reshape(count, count)
+
+    def _diagonal(self, weight: FloatArray) -> FloatArray:
+        count = len(self.moves)
+        return np.diag(np.bincount(self.column[self.pairs.move], weight, minlength=count))
+
+
+@dataclass(frozen=True)
+class Logit(TabularMethod):
+    """The method ``logit``: the logit path of any game, from uniform play to a Nash equilibrium."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds"})
+    default: ClassVar[Limits] = Limits(100_000)
+
+    at: float | None = None
+    """``λ`` where the path ends; ``None``: at a Nash equilibrium."""
+    name: str = "logit"
+
+    def __post_init__(self) -> None:
+        if self.at is not None:
+            check_number("at", self.at, 0.0, LARGEST_AT)
+
+    def work(self, compiled: Compiled, options: Options) -> LogitSolver:
+        return LogitSolver(compiled.tree, compiled.form, self.name, self.at)
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
+        raise UnsupportedGameError(
+            f"{form.name}: logit works on the tree of a game, and here is its sequence form alone"
+        )
+
+
+def logit(at: float | None = None) -> Logit:
+    """Quantal response equilibria up to ``λ = at``, by default up to a Nash equilibrium.
+
+    >>> solution = infoset.solve("kuhn_poker(players=3)", infoset.logit())
+    >>> solution.epsilon < 1e-8
+    True
+    """
+    return Logit(at)
+
+
+class LogitSolver(Solver):
+    """The path at work: an iteration is a point of it.  ``arrays["point"]`` holds the N logarithms and ``λ``."""
+
+    finished_as = "end of the path"
+
+    def __init__(self, tree: GameTree, form: SequenceForm, name: str = "logit", at: float | None = None) -> None:
+        self.system, self.at = LogitSystem(tree, form), at
+        count = len(self.system.moves)
+        point, tangent = np.zeros(count + 1), np.zeros(count + 1)
+        start = uniform(form)
+        point[:-1] = np.log(start[self.system.moves])
+        tangent[-1] = 1.0
+        plan = realisation(form, start)
+        arrays = {"point": point, "tangent": tangent, "step": np.array([FIRST_STEP / self.system.range])}
+        super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
+        self.done = np.zeros(1)
+        self.arrays["done"] = self.done
+
+    @property
+    def total(self) -> int | None:  # type: ignore[override]
+        return self.iteration if self.done[0] else None
+
+    @property
+    def rationality(self) -> float:
+        """``λ`` of the point at hand."""
+        return float(self.arrays["point"][-1])
+
+    def notes(self) -> dict[str, Any]:
+        lost = {"ended": "rounding errors hide where the path goes on"} if self.done[0] == LOST else {}
+        return {"lambda": self.rationality, **lost}
+
+    def next_check(self) -> int:
+        """Every point: they are few, and the path may end at any of them."""
+        return self.iteration + 1
+
+    @property
+    def about(self) -> str:
+        return f"λ {self.rationality:.4g}"
+
+    def step(self, iterations: int = 1, until: float = inf) -> None:
+        for _ in range(iterations):
+            if self.done[0]:
+                return
+            self._advance()
+            self.iteration += 1
+            if time.monotonic() >= until:
+                return
+
+    def _logs(self, point: FloatArray) -> FloatArray:
+        logs = np.zeros(self.form.num_sequences)
+        logs[self.system.moves] = point[:-1]
+        return logs
+
+    def _advance(self) -> None:
+        """One point further."""
+        point, step = self.arrays["point"], float(self.arrays["step"][0])
+        _, slopes = self.system.at(self._logs(point), float(point[-1]))
+        tangent = _tangent(slopes, self.arrays["tangent"])
+        end = FAR / self.system.range if self.at is None else self.at
+        while True:
+            guess = point + step * tangent
+            last = guess[-1] >= end
+            if last:
+                guess = point + (end - point[-1]) / tangent[-1] * tangent
+            aim = np.zeros_like(tangent)
+            aim[-1] = 1.0
+            found = self._corrected(guess, aim if last else tangent)
+            if found is not None:
+                after = _tangent(found[1], tangent)
+                if last or float(after @ tangent) > STRAIGHT:
+                    break
+            step *= SLOWER
+            if step < SMALLEST_STEP * max(1.0, float(np.abs(point).max())):
+                self.done[0] = LOST
+                return
+        point[:] = found[0]
+        self.arrays["tangent"][:] = after
+        self.arrays["step"][0] = step * (FASTER if found[2] <= NEWTON_STEPS // 2 else 1.0)
+        strategy = np.exp(self._logs(point))
+        self.arrays["plan"][:] = realisation(self.form, _normal(self.form, strategy))
+        self.arrays["average"][:] = self.arrays["plan"]
+        if last or (self.at is None and self.evaluation().epsilon <= NEAR * self.system.range):
+            self.done[0] = ENDED
+
+    def _corrected(self, guess: FloatArray, across: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
+        """Back on the curve by Newton steps at right angles to ``across``; the derivatives there, how many it took."""
+        point, before = guess.copy(), inf
+        for k in range(NEWTON_STEPS):
+            with np.errstate(over="ignore", invalid="ignore"):  # a guess may be far off
+                failing, slopes = self.system.at(self._logs(point), float(point[-1]))
+            off = float(np.abs(failing).max(initial=0.0))
+            if not np.isfinite(off) or off > 10 * before:
+                return None
+            if off <= ON_PATH + ROUNDING * float(np.abs(point).max()) * (1.0 + float(point[-1]) * self.system.range):
+                return point, slopes, k
+            change = _solve(slopes, across, np.append(-failing, 0.0))
+            if change is None:
+                return None
+            point += change
+            before = off
+        return None
+
+
+def _normal(form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    owner = form.infoset_of
+    inside = owner >= 0
+    totals = np.bincount(owner[inside], strategy[inside], minlength=form.num_infosets)
+    strategy[inside] /= totals[owner[inside]]
+    return strategy
+
+
+def _solve(slopes: FloatArray, across: FloatArray, right: FloatArray) -> FloatArray | None:
+    matrix = np.vstack([slopes, across])
+    matrix /= (scale := np.abs(matrix).max(axis=1, keepdims=True))
+    try:
+        found: FloatArray = np.linalg.solve(matrix, right / scale[:, 0])
+    except np.linalg.LinAlgError:
+        return None
+    return found if np.isfinite(found).all() else None
+
+
+def _tangent(slopes: FloatArray, before: FloatArray) -> FloatArray:
+    """The direction of the curve, that way round in which it was followed."""
+    found = _solve(slopes, before, np.append(np.zeros(len(slopes)), 1.0))
+    if found is None:
+        return before
+    return found / float(np.linalg.norm(found))

@@ -1,0 +1,90 @@
+"""The reduced normal form: pure plans, told apart as far as they lead to different sequences, and their payoffs."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray
+from infoset.errors import BudgetError
+from infoset.names import format_action
+from infoset.tree.sequence_form import SequenceForm
+
+MOST_CELLS = 2_000_000
+PASSED = "*"
+"""Stands for the move at a set that a plan itself keeps from being reached, as in Gambit."""
+
+
+class NormalForm(NamedTuple):
+    """A game as a table.
+
+    >>> from infoset.tree.normal_form import normal_form
+    >>> table = normal_form(infoset.SequenceForm.of(infoset.load("kuhn_poker")))
+    >>> table.payoffs.shape, [len(one) for one in table.strategies]
+    ((27, 64, 2), [27, 64])
+    """
+
+    plans: tuple[npt.NDArray[np.bool_], ...]
+    """A player's strategies (K, sequences of the player): which of these each one plays, the empty one first."""
+    strategies: tuple[tuple[str, ...], ...]
+    """Their names: the move at each information set in order, ``*`` where the strategy does not come to it."""
+    payoffs: FloatArray
+    """(K1, …, Kn, n) expected over chance."""
+
+
+def count_strategies(form: SequenceForm, player: int) -> int:
+    """How many strategies of the reduced normal form ``player`` has; counted, not listed."""
+    a, own = form.arrays, form.player_sequences(player)
+    ways = [1] * (own.stop - own.start)
+    for k in reversed(form.player_infosets(player)):
+        first = int(a.first[k]) - own.start
+        ways[int(a.parent[k]) - own.start] *= sum(ways[first : first + int(a.size[k])])
+    return ways[0]
+
+
+def normal_form(form: SequenceForm) -> NormalForm:
+    """Raises ``BudgetError`` with the counts where the table has more than two million cells."""
+    counts = [count_strategies(form, p) for p in range(form.num_players)]
+    if prod(counts) > MOST_CELLS:
+        times = " x ".join(f"{count:,}" for count in counts)
+        raise BudgetError(f"{form.name}: its reduced normal form has {times} cells, more than {MOST_CELLS:,}")
+    listed = [_plans(form, p) for p in range(form.num_players)]
+    sequences, payoffs = form.terminals()
+    table = np.zeros((*counts, form.num_players))
+    begins = [form.player_sequences(p).start for p in range(form.num_players)]
+    for row, paid in zip(sequences.tolist(), payoffs, strict=True):
+        playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
+        table[np.ix_(*playing)] += paid
+    return NormalForm(tuple(plans for plans, _ in listed), tuple(names for _, names in listed), table)
+
+
+def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
+    """A player's strategies and their names, those of the first set's first move first."""
+    a, own, sets = form.arrays, form.player_sequences(player), list(form.player_infosets(player))
+    below: dict[int, list[int]] = {}
+    for k in sets:
+        below.setdefault(int(a.parent[k]), []).append(k)
+
+    def ways(sequence: int) -> list[tuple[tuple[int, int], ...]]:
+        """What can be chosen once a sequence was played: moves by their information sets."""
+        parts = product(*[chosen(k) for k in below.get(sequence, [])])
+        return [tuple([choice for part in one for choice in part]) for one in parts]
+
+    def chosen(k: int) -> list[tuple[tuple[int, int], ...]]:
+        moves = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+        return [((k, q), *rest) for q in moves for rest in ways(q)]
+
+    found = ways(own.start)
+    plans = np.zeros((len(found), own.stop - own.start), dtype=bool)
+    plans[:, 0] = True
+    names = []
+    for number, way in enumerate(found):
+        made = dict(way)
+        plans[number, [q - own.start for q in made.values()]] = True
+        moves = [form.actions[k][made[k] - int(a.first[k])] if k in made else PASSED for k in sets]
+        names.append("/".join(map(format_action, moves)))
+    return plans, tuple(names)

@@ -1,0 +1,188 @@
+"""The logit path: its equations, its derivatives, where it begins and where it ends."""
+
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import KUHN, SHARED
+from infoset import GameTree, SequenceForm, evaluate, load, realisation, solve
+from infoset.base import FloatArray
+from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
+from infoset.formats.nfg import NfgGame, parse_nfg
+from infoset.solvers.tabular import logit as module
+from infoset.solvers.tabular.logit import LogitSolver, LogitSystem
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.plans import random_interior
+from infoset.tree.sequence_form import first_sequences
+from random_games import RandomGame
+
+THREE = "kuhn_poker(players=3)"
+
+
+def compiled(game: object) -> tuple[GameTree, SequenceForm]:
+    tree = GameTree.of(load(game) if isinstance(game, str) else game)  # type: ignore[arg-type]
+    return tree, SequenceForm.of(tree)
+
+
+def payoffs_by_hand(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    """What each move pays on average at its information set, by walking the tree: the system's slow twin."""
+    first = first_sequences(tree, form)
+    n = form.num_players
+
+    def chance(node: int, child: int) -> float:
+        position = int(tree.position[node])
+        offset = child - int(tree.first_child[node])
+        if tree.graph.player[position] == CHANCE:
+            return float(tree.graph.probability[int(tree.graph.first_edge[position]) + offset])
+        begin = int(first[tree.infoset[node]])
+        return 1.0 if begin < 0 else float(strategy[begin + offset])
+
+    def worth(node: int) -> FloatArray:
+        if tree.player(node) == TERMINAL:
+            return np.array(tree.graph.payoffs[tree.graph.content[tree.position[node]]])
+        children = range(int(tree.first_child[node]), int(tree.first_child[node + 1]))
+        return sum((chance(node, c) * worth(c) for c in children), start=np.zeros(n))
+
+    reach = [1.0]
+    for node in range(1, len(tree.parent)):
+        reach.append(reach[tree.parent[node]] * chance(int(tree.parent[node]), node))
+    paid, weight = np.zeros(form.num_sequences), np.zeros(form.num_sequences)
+    for node in range(len(tree.parent)):
+        player = tree.player(node)
+        begin = int(first[tree.infoset[node]]) if player >= 0 else -1
+        if begin >= 0:
+            for child in range(int(tree.first_child[node]), int(tree.first_child[node + 1])):
+                q = begin + child - int(tree.first_child[node])
+                paid[q] += reach[node] * worth(child)[player]
+                weight[q] += reach[node]
+    return np.divide(paid, weight, out=np.zeros_like(paid), where=weight > 0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3))
+def test_payoffs_and_derivatives_on_random_games(seed: int, players: int) -> None:
+    tree, form = compiled(RandomGame(seed, players, 3))
+    system = LogitSystem(tree, form)
+    if not len(system.moves):
+        return
+    strategy = random_interior(form, seed)
+    logs = np.log(strategy)
+    assert system.payoffs(logs) == pytest.approx(payoffs_by_hand(tree, form, strategy), abs=1e-9)
+    rationality, h = 0.7, 1e-6
+    failing, slopes = system.at(logs, rationality)
+    assert (system.at(logs, rationality + h)[0] - failing) / h == pytest.approx(slopes[:, -1], abs=1e-4)
+    for column, move in enumerate(system.moves):
+        moved = logs.copy()
+        moved[move] += h
+        measured = (system.at(moved, rationality)[0] - failing) / h
+        assert measured == pytest.approx(slopes[:, column], rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", [KUHN, THREE])
+@pytest.mark.parametrize("at", [0.0, 0.5, 3.0, 40.0])
+def test_points_satisfy_the_logit_equations(name: str, at: float) -> None:
+    """Chances proportional to exponentials of payoffs, to 1e-9; at λ = 0 that is uniform play, the centroid."""
+    tree, form = compiled(name)
+    solution = solve(name, f"logit(at={at})")
+    assert solution.notes["lambda"] == pytest.approx(at, abs=1e-12)
+    from infoset.tree.plans import behaviour
+
+    strategy = behaviour(form, solution.policy.plan(form))
+    paid = payoffs_by_hand(tree, form, strategy)
+    for k in range(form.num_infosets):
+        moves = slice(int(form.arrays.first[k]), int(form.arrays.first[k]) + int(form.arrays.size[k]))
+        wanted = np.exp(at * (paid[moves] - paid[moves].max()))
+        assert strategy[moves] == pytest.approx(wanted / wanted.sum(), abs=1e-9)
+
+
+def test_one_decision_in_closed_form() -> None:
+    game = NfgGame(parse_nfg('NFG 1 R "" { "A" } { 2 } 1 0'), "choice")
+    chances = solve(game, "logit(at=3)").policy.probabilities(0, "start")
+    assert chances["1"] == pytest.approx(1 / (1 + exp(-3)), abs=1e-12)
+
+
+def test_the_risk_dominant_equilibrium_of_a_coordination_game() -> None:
+    """2 x 2 games with two pure equilibria: the path from uniform play selects the risk-dominant one (Turocy 2005)."""
+    stag = NfgGame(
+        parse_nfg('NFG 1 R "" { "A" "B" } { { "stag" "hare" } { "stag" "hare" } } 9 9  8 0  0 8  7 7'), "hunt"
+    )
+    solution = solve(stag, "logit")
+    assert solution.policy.probabilities(0, "start")["hare"] > 1 - 1e-6
+    assert solution.epsilon < 1e-7
+    assert solution.stopped == "end of the path"
+
+
+def test_asymmetric_matching_pennies_keeps_its_own_payoff_effect() -> None:
+    """McKelvey & Palfrey 1995: between uniform play and the equilibrium the player paid more plays that move more."""
+    game = NfgGame(parse_nfg('NFG 1 R "" { "A" "B" } { 2 2 } 9 0  0 1  0 1  1 0'), "pennies")
+    row = [solve(game, f"logit(at={at})").policy.probabilities(0, "start")["1"] for at in (0.1, 1.0, 100.0)]
+    assert row[0] > 0.5 and row[1] > 0.5
+    assert row[2] == pytest.approx(0.5, abs=0.03)  # the equilibrium's chance
+    column = solve(game, "logit").policy.probabilities(1, "start")["1"]
+    assert column == pytest.approx(0.1, abs=1e-6)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_kuhn_poker_ends_at_an_equilibrium(players: int) -> None:
+    """In the published family for three players (Szafron, Gibson & Sturtevant 2013): the second is paid -1/48."""
+    solution = solve(f"kuhn_poker(players={players})", "logit")
+    assert solution.epsilon < 1e-6
+    assert solution.values[players - 2] == pytest.approx(-1 / 18 if players == 2 else -1 / 48, abs=1e-6)
+
+
+def test_it_stops_and_goes_on_bit_for_bit() -> None:
+    tree, form = compiled(THREE)
+    whole, first, second = (LogitSolver(tree, form) for _ in range(3))
+    whole.step(30)
+    first.step(11)
+    second.restore(first.save())
+    second.step(19)
+    for name, array in whole.arrays.items():
+        assert (second.arrays[name] == array).all(), name
+    assert first.total is None
+
+
+def test_a_path_lost_in_rounding_errors_ends_with_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "NEWTON_STEPS", 0)
+    solution = solve(KUHN, "logit")
+    assert "rounding errors" in solution.notes["ended"]
+    assert solution.policy is not None
+
+
+def test_nobody_chooses() -> None:
+    assert solve(NfgGame(parse_nfg('NFG 1 R "" { "A" "B" } { 1 1 } 1 2'), "alone"), "logit").values == (1.0, 2.0)
+
+
+def test_bad_parameters_and_too_large_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("-1", "nan", "1e13", "true", "high"):
+        with pytest.raises(ParameterError, match="at="):
+            solve(KUHN, f"logit(at={wrong})")
+    tree, form = compiled(KUHN)
+    with pytest.raises(UnsupportedGameError, match="sequence form alone"):
+        solve(form, "logit")
+    monkeypatch.setattr(module, "free_memory", lambda: 1000)
+    with pytest.raises(BudgetError, match="24 moves; the derivatives"):
+        LogitSystem(tree, form)
+
+
+FILES = sorted((SHARED / "games" / "efg").glob("*.efg")) if SHARED.exists() else []
+
+
+@pytest.mark.skipif(not FILES, reason="no ../shared/games/efg here")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_files(path: Path) -> None:
+    """Every file with perfect recall ends at an equilibrium to 1e-6 of its payoffs' range."""
+    try:
+        tree, form = compiled(str(path))
+    except UnsupportedGameError:
+        pytest.skip("a player forgets")
+    solver = LogitSolver(tree, form)
+    while not solver.done[0]:
+        solver.step(1)
+    assert evaluate(form, solver.current()).epsilon <= 1e-6 * solver.system.range
+    assert realisation(form, np.exp(np.minimum(solver._logs(solver.arrays["point"]), 0))).max() <= 1.0
+    assert log(1 + solver.rationality) > 0
