@@ -32,7 +32,7 @@ from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, ends
 
 FAR, LARGEST_AT = 1e7, 1e12
-"""``λ`` at which a path ends where nothing else ends it, times the range of the payoffs."""
+"""``λ`` at which a path ends where nothing else ends it, times the range of the payoffs; and the largest to ask for."""
 NEAR = 1e-9
 """Of the range of the payoffs: what somebody may gain at the end of a path."""
 FIRST_STEP, SMALLEST_STEP = 0.03, 1e-12
@@ -66,6 +66,8 @@ class Pairs(NamedTuple):
 class LogitSystem:
     """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
 
+    Payoffs are in units of their ``range``, and ``λ`` in units of one over that.
+
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
     >>> system = LogitSystem(tree, infoset.SequenceForm.of(tree))
@@ -94,7 +96,7 @@ class LogitSystem:
                 f"{form.name} has {len(self.moves):,} moves; the derivatives of its logit path take "
                 f"{needed / GIB:,.1f} GiB, where {free_memory() / GIB:,.1f} GiB are free"
             )
-        self.pairs = self._pair(payoffs)
+        self.pairs = self._pair(payoffs / self.range)
 
     def _pair(self, payoffs: FloatArray) -> Pairs:
         """Walk every end's ways back, all ends at once."""
@@ -226,7 +228,7 @@ def logit(at: float | None = None) -> Logit:
 
 
 class LogitSolver(Solver):
-    """The path at work: an iteration is a point of it.  ``arrays["point"]`` holds the N logarithms and ``λ``."""
+    """The path at work: an iteration is a point of it.  ``arrays["point"]`` holds N logarithms and ``λ`` as above."""
 
     finished_as = "end of the path"
 
@@ -238,7 +240,7 @@ class LogitSolver(Solver):
         point[:-1] = np.log(start[self.system.moves])
         tangent[-1] = 1.0
         plan = realisation(form, start)
-        arrays = {"point": point, "tangent": tangent, "step": np.array([FIRST_STEP / self.system.range])}
+        arrays = {"point": point, "tangent": tangent, "step": np.array([FIRST_STEP])}
         super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
         self.done = np.zeros(1)
         self.arrays["done"] = self.done
@@ -250,7 +252,7 @@ class LogitSolver(Solver):
     @property
     def rationality(self) -> float:
         """``λ`` of the point at hand."""
-        return float(self.arrays["point"][-1])
+        return float(self.arrays["point"][-1]) / self.system.range
 
     def notes(self) -> dict[str, Any]:
         lost = {"ended": "rounding errors hide where the path goes on"} if self.done[0] == LOST else {}
@@ -283,7 +285,7 @@ class LogitSolver(Solver):
         point, step = self.arrays["point"], float(self.arrays["step"][0])
         _, slopes = self.system.at(self._logs(point), float(point[-1]))
         tangent = _tangent(slopes, self.arrays["tangent"])
-        end = FAR / self.system.range if self.at is None else self.at
+        end = FAR if self.at is None else self.at * self.system.range
         while True:
             guess = point + step * tangent
             last = guess[-1] >= end
@@ -318,7 +320,7 @@ class LogitSolver(Solver):
             off = float(np.abs(failing).max(initial=0.0))
             if not np.isfinite(off) or off > 10 * before:
                 return None
-            if off <= ON_PATH + ROUNDING * float(np.abs(point).max()) * (1.0 + float(point[-1]) * self.system.range):
+            if off <= ON_PATH + ROUNDING * float(np.abs(point).max()) * (1.0 + float(point[-1])):
                 return point, slopes, k
             change = _solve(slopes, across, np.append(-failing, 0.0))
             if change is None:
