@@ -132,6 +132,7 @@ FOR = {
     "annealing": {TEAM},
     "auto": set(KINDS),
     "information-relaxation": {TEAM, FORGETS},
+    "lcp": ZERO_SUM | {TEAM, "native, general sum"},
     "lp": ZERO_SUM,
     "progressive-hiding": set(KINDS),
     "public": set(),  # none of these has a position that is common knowledge
@@ -479,7 +480,9 @@ class Case:
     "case",
     [
         Case("kuhn_poker", "lp", "two players, a constant sum"),
-        Case("kuhn_poker(players=3)", "pcfr+", "after 100 iterations"),
+        Case("kuhn_poker(players=3)", "logit", "a path to an equilibrium"),
+        Case("general.efg", "lcp", "no constant sum"),
+        Case("goofspiel(num_cards=4)", "pcfr+", "after 100 iterations"),
         Case("gdl:meier", "public", "common knowledge"),
         Case("tiny_bridge", "team-exact", "always paid the same"),
         Case("forgetful.efg", "progressive-hiding", "forgets"),

@@ -255,6 +255,9 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "show --svg": ("show kuhn_poker --svg k.svg", lambda s: s.made("k.svg", b"<svg")),
     "show --pdf": ("show kuhn_poker --pdf k.pdf", lambda s: s.made("k.pdf", b"%PDF")),
+    "show --equilibria": (
+        "show rock_paper_scissors --equilibria", lambda s: "Rock 1/3, Paper 1/3, Scissors 1/3 -> 0" in s.text
+    ),
     "show --propnet": ("show gdl:monty_hall --propnet m.svg", lambda s: s.made("m.svg", b"<svg")),
     "show --max-histories": ("show kuhn_poker --max-histories 10", lambda s: "histories" in s.text),
     "check --simulate": ("check gdl:monty_hall --simulate 9", lambda s: "9 random plays" in s.text),
@@ -385,6 +388,7 @@ REFUSED = {
     "watch kuhn.json --gif x.gif": "--gif would not be used: only Pommerman is drawn",
     "watch kuhn.json --png x": "--png would not be used: only Pommerman is drawn",
     "watch game.json --gif x.gif --step 3": "--step would not be used: --gif shows the whole game",
+    "show kuhn_poker random --equilibria": "WHAT would not be used: --equilibria lists what a game has",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
     "check gdl:monty_hall --seed 3": "they go with --simulate",

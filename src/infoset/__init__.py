@@ -57,9 +57,10 @@ if TYPE_CHECKING:
         pcfr_plus,
         pdcfr_plus,
     )
+    from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
     from infoset.solvers.tabular.linear_complementarity import exact_equilibrium, lcp, linear_complementarity
     from infoset.solvers.tabular.linear_program import linear_program, lp
-    from infoset.solvers.tabular.logit import logit
+    from infoset.solvers.tabular.logit import logit, logit_path
     from infoset.solvers.tabular.loop import Method
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
     from infoset.solvers.teams.annealing import Annealing, anneal
@@ -123,6 +124,7 @@ _HOME = {
     "exploitability": "solvers.metrics",
     "exact_equilibrium": "solvers.tabular.linear_complementarity",
     "export_policy": "formats.openspiel",
+    "extreme_equilibria": "solvers.tabular.extreme_equilibria",
     "hedge": "solvers.tabular.cfr",
     "hs_dcfr": "solvers.tabular.cfr",
     "hs_pcfr_plus": "solvers.tabular.cfr",
@@ -137,6 +139,7 @@ _HOME = {
     "load": "catalog",
     "load_agent": "match.agents",
     "logit": "solvers.tabular.logit",
+    "logit_path": "solvers.tabular.logit",
     "lp": "solvers.tabular.linear_program",
     "nash_conv": "solvers.metrics",
     "new_agent": "remote.submission",
@@ -206,6 +209,7 @@ __all__ = [
     "expected_values",
     "exploitability",
     "export_policy",
+    "extreme_equilibria",
     "hedge",
     "hs_dcfr",
     "hs_pcfr_plus",
@@ -220,6 +224,7 @@ __all__ = [
     "load",
     "load_agent",
     "logit",
+    "logit_path",
     "lp",
     "nash_conv",
     "new_agent",

@@ -685,6 +685,9 @@ def show(
     propnet: Annotated[
         Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
     ] = None,
+    equilibria: Annotated[
+        bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
+    ] = False,
     max_histories: MaxHistories = None,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
@@ -692,6 +695,14 @@ def show(
     from infoset.verbs import show as text_of
     from infoset.verbs import show_propnet
 
+    if equilibria:
+        from infoset.compiled import Compiled
+        from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
+
+        given = {"game", "equilibria", "max_histories"}
+        _refuse_others(context, given, "--equilibria lists what a game has; it goes alone")
+        print(extreme_equilibria(Compiled.of(game, max_histories)))
+        return
     if propnet is None:
         print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return

@@ -58,6 +58,8 @@ def solution_text(solution: Solution) -> str:
     if solution.values is not None:
         named = zip(solution.players, solution.values, strict=True)
         lines.append(f"values           {', '.join(f'{name} {value:+.9g}' for name, value in named)}")
+    if exact := solution.notes.get("exact_values"):
+        lines.append(f"in fractions     {', '.join(map(' '.join, zip(solution.players, exact, strict=True)))}")
     if solution.exploitability is not None:
         lines += [f"exploitability   {solution.exploitability:.3e}", f"nash_conv        {solution.nash_conv:.3e}"]
     else:
@@ -68,6 +70,9 @@ def solution_text(solution: Solution) -> str:
             f"proof            {solution.proof}",
         ]
     lines += _runs_text(solution)
+    if "lambda" in solution.notes:
+        ended = f"; {solution.notes['ended']}" if "ended" in solution.notes else ""
+        lines.append(f"lambda           {solution.notes['lambda']:.6g}{ended}")
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     lines.append(f"stopped          {solution.stopped} after {after}")
     if solution.folder is not None:

@@ -23,7 +23,7 @@ from infoset.formats.gambit_text import Reader, distinct, quote
 from infoset.games.rules import Ended, NativeState, NotebookGame
 from infoset.tree.game_tree import GameTree
 from infoset.tree.normal_form import MOST_CELLS, normal_form
-from infoset.tree.sequence_form import SequenceForm, simplest
+from infoset.tree.sequence_form import SequenceForm
 
 MAX_STRATEGIES = 100_000
 
@@ -163,8 +163,9 @@ def game_to_nfg(game: Game, max_histories: int | None = None) -> Nfg:
     """
     if isinstance(game, NfgGame):
         return game.nfg
-    form = SequenceForm.of(GameTree.of(game, max_histories))
-    table = normal_form(form)
+    tree = GameTree.of(game, max_histories)
+    form = SequenceForm.of(tree)
+    table = normal_form(form, tree)
     cells = product(*[range(len(own)) for own in reversed(table.strategies)])
-    payoffs = [tuple([simplest(float(value)) for value in table.payoffs[cell[::-1]]]) for cell in cells]
+    payoffs = [tuple(table.payoffs[cell[::-1]].tolist()) for cell in cells]
     return Nfg(game.name, form.players, tuple(distinct(own) for own in table.strategies), tuple(payoffs))

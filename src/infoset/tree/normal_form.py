@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +14,9 @@ import numpy.typing as npt
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
 from infoset.names import format_action
-from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.game_tree import GameTree
+from infoset.tree.plans import behaviour
+from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 MOST_CELLS = 2_000_000
 PASSED = "*"
@@ -32,8 +36,13 @@ class NormalForm(NamedTuple):
     """A player's strategies (K, sequences of the player): which of these each one plays, the empty one first."""
     strategies: tuple[tuple[str, ...], ...]
     """Their names: the move at each information set in order, ``*`` where the strategy does not come to it."""
-    payoffs: FloatArray
-    """(K1, …, Kn, n) expected over chance."""
+    payoffs: npt.NDArray[Any]
+    """(K1, …, Kn, n) expected over chance, as floats or as fractions."""
+
+    def behaviour(self, form: SequenceForm, mixed: Sequence[Any]) -> FloatArray:
+        """Behaviour (S,) of the chances of each player's strategies, as Kuhn's theorem has it."""
+        plans = [np.asarray(own, dtype=np.float64) @ plans for own, plans in zip(mixed, self.plans, strict=True)]
+        return behaviour(form, np.concatenate(plans))
 
 
 def count_strategies(form: SequenceForm, player: int) -> int:
@@ -46,15 +55,19 @@ def count_strategies(form: SequenceForm, player: int) -> int:
     return ways[0]
 
 
-def normal_form(form: SequenceForm) -> NormalForm:
-    """Raises ``BudgetError`` with the counts where the table has more than two million cells."""
+def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
+    """The game as a table, in fractions where its ``tree`` is given.
+
+    Raises ``BudgetError`` with the counts where the table has more than two million cells.
+    """
     counts = [count_strategies(form, p) for p in range(form.num_players)]
     if prod(counts) > MOST_CELLS:
         times = " x ".join(f"{count:,}" for count in counts)
         raise BudgetError(f"{form.name}: its reduced normal form has {times} cells, more than {MOST_CELLS:,}")
     listed = [_plans(form, p) for p in range(form.num_players)]
-    sequences, payoffs = form.terminals()
-    table = np.zeros((*counts, form.num_players))
+    sequences, payoffs = form.terminals() if tree is None else exact_ends(tree, form)
+    zero: Any = 0.0 if tree is None else Fraction(0)
+    table = np.full((*counts, form.num_players), zero)
     begins = [form.player_sequences(p).start for p in range(form.num_players)]
     for row, paid in zip(sequences.tolist(), payoffs, strict=True):
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]

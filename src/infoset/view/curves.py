@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from infoset.errors import ParameterError
 from infoset.files import replace_file
 from infoset.solvers.work import Point
-from infoset.view.plots import new_axes, tidy
+from infoset.view.plots import INK, label, new_axes, tidy
+from infoset.view.plots import color as hue
+
+if TYPE_CHECKING:
+    from infoset.solvers.tabular.logit import LogitPath
 
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
 LAST = 5  # epochs whose duels are added up; of many a twentieth
 HEIGHTS = {1: 4.2, 2: 6.4, 3: 9.0}  # of so many axes above each other
+NAMES_HIGH = 14  # names that fit above each other beside one
 
 
 def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | None:
@@ -58,6 +63,41 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
 def _shown(points: Sequence[Point]) -> list[Point]:
     known = [p for p in points if p.exploitability is not None]
     return [p for p in known or points if p.iteration > 0 and (known or p.values)]
+
+
+def draw_logit_path(found: LogitPath, path: Path) -> Path | None:
+    """The picture of ``plot_logit_path`` as a PNG; ``None``, and nothing drawn, where matplotlib is missing."""
+    rows = min(found.form.num_players, max(HEIGHTS))
+    return _drawn(path, rows, lambda axes: plot_logit_path(found, axes))
+
+
+def plot_logit_path(found: LogitPath, axes: Any = None) -> Any:
+    """The chances of moves against ``λ``, a colour an information set: axes for each of the first three players.
+
+    Of every set all moves but the last are drawn, whose chance is what the others leave; moves that end at the same
+    height share a name.  Raises ``MissingExtraError`` without matplotlib.
+    """
+    form, rows = found.form, min(found.form.num_players, max(HEIGHTS))
+    axes = new_axes("a path", (7.2, HEIGHTS[rows]), rows, sharex=True) if axes is None else axes
+    panels = np.atleast_1d(np.asarray(axes, dtype=object))
+    shown = found.rationality > 0
+    rationality = found.rationality[shown]
+    for player, panel in enumerate(panels):
+        ends: dict[float, list[str]] = {}
+        for number, k in enumerate(form.player_infosets(player)):
+            for move in range(int(form.arrays.size[k]) - 1):
+                chances = found.strategies[shown, int(form.arrays.first[k]) + move]
+                panel.semilogx(rationality, chances, color=hue(number), lw=1.6)
+                name = f"{form.keys[k]}: {form.actions[k][move]}"
+                ends.setdefault(round(float(chances[-1]) * NAMES_HIGH) / NAMES_HIGH, []).append(label(name, 24))
+        for height, names in ends.items():
+            more = f" +{len(names) - 1}" if len(names) > 1 else ""
+            _name_end(panel, rationality[-1], height, f"{names[0]}{more}", INK)
+        panel.set_ylim(-0.03, 1.03)
+        panel.set_ylabel("chance")
+        tidy(panel, f"{form.name}, {form.players[player]}")
+    panels[-1].set_xlabel("λ")
+    return axes
 
 
 def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:

@@ -43,11 +43,11 @@ def check_zero_sum(form: SequenceForm) -> None:
     if form.num_players != 2:
         raise UnsupportedGameError(
             f"{form.name} has {form.num_players} players; the linear program solves two-player zero-sum games. "
-            "Try --method pcfr+ or sfrd"
+            "Try --method logit or pcfr+"
         )
     if form.constant_sum is None:
         raise UnsupportedGameError(
-            f"{form.name} is not zero-sum: its payoffs do not always add up to the same. Try --method pcfr+ or sfrd"
+            f"{form.name} is not zero-sum: its payoffs do not always add up to the same. Try --method lcp or logit"
         )
 
 

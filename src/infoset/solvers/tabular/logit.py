@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, LongArray
-from infoset.compiled import Compiled
+from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_number
 from infoset.solvers.method import Options
@@ -225,6 +225,34 @@ def logit(at: float | None = None) -> Logit:
     True
     """
     return Logit(at)
+
+
+class LogitPath(NamedTuple):
+    """What ``logit_path`` goes through."""
+
+    rationality: FloatArray
+    """(K,) ``λ`` of each point."""
+    strategies: FloatArray
+    """(K, S) behaviour there."""
+    form: SequenceForm
+
+
+def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
+    """Every point of the logit path of a game up to ``λ = at``, by default up to a Nash equilibrium.
+
+    >>> path = infoset.logit_path("kuhn_poker", at=20.0)
+    >>> path.strategies[0].min(), float(path.rationality[-1])  # from uniform play on
+    (0.5, 20.0)
+    """
+    compiled = Compiled.of(game)
+    solver = logit(at).work(compiled, Options())
+    points = [solver.arrays["point"].copy()]
+    while not solver.done[0]:
+        solver.step()
+        points.append(solver.arrays["point"].copy())
+    strategies = [_normal(solver.form, np.exp(solver._logs(point))) for point in points]
+    rationality = np.array([point[-1] for point in points]) / solver.system.range
+    return LogitPath(rationality, np.array(strategies), compiled.form)
 
 
 class LogitSolver(Solver):
