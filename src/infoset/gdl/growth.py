@@ -27,6 +27,7 @@ from infoset.tree.graph import CHANCE, NO_TOKEN
 from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
 
 MANY = 64  # answers of nature beyond which they are asked for one by one, and those that come to the same stay apart
+ANSWERS = 2000  # of nature together, to edges that are asked for at once
 MAX_PLAYOUT = 1000  # steps
 ONE = np.uint64(1)
 
@@ -375,13 +376,19 @@ class GroundSource:
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         lanes = WORD * self.most_words
-        for begin in range(0, len(edges), lanes):
+        parts = [edges[begin : begin + lanes] for begin in range(0, len(edges), lanes)]
+        while parts:
             graph.clock()
-            self._ask(graph, edges[begin : begin + lanes])
+            part = parts.pop(0)
+            count = int(_count_answers(graph.arrays, self.nature, self.interned, part))
+            if count > ANSWERS and len(part) > 1:  # so that what was found stays where the clock ends the rest
+                half = len(part) // 2
+                parts[:0] = [part[:half], part[half:]]
+            else:
+                self._ask(graph, part, count)
 
-    def _ask(self, graph: GrowingGraph, edges: LongArray) -> None:
-        """Of a few edges."""
-        count = int(_count_answers(graph.arrays, self.nature, self.interned, edges))
+    def _ask(self, graph: GrowingGraph, edges: LongArray, count: int) -> None:
+        """Of a few edges, which have at most so many answers."""
         answers = max(graph.widest(), MANY) if self.shape.random != NO_ROLE else 1
         g = graph.room(len(edges), len(edges) * answers)
         edge, state = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
@@ -398,6 +405,7 @@ class GroundSource:
         for begin in range(0, count, lanes):
             part = slice(begin, begin + lanes)
             rows = self._rows(min(lanes, count - begin))
+            graph.clock()
             made = after[part], seen[part], num_seen[part]
             _make_moves(self.net, self.interned.states, rows, state[part], moves[part], *made)
         child = self._number(graph, after)
@@ -433,6 +441,7 @@ class GroundSource:
     def _look(self, graph: GrowingGraph, numbers: LongArray) -> None:
         lanes = WORD * self.most_words
         for begin in range(0, len(numbers), lanes):
+            graph.clock()
             part = numbers[begin : begin + lanes]
             widest = int(np.diff(self.net.first_move).max(initial=1))
             menus = int(self.interned.menus.size[0]) + len(part) * len(self.propnet.roles)

@@ -27,6 +27,7 @@ from infoset.tree.growing import GrowingGraph, GrowingStates, Numbered
 
 MAX_RANGE = 100_000  # histories; of more, so many are drawn
 AGAIN = 64  # histories that are drawn where nothing is left of a range
+EDGES = 4  # edges that are looked behind, at most, for each history of a range
 TRIES = 10_000  # walks from the start, at most
 ALIVE = 1e-12  # a smaller chance is rounding: nothing is left there
 MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
@@ -81,10 +82,14 @@ def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
     """At most so many of the histories, each as often as its weight says (systematic sampling); equal ones as one."""
     if found.size <= count:
         return found
-    points = (rng.random() + np.arange(count)) / count
-    rows = np.searchsorted(np.cumsum(found.weight), points * found.weight.sum())
-    picked = found.take(np.minimum(rows, found.size - 1))
+    picked = found.take(systematic(found.weight, count, rng))
     return merged(picked._replace(weight=np.ones(count)))
+
+
+def systematic(weight: FloatArray, count: int, rng: np.random.Generator) -> LongArray:
+    """(count,) places, each as often as its weight says (systematic sampling)."""
+    points = (rng.random() + np.arange(count)) / count
+    return np.minimum(np.searchsorted(np.cumsum(weight), points * weight.sum()), len(weight) - 1)
 
 
 def whole(graph: Graph) -> Range:
@@ -267,7 +272,7 @@ class Ranges:
             self.thinned.add(state)
         now, ended, token = self._few(found, state), [], self.states.token[state]
         while now.size:
-            after, over = self._edge(now, player, token)
+            after, over = self._edge(now, player, token, state)
             alive = self.graph.player[after.position] != TERMINAL
             ended.append(after.take(np.flatnonzero(over & alive)))
             now = after.take(np.flatnonzero(~over & alive))
@@ -276,14 +281,22 @@ class Ranges:
         all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
         return self._few(merged(all_ended), state)
 
-    def _edge(self, now: Range, player: int, token: int) -> tuple[Range, BoolArray]:
-        """One edge further as far as that agrees with a token, and where the token was seen."""
+    def _edge(self, now: Range, player: int, token: int, state: int = NO_TOKEN) -> tuple[Range, BoolArray]:
+        """One edge further as far as that agrees with a token, and where the token was seen.
+
+        On the way to a ``state`` only some of very many edges are looked behind: of so many answers of nature to so few
+        histories a clock would allow none.
+        """
         graph = self.graph
         edges, source = self._spread(now.position)
         mover = graph.player[now.position[source]]
         weight = now.weight[source] * self._chances(edges, mover, now, source, player)
         fits = (weight > 0) & ((mover != player) | self._moved(edges, now.position[source], self._own_move(token)))
         edges, source, weight = edges[fits], source[fits], weight[fits]
+        if state != NO_TOKEN and len(edges) > EDGES * self.most:
+            self.thinned.add(state)
+            picked = systematic(weight, EDGES * self.most, self.generator(state))
+            edges, source, weight = edges[picked], source[picked], np.ones(len(picked))
         graph.ask(edges)
         tokens = graph.token[edges]
         seen = tokens[:, player]
