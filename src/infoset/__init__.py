@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         pcfr_plus,
         pdcfr_plus,
     )
+    from infoset.solvers.tabular.correlated import correlated_equilibrium
     from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
     from infoset.solvers.tabular.linear_complementarity import exact_equilibrium, lcp, linear_complementarity
     from infoset.solvers.tabular.linear_program import linear_program, lp
@@ -118,6 +119,7 @@ _HOME = {
     "compare": "policies.tabular",
     "compete": "arena.competition",
     "convert": "verbs",
+    "correlated_equilibrium": "solvers.tabular.correlated",
     "dcfr": "solvers.tabular.cfr",
     "evaluate": "evaluation",
     "expected_values": "solvers.metrics",
@@ -202,6 +204,7 @@ __all__ = [
     "compare",
     "compete",
     "convert",
+    "correlated_equilibrium",
     "dcfr",
     "errors",
     "evaluate",

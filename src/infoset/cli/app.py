@@ -688,6 +688,13 @@ def show(
     equilibria: Annotated[
         bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
     ] = False,
+    correlated: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Instead: what a mediator draws so that all obey and are paid the most; ce, efce, efcce or cce.",
+        ),
+    ] = None,
     max_histories: MaxHistories = None,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
@@ -702,6 +709,12 @@ def show(
         given = {"game", "equilibria", "max_histories"}
         _refuse_others(context, given, "--equilibria lists what a game has; it goes alone")
         print(extreme_equilibria(Compiled.of(game, max_histories)))
+        return
+    if correlated is not None:
+        from infoset.solvers.tabular.correlated import correlated_equilibrium
+
+        _refuse_others(context, {"game", "correlated"}, "--correlated shows what a mediator draws; it goes alone")
+        print(correlated_equilibrium(game, correlated))
         return
     if propnet is None:
         print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))

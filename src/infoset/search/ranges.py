@@ -89,7 +89,8 @@ def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
 def systematic(weight: FloatArray, count: int, rng: np.random.Generator) -> LongArray:
     """(count,) places, each as often as its weight says (systematic sampling)."""
     points = (rng.random() + np.arange(count)) / count
-    return np.minimum(np.searchsorted(np.cumsum(weight), points * weight.sum()), len(weight) - 1)
+    rows: LongArray = np.searchsorted(np.cumsum(weight), points * weight.sum()).astype(np.int64)
+    return np.minimum(rows, len(weight) - 1)
 
 
 def whole(graph: Graph) -> Range:

@@ -1,0 +1,192 @@
+"""Correlated equilibria of small games: published plans, the order of the notions, deviations tried one by one."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infoset import GameTree, SequenceForm, correlated_equilibrium, evaluate, extreme_equilibria, load, realisation
+from infoset.base import FloatArray
+from infoset.errors import BudgetError, ParameterError, UnknownNameError
+from infoset.formats.nfg import NfgGame, parse_nfg
+from infoset.solvers.tabular import correlated as module
+from infoset.solvers.tabular.correlated import KINDS, CorrelatedPlan
+from infoset.tree.normal_form import PASSED, NormalForm, count_strategies, normal_form
+from random_games import RandomGame
+
+CHICKEN = NfgGame(
+    parse_nfg('NFG 1 R "" { "A" "B" } { { "dare" "out" } { "dare" "out" } } 0 0  2 7  7 2  6 6'), "chicken"
+)
+
+
+def drawn(form: SequenceForm, table: NormalForm, seed: int) -> CorrelatedPlan:
+    chances = np.random.default_rng(seed).exponential(size=table.payoffs.shape[:-1])
+    return CorrelatedPlan(form, table, chances / chances.sum())
+
+
+def best_by_hand(plan: CorrelatedPlan, kind: str, player: int) -> float:
+    """The largest gain of a deviation, by every plan of the player in place of its own: the slow twin.
+
+    A plan is left at a set (and, for ``efce``, once a certain move is told there): what it says there and behind is
+    replaced by what another one says.
+    """
+    form, table = plan.form, plan.table
+    own = [name.split("/") for name in table.strategies[player]]
+    sets = list(form.player_infosets(player))
+    number = {tuple(name): k for k, name in enumerate(own)}
+    payoffs = np.moveaxis(table.payoffs[..., player], player, 0)
+    chances = np.moveaxis(plan.chances, player, 0)
+    start = form.player_sequences(player).start
+    best = 0.0
+    for place, k in enumerate(sets):
+        reaching = table.plans[player][:, int(form.arrays.parent[k]) - start]
+        behind = {place}
+        for later in range(place + 1, len(sets)):
+            above = form.infoset_of[int(form.arrays.parent[sets[later]])]
+            if above >= 0 and sets.index(int(above)) in behind:
+                behind.add(later)
+        told = [None] if kind == "efcce" else sorted({name[place] for name in own} - {PASSED})
+        for word, other in product(told, [name for name in own if name[place] != PASSED]):
+            gain = 0.0
+            for s, name in enumerate(own):
+                if reaching[s] and word in (None, name[place]):
+                    mixed = tuple(other[j] if j in behind else name[j] for j in range(len(sets)))
+                    gain += float((chances[s] * (payoffs[number[mixed]] - payoffs[s])).sum())
+            best = max(best, gain)
+    return best
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chicken(kind: str) -> None:
+    """Aumann 1974 and every textbook: a quarter, a quarter, a half; 5.25 each, where no equilibrium gives 14/3 twice."""
+    plan = correlated_equilibrium(CHICKEN, kind)
+    assert plan.values == pytest.approx((5.25, 5.25))
+    assert plan.chances == pytest.approx(np.array([[0, 0.25], [0.25, 0.5]]), abs=1e-9)
+    assert str(plan).splitlines()[1] == "0.250000  A dare   B out"
+
+
+def test_the_best_for_one_player() -> None:
+    assert correlated_equilibrium(CHICKEN, "ce", "A").values == pytest.approx((7, 2))
+    assert correlated_equilibrium(CHICKEN, "ce", "B").values == pytest.approx((2, 7))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3))
+def test_each_notion_contains_the_one_before(seed: int, players: int) -> None:
+    """On random trees: the best plan of a kind is one of every weaker kind, so that more can be had."""
+    form = SequenceForm.of(RandomGame(seed, players, 2))
+    if np.prod([count_strategies(form, p) for p in range(players)]) > 300:
+        return
+    welfare = -np.inf
+    for k, kind in enumerate(KINDS):
+        plan = correlated_equilibrium(form_tree(seed, players), kind)
+        for weaker in KINDS[k:]:
+            assert max(plan.gains(weaker)) < 1e-7
+        assert sum(plan.values) >= welfare - 1e-7
+        welfare = sum(plan.values)
+
+
+def form_tree(seed: int, players: int) -> GameTree:
+    return GameTree.of(RandomGame(seed, players, 2))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 3))
+def test_gains_by_trying_every_deviation(seed: int, players: int) -> None:
+    form = SequenceForm.of(RandomGame(seed, players, 2))
+    if np.prod([count_strategies(form, p) for p in range(players)]) > 300:
+        return
+    plan = drawn(form, normal_form(form), seed)
+    for kind in ("efce", "efcce"):
+        assert plan.gains(kind) == pytest.approx([best_by_hand(plan, kind, p) for p in range(players)], abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["rock_paper_scissors", "matching_pennies_3p", "kuhn_poker"])
+def test_independent_play_gains_what_evaluate_says(name: str) -> None:
+    """Where everybody draws alone, before anything is told, a deviation is a best response."""
+    form = SequenceForm.of(load(name))
+    table = normal_form(form)
+    mixed = [np.full(len(own), 1 / len(own)) for own in table.strategies]
+    chances: FloatArray = mixed[0]
+    for own in mixed[1:]:
+        chances = np.multiply.outer(chances, own)
+    plan = CorrelatedPlan(form, table, chances)
+    figures = evaluate(form, realisation(form, table.behaviour(form, mixed)))
+    assert plan.values == pytest.approx(figures.values)
+    gains = [b - v for b, v in zip(figures.best_response_values, figures.values, strict=True)]
+    assert plan.gains("cce") == pytest.approx(gains, abs=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_every_equilibrium_is_correlated_in_every_sense(seed: int) -> None:
+    try:
+        found = extreme_equilibria(form_tree(seed, 2))
+    except BudgetError:
+        return
+    for one in found.equilibria:
+        x, y = (np.array([float(c) for c in own]) for own in one.mixtures)
+        plan = CorrelatedPlan(found.form, normal_form(found.form), np.multiply.outer(x, y))
+        for kind in KINDS:
+            assert max(plan.gains(kind)) < 1e-9
+
+
+def test_openspiel_measures_the_same_distance() -> None:
+    """Its ``cce_dist``: the sum over players of what the best deviation from the start gains."""
+    pyspiel = pytest.importorskip("pyspiel")
+    theirs = pyspiel.load_game("kuhn_poker")
+    form = SequenceForm.of(load("kuhn_poker"))
+    table = normal_form(form)
+    cells = [(3, 17), (20, 60), (26, 0), (11, 33)]
+    weights = np.array([0.1, 0.2, 0.3, 0.4])
+    chances = np.zeros(table.payoffs.shape[:-1])
+    device = []
+    cards = {"J": "0", "Q": "1", "K": "2"}
+    for cell, weight in zip(cells, weights, strict=True):
+        chances[cell] += weight
+        policy = {}
+        for p in range(2):
+            words = table.strategies[p][cell[p]].split("/")
+            for k, word in zip(form.player_infosets(p), words, strict=True):
+                card, *past = form.keys[k].replace("[", "").replace("]", "").split()
+                state = cards[card] + "".join("p" if move == "pass" else "b" for move in past)
+                policy[state] = [(0, float(word != "bet")), (1, float(word == "bet"))]
+        device.append((float(weight), pyspiel.TabularPolicy(policy)))
+    plan = CorrelatedPlan(form, table, chances)
+    assert sum(plan.gains("cce")) == pytest.approx(pyspiel.cce_dist(theirs, device).dist_value, abs=1e-9)
+
+
+def test_words_that_cost_nothing(tmp_path: Path) -> None:
+    """A signal that both kinds of applicant can send tells nothing, unless a mediator speaks at the right moment."""
+    path = tmp_path / "market.efg"
+    path.write_text(
+        'EFG 2 R "market" { "applicant" "firm" }\nc "" 1 "" { "good" 1/2 "bad" 1/2 } 0\n'
+        + "".join(
+            f'p "" 1 {k} "" {{ "x" "y" }} 0\n'
+            + "".join(
+                f'p "" 2 {m} "" {{ "hire" "not" }} 0\nt "" {2 * k - 1} "" {{ {paid} }}\nt "" {2 * k} "" {{ 0 6 }}\n'
+                for m in (1, 2)
+            )
+            for k, paid in ((1, "4 10"), (2, "6 0"))
+        )
+    )
+    assert correlated_equilibrium(str(path), "ce").values == pytest.approx((0, 6))
+    plan = correlated_equilibrium(str(path), "efce")
+    assert sum(plan.values) > 9.9
+    assert [best_by_hand(plan, "efce", p) for p in range(2)] == pytest.approx([0, 0], abs=1e-9)
+    assert max(plan.gains("ce")) > 0.1
+
+
+def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match="kind=nash is not one of ce, efce, efcce, cce"):
+        correlated_equilibrium(CHICKEN, "nash")
+    with pytest.raises(UnknownNameError, match="did you mean 'welfare'"):
+        correlated_equilibrium(CHICKEN, "ce", "welfair")
+    with pytest.raises(BudgetError, match="its reduced normal form has"):
+        correlated_equilibrium("leduc_poker")
+    monkeypatch.setattr(module, "MOST_ENTRIES", 10)
+    with pytest.raises(BudgetError, match="of its 4 combinations of strategies has more than 10 entries"):
+        correlated_equilibrium(CHICKEN)
