@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         pdcfr_plus,
     )
     from infoset.solvers.tabular.correlated import correlated_equilibrium
+    from infoset.solvers.tabular.dominance import eliminate_dominated
     from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
     from infoset.solvers.tabular.linear_complementarity import exact_equilibrium, lcp, linear_complementarity
     from infoset.solvers.tabular.linear_program import linear_program, lp
@@ -121,6 +122,7 @@ _HOME = {
     "convert": "verbs",
     "correlated_equilibrium": "solvers.tabular.correlated",
     "dcfr": "solvers.tabular.cfr",
+    "eliminate_dominated": "solvers.tabular.dominance",
     "evaluate": "evaluation",
     "expected_values": "solvers.metrics",
     "exploitability": "solvers.metrics",
@@ -206,6 +208,7 @@ __all__ = [
     "convert",
     "correlated_equilibrium",
     "dcfr",
+    "eliminate_dominated",
     "errors",
     "evaluate",
     "exact_equilibrium",

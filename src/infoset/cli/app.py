@@ -688,6 +688,9 @@ def show(
     equilibria: Annotated[
         bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
     ] = False,
+    dominated: Annotated[
+        bool, typer.Option("--dominated", help="Leave out strictly dominated strategies of a small game instead.")
+    ] = False,
     correlated: Annotated[
         str | None,
         typer.Option(
@@ -709,6 +712,15 @@ def show(
         given = {"game", "equilibria", "max_histories"}
         _refuse_others(context, given, "--equilibria lists what a game has; it goes alone")
         print(extreme_equilibria(Compiled.of(game, max_histories)))
+        return
+    if dominated:
+        from infoset.compiled import Compiled
+        from infoset.solvers.tabular.dominance import eliminate_dominated
+
+        _refuse_others(
+            context, {"game", "dominated", "max_histories"}, "--dominated says what is never played; it goes alone"
+        )
+        print(eliminate_dominated(Compiled.of(game, max_histories)))
         return
     if correlated is not None:
         from infoset.solvers.tabular.correlated import correlated_equilibrium

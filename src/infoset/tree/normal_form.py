@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
-from infoset.names import format_action
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm, exact_ends
@@ -43,6 +42,11 @@ class NormalForm(NamedTuple):
         """Behaviour (S,) of the chances of each player's strategies, as Kuhn's theorem has it."""
         plans = [np.asarray(own, dtype=np.float64) @ plans for own, plans in zip(mixed, self.plans, strict=True)]
         return behaviour(form, np.concatenate(plans))
+
+
+def shown(strategy: str) -> str:
+    """A strategy's name beside numbers: in quotes where it begins as one."""
+    return f'"{strategy}"' if strategy[:1].isdigit() else strategy
 
 
 def count_strategies(form: SequenceForm, player: int) -> int:
@@ -99,5 +103,5 @@ def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tupl
         made = dict(way)
         plans[number, [q - own.start for q in made.values()]] = True
         moves = [form.actions[k][made[k] - int(a.first[k])] if k in made else PASSED for k in sets]
-        names.append("/".join(map(format_action, moves)))
+        names.append("/".join(moves))
     return plans, tuple(names)

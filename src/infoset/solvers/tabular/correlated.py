@@ -27,7 +27,7 @@ from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnknownNameError, UnsupportedGameError
 from infoset.names import check_choice
-from infoset.tree.normal_form import NormalForm, normal_form
+from infoset.tree.normal_form import NormalForm, normal_form, shown
 from infoset.tree.sequence_form import SequenceForm
 
 KINDS = ("ce", "efce", "efcce", "cce")
@@ -67,7 +67,7 @@ class CorrelatedPlan:
         lines = [", ".join(f"{name} {value:+.9g}" for name, value in zip(self.form.players, self.values, strict=True))]
         for cell in np.argwhere(self.chances > PLAYED).tolist():
             told = zip(self.form.players, self.table.strategies, cell, strict=True)
-            lines.append(f"{self.chances[tuple(cell)]:.6f}  {'   '.join(f'{p} {own[k]}' for p, own, k in told)}")
+            lines.append(f"{self.chances[tuple(cell)]:.6f}  {'   '.join(f'{p} {shown(own[k])}' for p, own, k in told)}")
         return "\n".join(lines)
 
 

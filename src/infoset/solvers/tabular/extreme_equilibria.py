@@ -22,7 +22,7 @@ from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
-from infoset.tree.normal_form import NormalForm, normal_form
+from infoset.tree.normal_form import NormalForm, normal_form, shown
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_ENTRIES = 10_000_000
@@ -201,7 +201,9 @@ def _lines(found: ExtremeEquilibria) -> list[str]:
         parts = []
         for p, player in enumerate(found.form.players):
             played = zip(found.table.strategies[p], one.mixtures[p], strict=True)
-            chances = ", ".join(f"{name} {chance}" if chance != 1 else name for name, chance in played if chance)
+            chances = ", ".join(
+                f"{shown(name)} {chance}" if chance != 1 else shown(name) for name, chance in played if chance
+            )
             parts.append(f"{player} {chances} -> {one.values[p]}")
         lines.append(f"{one.component}  {'   '.join(parts)}")
     return lines

@@ -1,0 +1,115 @@
+"""Strategies that no belief makes best: strictly dominated ones, pure or by a mixture, left out until none is left.
+
+A strategy of the reduced normal form is strictly dominated where some mixture of the player's others pays more whatever
+the others do; by a linear program.  What is left does not depend on the order (Gilboa, Kalai & Zemel 1990), and every
+equilibrium, correlated ones too, plays only that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import FloatArray
+from infoset.compiled import AnyGame, Compiled
+from infoset.errors import UnsupportedGameError
+from infoset.tree.normal_form import NormalForm, normal_form, shown
+from infoset.tree.sequence_form import SequenceForm
+
+MARGIN = 1e-9
+"""Of the range of payoffs: by so much a mixture must pay more."""
+PLAYED = 1e-9
+
+
+@dataclass(frozen=True)
+class Dominated:
+    """A strategy that goes, and the mixture that pays more, among what is left by then."""
+
+    round: int
+    """From 1; those of one round go together."""
+    player: str
+    strategy: str
+    by: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """What goes, in order, and what is left of each player's strategies."""
+
+    form: SequenceForm = field(repr=False)
+    dominated: tuple[Dominated, ...]
+    left: tuple[tuple[str, ...], ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"round {one.round}  {one.player} never plays {shown(one.strategy)}: worse than "
+            + ", ".join(
+                shown(name) if chance == 1 else f"{shown(name)} {chance:.6g}" for name, chance in one.by.items()
+            )
+            for one in self.dominated
+        ]
+        kept = "   ".join(
+            f"{p} {', '.join(map(shown, own))}" for p, own in zip(self.form.players, self.left, strict=True)
+        )
+        return "\n".join([*(lines or ["nothing is strictly dominated"]), f"left  {kept}"])
+
+
+def eliminate_dominated(game: AnyGame) -> Elimination:
+    """Leave out strictly dominated strategies of the reduced normal form until none is left.
+
+    Raises ``BudgetError`` where that table is too large.
+
+    >>> infoset.eliminate_dominated("rock_paper_scissors(payoffs=[[0,-1,2],[1,0,2],[-2,-2,0]])").left
+    (('Paper',), ('Paper',))
+    """
+    form = Compiled.of(game).form
+    table = normal_form(form)
+    left = [list(range(len(own))) for own in table.strategies]
+    found: list[Dominated] = []
+    with signs.during("looking for dominated strategies"):
+        for turn in range(1, sum(map(len, left)) + 1):
+            going = [(p, k, by) for p in range(len(left)) for k in left[p] if (by := _better(table, left, p, k))]
+            if not going:
+                break
+            for p, k, by in going:
+                left[p].remove(k)
+                names = table.strategies[p]
+                found.append(Dominated(turn, form.players[p], names[k], {names[m]: chance for m, chance in by.items()}))
+    kept = tuple(tuple([names[k] for k in own]) for names, own in zip(table.strategies, left, strict=True))
+    return Elimination(form, tuple(found), kept)
+
+
+def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int) -> dict[int, float]:
+    """The chances of others that together pay more than a strategy everywhere; none where there are none."""
+    others = [k for k in left[player] if k != strategy]
+    if not others:
+        return {}
+    payoffs = np.moveaxis(table.payoffs[np.ix_(*left)][..., player], player, 0).reshape(len(left[player]), -1)
+    gains = payoffs[[left[player].index(k) for k in others]] - payoffs[left[player].index(strategy)]
+    least = gains.min(axis=1)
+    scale = float(np.ptp(payoffs)) or 1.0
+    if least.max() > MARGIN * scale:
+        return {others[int(least.argmax())]: 1.0}
+    if (gains.max(axis=0) <= MARGIN * scale).any():  # nobody pays more there
+        return {}
+    mixture, margin = _mixture(gains / scale)
+    if margin <= MARGIN:
+        return {}
+    return {k: chance for k, chance in zip(others, mixture.tolist(), strict=True) if chance > PLAYED}
+
+
+def _mixture(gains: FloatArray) -> tuple[FloatArray, float]:
+    """The chances (K,) whose least gain, over columns, is largest; and that."""
+    from scipy.optimize import linprog
+
+    count, columns = gains.shape
+    found = linprog(
+        np.append(np.zeros(count), -1.0), A_ub=np.hstack([-gains.T, np.ones((columns, 1))]), b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(count), 0.0)[None], b_eq=[1.0], bounds=[(0, None)] * count + [(None, None)],
+        method="highs",
+    )  # fmt: skip
+    if not found.success:
+        raise UnsupportedGameError(f"HiGHS did not solve the linear program of a dominated strategy: {found.message}")
+    return found.x[:-1], float(found.x[-1])
