@@ -258,6 +258,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "show --equilibria": (
         "show rock_paper_scissors --equilibria", lambda s: "Rock 1/3, Paper 1/3, Scissors 1/3 -> 0" in s.text
     ),
+    "show --stability": ("show rock_paper_scissors random --stability", lambda s: "dynamics: neutral" in s.text),
     "show --dominated": ("show rock_paper_scissors --dominated", lambda s: "nothing is strictly dominated" in s.text),
     "show --correlated": ("show rock_paper_scissors --correlated cce", lambda s: "P1 +0, P2 +0" in s.text),
     "show --propnet": ("show gdl:monty_hall --propnet m.svg", lambda s: s.made("m.svg", b"<svg")),
@@ -392,6 +393,8 @@ REFUSED = {
     "watch game.json --gif x.gif --step 3": "--step would not be used: --gif shows the whole game",
     "show kuhn_poker random --equilibria": "WHAT would not be used: --equilibria lists what a game has",
     "show kuhn_poker --correlated ce --svg x.svg": "--svg would not be used: --correlated shows what a mediator draws",
+    "show kuhn_poker --stability": "is of a strategy of all players",
+    "show kuhn_poker random --stability --svg x.svg": "--svg would not be used",
     "show kuhn_poker --dominated --equilibria": "would not be used",
     "show kuhn_poker --correlated cf": "kind=cf is not one of ce, efce, efcce, cce",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",

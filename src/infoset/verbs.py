@@ -103,6 +103,21 @@ def show(
     return f"{summary_text(tree)}\n\n{text}"
 
 
+def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:
+    """Whether a profile (whatever ``evaluate`` takes) is a rest point of replicator dynamics, and a stable one.
+
+    >>> print(infoset.verbs.show_stability("rock_paper_scissors", "random").splitlines()[0])
+    replicator dynamics: neutral
+    """
+    from infoset.solvers.tabular.stability import stability
+
+    if what is None:
+        raise ParameterError("--stability is of a strategy of all players: name one after the game, as in GAME random")
+    compiled = Compiled.of(game, max_histories)
+    policy = tabulated(compiled, check_what(what) if isinstance(what, str) else what)
+    return str(stability(compiled.form, policy.behaviour(compiled.form)))
+
+
 def show_propnet(name: str, file: str | Path) -> str:
     """Draw the rules of a game in GDL as a propositional network; returns its size in a line.
 

@@ -688,6 +688,12 @@ def show(
     equilibria: Annotated[
         bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
     ] = False,
+    stable: Annotated[
+        bool,
+        typer.Option(
+            "--stability", help="Say instead whether replicator dynamics come back to a strategy of all players."
+        ),
+    ] = False,
     dominated: Annotated[
         bool, typer.Option("--dominated", help="Leave out strictly dominated strategies of a small game instead.")
     ] = False,
@@ -712,6 +718,12 @@ def show(
         given = {"game", "equilibria", "max_histories"}
         _refuse_others(context, given, "--equilibria lists what a game has; it goes alone")
         print(extreme_equilibria(Compiled.of(game, max_histories)))
+        return
+    if stable:
+        from infoset.verbs import show_stability
+
+        _refuse_others(context, {"game", "what", "stable", "max_histories"}, "--stability is of a strategy alone")
+        print(show_stability(game, what, max_histories))
         return
     if dominated:
         from infoset.compiled import Compiled

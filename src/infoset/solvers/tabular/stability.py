@@ -1,0 +1,109 @@
+"""Whether a profile is a rest point of the replicator dynamics, and whether they come back to it once disturbed.
+
+The dynamics of behaviour at every information set, ``dσ(I, a)/dτ = σ(I, a) (v(I, a) - v(I))`` with counterfactual
+values ``v`` (Lanctot 2014, equation 4), linearised at the profile: the eigenvalues of the Jacobian, within the
+directions in which chances go on summing to 1. All real parts below 0: disturbances die out; one above 0: some grow;
+at 0 the linear part does not tell (in zero-sum games interior rest points are centres, which the dynamics orbit).
+
+Information sets that a player keeps itself from reaching have no weight in the sequence form and do not count; what a
+move that leads there is worth takes the best that could follow, since of all sequences behind it the one that pays
+most grows fastest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray
+from infoset.errors import BudgetError
+from infoset.solvers.metrics import best_behaviour
+from infoset.tree.kernels import expect_up, gradient
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
+
+MOST_MOVES = 3000
+STEP, REACHED = 1e-5, 1e-9
+ZERO = 1e-7
+"""Of the range of payoffs: a speed, or the real part of an eigenvalue, that is taken for 0."""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What becomes of a profile under replicator dynamics."""
+
+    speed: float
+    """The largest change of a chance a unit of time; 0 at a rest point."""
+    eigenvalues: npt.NDArray[np.complex128] = field(repr=False)
+    """(N - I,) complex, of N moves at the I information sets that count, the largest real part first."""
+    scale: float
+    """The range of the payoffs, in whose units a speed is small."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether it is a rest point."""
+        return self.speed <= ZERO * self.scale
+
+    @property
+    def verdict(self) -> str:
+        """``stable``, ``unstable`` or ``neutral``; ``no rest point``."""
+        if not self.rests:
+            return "no rest point"
+        largest = float(self.eigenvalues.real.max(initial=-np.inf))
+        if largest > ZERO * self.scale:
+            return "unstable"
+        return "stable" if largest < -ZERO * self.scale else "neutral"
+
+    def __str__(self) -> str:
+        real, small = self.eigenvalues.real, ZERO * self.scale
+        counts = f"{(real > small).sum()} above, {(np.abs(real) <= small).sum()} at, {(real < -small).sum()} below 0"
+        largest = f"{float(real.max()):.6g}" if len(real) else "-"
+        return (
+            f"replicator dynamics: {self.verdict}\nspeed             {self.speed:.3e}\n"
+            f"eigenvalues       {len(real)}: real parts {counts}; the largest {largest}"
+        )
+
+
+def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
+    """Of behaviour (S,).  Raises ``BudgetError`` for more than 3,000 moves.
+
+    >>> from infoset.solvers.tabular.stability import stability
+    >>> form = infoset.SequenceForm.of(infoset.load("rock_paper_scissors"))
+    >>> stability(form, infoset.behaviour(form, infoset.linear_program(form))).verdict
+    'neutral'
+    """
+    count = form.num_sequences - form.num_players
+    if count > MOST_MOVES:
+        raise BudgetError(f"{form.name} has {count:,} moves; the stability of up to {MOST_MOVES:,} is worked out")
+    plan, owner = realisation(form, strategy), form.infoset_of
+    counts = np.append(plan[form.arrays.parent] > REACHED, False)[owner]  # of an empty sequence: not
+    strategy = np.where(counts | (owner < 0), strategy, best_behaviour(form, plan))
+    moves = np.flatnonzero(counts)
+    last = (form.arrays.first + form.arrays.size - 1)[owner[moves]]
+    free = np.flatnonzero(moves != last)
+    slopes = np.empty((len(free), len(free)))
+    for column, k in enumerate(free):
+        moved = [strategy.copy() for _ in range(2)]
+        for sign, one in zip((1.0, -1.0), moved, strict=True):  # polynomials: beyond the simplex they are as good
+            one[moves[k]] += sign * STEP
+            one[last[k]] -= sign * STEP
+        slopes[:, column] = ((_velocity(form, moved[0]) - _velocity(form, moved[1])) / (2 * STEP))[moves[free]]
+    found = np.asarray(np.linalg.eigvals(slopes) if len(free) else [], dtype=np.complex128)
+    found = found[np.argsort(-found.real, kind="stable")]
+    scale = max(form.largest_payoff - form.smallest_payoff, float(np.finfo(float).tiny))
+    return Stability(float(np.abs(_velocity(form, strategy)[moves]).max(initial=0.0)), found, scale)
+
+
+def _velocity(form: SequenceForm, strategy: FloatArray) -> FloatArray:
+    """(S,) how fast each chance grows."""
+    plan, values, worth = realisation(form, strategy), np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+    for player in range(form.num_players):
+        gradient(form.arrays, player, plan, values)
+        expect_up(form.arrays, player, strategy, values, worth)
+    owner = form.infoset_of
+    inside = owner >= 0
+    speed = np.zeros(form.num_sequences)
+    speed[inside] = strategy[inside] * (values[inside] - worth[owner[inside]])
+    return speed
