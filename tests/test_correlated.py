@@ -190,3 +190,12 @@ def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(module, "MOST_ENTRIES", 10)
     with pytest.raises(BudgetError, match="of its 4 combinations of strategies has more than 10 entries"):
         correlated_equilibrium(CHICKEN)
+
+
+@pytest.mark.parametrize("size", [1e-11, 1.0, 1e9])
+@pytest.mark.parametrize("kind", KINDS)
+def test_payoffs_of_any_size(size: float, kind: str) -> None:
+    """In the dilemma nobody is talked into what is dominated."""
+    cells = " ".join(f"{size * value!r}" for value in (3, 3, 5, 0, 0, 5, 1, 1))
+    game = NfgGame(parse_nfg(f'NFG 1 R "" {{ "A" "B" }} {{ 2 2 }} {cells}'), "dilemma")
+    assert correlated_equilibrium(game, kind).chances[1, 1] == pytest.approx(1)

@@ -161,3 +161,14 @@ def test_files_of_two_players(path: Path) -> None:
     assert evaluate(form, plan).epsilon <= 1e-8
     exact = exact_equilibrium(tree, form)
     check_exact(tree, form, exact.plan)
+
+
+def test_players_whose_payoffs_differ_in_size() -> None:
+    """What one may gain is measured by its own payoffs: B mixes by A's, A by B's, a thousand million times smaller."""
+    found = solve(table(2, 2, "1e9 0  0 1  0 1  3e9 0"), "lcp")
+    assert found.values == pytest.approx((7.5e8, 0.5))
+
+
+def test_more_moves_than_a_simple_fraction_can_tell_apart() -> None:
+    tree = GameTree.of(table(1500, 1, " ".join(f"{k % 7} 0" for k in range(1500))))
+    assert exact_equilibrium(tree, SequenceForm.of(tree)).values == (6, 0)

@@ -17,7 +17,7 @@ from infoset.solvers.tabular import logit as module
 from infoset.solvers.tabular.logit import LogitSolver, LogitSystem
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import random_interior
-from infoset.tree.sequence_form import first_sequences
+from infoset.tree.sequence_form import ends, first_sequences
 from random_games import RandomGame
 
 THREE = "kuhn_poker(players=3)"
@@ -71,7 +71,10 @@ def test_payoffs_and_derivatives_on_random_games(seed: int, players: int) -> Non
         return
     strategy = random_interior(form, seed)
     logs = np.log(strategy)
-    assert system.range * system.payoffs(logs) == pytest.approx(payoffs_by_hand(tree, form, strategy), abs=1e-9)
+    paid = ends(tree, form)[2]
+    middle = ((paid.max(axis=0) + paid.min(axis=0)) / 2)[form.infoset_player[form.infoset_of[system.moves]]]
+    by_hand = payoffs_by_hand(tree, form, strategy)[system.moves]
+    assert system.range * system.payoffs(logs)[system.moves] + middle == pytest.approx(by_hand, abs=1e-9)
     rationality, h = 0.7, 1e-6
     failing, slopes = system.at(logs, rationality)
     assert (system.at(logs, rationality + h)[0] - failing) / h == pytest.approx(slopes[:, -1], abs=1e-4)
@@ -186,3 +189,28 @@ def test_files(path: Path) -> None:
     assert evaluate(form, solver.current()).epsilon <= 1e-6 * solver.system.range
     assert realisation(form, np.exp(np.minimum(solver._logs(solver.arrays["point"]), 0))).max() <= 1.0
     assert log(1 + solver.rationality) > 0
+
+
+def test_what_a_player_is_paid_anyhow_changes_nothing() -> None:
+    plain = NfgGame(parse_nfg('NFG 1 R "" { "A" "B" } { 2 2 } 2 1  0 0  0 0  1 3'), "plain")
+    raised = NfgGame(
+        parse_nfg('NFG 1 R "" { "A" "B" } { 2 2 } 1000002 1001  1000000 1000  1000000 1000  1000001 1003'), "raised"
+    )
+    found = [solve(game, "logit(at=3)").policy.probabilities(0, "start")["1"] for game in (plain, raised)]
+    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    assert solve(raised, "logit").epsilon < 1e-6
+
+
+def test_players_whose_payoffs_differ_in_size() -> None:
+    """Each is measured by its own payoffs; what cannot be followed so far is said."""
+    sure = NfgGame(parse_nfg('NFG 1 R "" { "A" "B" } { 1 2 } 0 1 1e10 0'), "sure")
+    assert solve(sure, "logit").policy.probabilities(1, "start")["1"] > 1 - 1e-6
+    far = solve(NfgGame(parse_nfg('NFG 1 R "" { "A" "B" } { 2 2 } 1e9 0  0 1  0 1  3e9 0'), "far"), "logit")
+    assert "rounding errors" in far.notes["ended"]
+
+
+def test_a_run_to_a_point_goes_on_to_that_point(tmp_path: Path) -> None:
+    solve(KUHN, "logit(at=5)", iterations=4, out=tmp_path / "run")
+    found = solve(resume=True, out=tmp_path / "run", iterations=1000)
+    assert found.method == "logit(at=5)"
+    assert found.notes["lambda"] == 5.0

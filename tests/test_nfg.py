@@ -129,3 +129,15 @@ def test_what_is_written_is_read_again(sizes: list[int], numbers: list[Fraction]
     tree = GameTree.of(NfgGame(nfg, "written"))
     assert len(tree.parent) >= cells
     assert game_to_nfg(NfgGame(nfg, "written")) is nfg
+
+
+def test_a_long_chain_of_moves_has_as_many_strategies(tmp_path: Path) -> None:
+    """Centipede alone: stop at one of 600 places, or never."""
+    count = 600
+    lines = ['EFG 2 R "chain" { "A" "B" }']
+    for k in range(1, count + 1):
+        lines += [f'p "" 1 {k} "" {{ "s" "g" }} 0', f't "" {k} "" {{ {k % 7} 1 }}']
+    (tmp_path / "chain.efg").write_text("\n".join([*lines, f't "" {count + 1} "" {{ 3 1 }}']))
+    table = normal_form(SequenceForm.of(load(str(tmp_path / "chain.efg"))))
+    assert table.payoffs.shape == (count + 1, 1, 2)
+    assert table.strategies[0][1].startswith("g/s/*/")

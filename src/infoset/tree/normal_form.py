@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -18,6 +17,8 @@ from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 MOST_CELLS = 2_000_000
+_Way = tuple[tuple[int, int], ...]
+"""Moves by their information sets."""
 PASSED = "*"
 """Stands for the move at a set that a plan itself keeps from being reached, as in Gambit."""
 
@@ -46,6 +47,8 @@ class NormalForm(NamedTuple):
 
 def shown(strategy: str) -> str:
     """A strategy's name beside numbers: in quotes where it begins as one."""
+    if not strategy:
+        return "(no choice)"
     return f'"{strategy}"' if strategy[:1].isdigit() else strategy
 
 
@@ -81,21 +84,14 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
 
 def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
     """A player's strategies and their names, those of the first set's first move first."""
-    a, own, sets = form.arrays, form.player_sequences(player), list(form.player_infosets(player))
-    below: dict[int, list[int]] = {}
-    for k in sets:
-        below.setdefault(int(a.parent[k]), []).append(k)
-
-    def ways(sequence: int) -> list[tuple[tuple[int, int], ...]]:
-        """What can be chosen once a sequence was played: moves by their information sets."""
-        parts = product(*[chosen(k) for k in below.get(sequence, [])])
-        return [tuple([choice for part in one for choice in part]) for one in parts]
-
-    def chosen(k: int) -> list[tuple[tuple[int, int], ...]]:
-        moves = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
-        return [((k, q), *rest) for q in moves for rest in ways(q)]
-
-    found = ways(own.start)
+    a, own, sets = form.arrays, form.player_sequences(player), form.player_infosets(player)
+    ways: dict[int, list[_Way]] = {}
+    for k in reversed(sets):  # those behind a set come after it
+        menu = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+        chosen = [((k, q), *rest) for q in menu for rest in ways.pop(q, [()])]
+        parent = int(a.parent[k])
+        ways[parent] = [(*one, *other) for one in chosen for other in ways.get(parent, [()])]
+    found = ways.get(own.start, [()])
     plans = np.zeros((len(found), own.stop - own.start), dtype=bool)
     plans[:, 0] = True
     names = []

@@ -204,13 +204,15 @@ def exact_ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, npt.NDArra
 
 
 def simplest(value: float) -> Fraction:
-    """The simplest fraction that rounds to ``value``: 1/3 for 0.333…, not what the bits happen to be."""
+    """The simplest fraction that rounds to ``value``: 1/3 for 0.333…, else its shortest decimals, not what the bits
+    happen to be.
+    """
     exact = Fraction(value)
-    for digits in (3, 6, 9, 12, 15):
+    for digits in (3, 6, 9):
         simple = exact.limit_denominator(10**digits)
         if float(simple) == value:
             return simple
-    return exact
+    return Fraction(repr(float(value)))
 
 
 def _ends(tree: GameTree) -> IntArray:

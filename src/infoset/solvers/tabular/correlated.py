@@ -35,7 +35,7 @@ WELFARE = "welfare"
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-PLAYED = 1e-9
+PLAYED, LEFT = 1e-9, 1e-7
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,13 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
     with signs.during("solving the linear program of correlated plans"):
         program = _Program(form.name, int(np.prod(cells)))
         for player in range(form.num_players):
+            scale = float(np.ptp(table.payoffs[..., player])) or 1.0
             for deviation in _deviations(form, table, kind, player):
-                program.forbid(deviation)
+                program.forbid(deviation, scale)
         bounds = [(0, None)] * program.cells + [(None, None)] * program.values
         total = csr_array(np.concatenate([np.ones(program.cells), np.zeros(program.values)])[None])
-        scale = max(1.0, float(np.abs(paid).max()))
-        cost = np.concatenate([-paid.ravel() / scale, np.zeros(program.values)])
+        wanted = (paid - paid.min()) / (float(np.ptp(paid)) or 1.0)
+        cost = np.concatenate([-wanted.ravel(), np.zeros(program.values)])
         found = linprog(
             cost, A_ub=program.rows, b_ub=np.zeros(program.rows.shape[0]), A_eq=total, b_eq=[1.0], bounds=bounds,
             method="highs", options=HIGHS,
@@ -121,7 +122,11 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
     if not found.success:
         raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {found.message}")
     chances = np.maximum(found.x[: program.cells], 0.0)
-    return CorrelatedPlan(form, table, (chances / chances.sum()).reshape(cells))
+    plan = CorrelatedPlan(form, table, (chances / chances.sum()).reshape(cells))
+    ranges = np.ptp(table.payoffs.reshape(-1, form.num_players), axis=0)
+    if (np.array(plan.gains(kind)) > LEFT * ranges).any():
+        raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")
+    return plan
 
 
 class _Program:
@@ -131,14 +136,14 @@ class _Program:
         self.name, self.cells, self.values, self.entries = name, cells, 0, 0
         self.parts: list[tuple[FloatArray, dict[int, float]]] = []
 
-    def forbid(self, deviation: _Deviation) -> None:
-        """Leaving pays no more than obeying."""
+    def forbid(self, deviation: _Deviation, scale: float) -> None:
+        """Leaving pays no more than obeying, in units of ``scale``."""
         begin = self.values
         self.values += len(deviation.sets)
         for number, moves in enumerate(deviation.sets):
             for at_once, after in moves:  # what follows a move is no more than the set is worth
-                self._add(at_once, {begin + number: -1.0, **{begin + k: 1.0 for k in after}})
-        self._add(-deviation.obeying, {begin: 1.0})
+                self._add(at_once / scale, {begin + number: -1.0, **{begin + k: 1.0 for k in after}})
+        self._add(-deviation.obeying / scale, {begin: 1.0})
 
     def _add(self, over_cells: FloatArray, values: dict[int, float]) -> None:
         self.parts.append((over_cells, values))
@@ -181,8 +186,8 @@ def _from_the_start(payoffs: FloatArray, kind: str, player: int) -> Iterator[_De
         def over_cells(worth: FloatArray, concerns: FloatArray = concerns) -> FloatArray:
             return np.moveaxis(concerns * worth, 0, player).ravel()
 
-        moves = tuple([(over_cells(payoffs[other]), ()) for other in range(size)])
-        yield _Deviation(over_cells(payoffs), (moves,))
+        moves = tuple([(over_cells(payoffs[other] - payoffs), ()) for other in range(size)])
+        yield _Deviation(np.zeros(payoffs.size), (moves,))
 
 
 class _Leaving:
@@ -219,10 +224,12 @@ class _Leaving:
         return total.ravel()
 
     def _behind(self, k: int) -> Iterator[int]:
-        for sequence in self.moves(k):
-            yield sequence
-            for after in self.below.get(sequence, []):
-                yield from self._behind(after)
+        """The moves of a set and of all sets behind it."""
+        todo = [k]
+        for at in todo:
+            for sequence in self.moves(at):
+                yield sequence
+                todo += self.below.get(sequence, [])
 
     def _leaving(self, k: int, concerns: FloatArray) -> Iterator[tuple[tuple[FloatArray, tuple[int, ...]], ...]]:
         """Of a set and all behind it, what each move pays at once, and what comes after it."""

@@ -79,7 +79,9 @@ def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
     compiled = Compiled.of(game)
     form = compiled.form
     if form.num_players != 2:
-        raise UnsupportedGameError(f"{form.name} has {form.num_players} players; extreme equilibria are those of two")
+        raise UnsupportedGameError(
+            f"{form.name} has {(n := form.num_players)} player{'s'[: n != 1]}; extreme equilibria are those of two"
+        )
     table = normal_form(form, compiled.tree)
     with signs.during("walking the vertices of the best answers"):
         pairs = _pairs(form.name, table.payoffs)

@@ -32,12 +32,12 @@ from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 ZERO = 1e-9  # of entries of a table whose payoffs are at most 1
-GOOD = 1e-9  # of the largest payoff: what somebody may gain at an equilibrium in floats; else fractions decide
+GOOD = 1e-9  # of a player's largest payoff: what it may gain at an equilibrium in floats; else fractions decide
 SMALL = 1e-5  # a pivot that may be a rounding error
 NOISE = 1e-13
 REFRESH, RECENT = 500, 2  # pivots after which a table is made anew, and up to which it is trusted
 BYTES_A_FRACTION = 200
-SIMPLE = 1000  # the largest denominator of the start's chances in fractions
+SIMPLE = 10**6  # the largest denominator of the start's chances in fractions
 FEW = 300  # sequences up to which fractions take over where rounding errors lose the path
 LOST = "rounding errors lose the path of lcp; lcp(exact=true) works in fractions"
 DENSE = 8  # a pivot that touches less than this part of the table is made by its rows and columns
@@ -60,11 +60,14 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
     check_two_players(form)
     check_room(form, exact=False)
     sequences, payoffs = form.terminals()
-    scale = float(np.abs(payoffs).max(initial=0.0)) or 1.0
+    scale = np.abs(payoffs).max(axis=0, initial=0.0)  # a player each: what one is paid may be small beside the other's
+    scale[scale == 0] = 1.0
     plan = realisation(form, uniform(form) if start is None else start)
     with signs.during("following the path of lcp"):
         found = _float_plan(form, _Path(form, plan, sequences, payoffs / scale, exact=False).follow())
-    if evaluate_plan(form, found).epsilon > GOOD * scale:
+    figures = evaluate_plan(form, found)
+    gains = np.subtract(figures.best_response_values, figures.values)
+    if (gains > GOOD * scale).any():
         raise UnsupportedGameError(f"{form.name}: {LOST}")
     return found
 
@@ -88,8 +91,11 @@ def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | No
     """
     check_two_players(form)
     check_room(form, exact=True)
-    behaviour = uniform(form) if start is None else start
-    simple = np.array([Fraction(float(p)).limit_denominator(SIMPLE) for p in behaviour], dtype=object)
+    sizes = [1 if k < 0 else int(form.arrays.size[k]) for k in form.infoset_of]
+    chances = [Fraction(1, size) for size in sizes]
+    if start is not None:
+        chances = [Fraction(float(p)).limit_denominator(SIMPLE) for p in start]
+    simple = np.array(chances, dtype=object)
     sequences, payoffs = exact_ends(tree, form)
     with signs.during("following the path of lcp in fractions"):
         found = _Path(form, _exact_plan(form, simple), sequences, payoffs, exact=True).follow()
@@ -373,6 +379,11 @@ class LinearComplementaritySolver(OneStep):
         found = exact_equilibrium(self.tree, self.form, self.start)
         self.values = found.values
         return np.array(found.plan, dtype=np.float64)
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        super().restore(saved)
+        if self.exact and self.iteration:  # floats are what is kept
+            self.values = exact_equilibrium(self.tree, self.form, self.start).values
 
     def notes(self) -> dict[str, Any]:
         """The payoffs as fractions, where they are known so."""

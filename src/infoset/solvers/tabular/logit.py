@@ -22,7 +22,7 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
-from infoset.names import check_number
+from infoset.names import check_number, full_name
 from infoset.solvers.method import Options
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.work import Limits
@@ -32,9 +32,11 @@ from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, ends
 
 FAR, LARGEST_AT = 1e7, 1e12
-"""``λ`` at which a path ends where nothing else ends it, times the range of the payoffs; and the largest to ask for."""
+"""``λ`` at which a path ends where nothing else ends it, times the smallest range of a player's payoffs; and the
+largest to ask for."""
 NEAR = 1e-9
-"""Of the range of the payoffs: what somebody may gain at the end of a path."""
+"""Of the range of its payoffs: what a player may gain at the end of a path."""
+NOISE = 1e-15
 FIRST_STEP, SMALLEST_STEP = 0.03, 1e-12
 NEWTON_STEPS = 8
 ON_PATH = 1e-10
@@ -42,6 +44,8 @@ ON_PATH = 1e-10
 ROUNDING = 1e-15
 """And that again for each unit of the largest logarithm times ``λ``: payoffs are sums of chances whose logarithms are
 so large, and are multiplied by ``λ``."""
+VAGUE = 0.05
+"""Where so much would have to be allowed, no point is one of the curve."""
 STRAIGHT = 0.9
 """The least cosine between the tangents of a step's ends."""
 FASTER, SLOWER = 1.6, 0.4
@@ -66,7 +70,8 @@ class Pairs(NamedTuple):
 class LogitSystem:
     """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
 
-    Payoffs are in units of their ``range``, and ``λ`` in units of one over that.
+    Payoffs are in units of their ``range``, the largest of a player, and ``λ`` in units of one over that; what every
+    player is paid anyhow is left out.
 
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
@@ -89,7 +94,9 @@ class LogitSystem:
         self.parent = np.full(form.num_sequences, -1)
         self.parent[self.moves] = form.arrays.parent.astype(np.int64)[owner[self.moves]]
         self.first = form.arrays.first.astype(np.int64)
-        self.range = float(np.ptp(payoffs)) or 1.0
+        self.ranges = np.ptp(payoffs, axis=0)
+        self.range = float(self.ranges.max()) or 1.0
+        payoffs = payoffs - (payoffs.max(axis=0) + payoffs.min(axis=0)) / 2  # which would hide what differs
         needed = 3 * 8 * len(self.moves) ** 2
         if needed > free_memory():
             raise BudgetError(
@@ -202,11 +209,15 @@ class Logit(TabularMethod):
 
     at: float | None = None
     """``λ`` where the path ends; ``None``: at a Nash equilibrium."""
-    name: str = "logit"
 
     def __post_init__(self) -> None:
         if self.at is not None:
             check_number("at", self.at, 0.0, LARGEST_AT)
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("logit", logit, at=self.at)
 
     def work(self, compiled: Compiled, options: Options) -> LogitSolver:
         return LogitSolver(compiled.tree, compiled.form, self.name, self.at)
@@ -313,7 +324,7 @@ class LogitSolver(Solver):
         point, step = self.arrays["point"], float(self.arrays["step"][0])
         _, slopes = self.system.at(self._logs(point), float(point[-1]))
         tangent = _tangent(slopes, self.arrays["tangent"])
-        end = FAR if self.at is None else self.at * self.system.range
+        end = FAR * self._spread if self.at is None else self.at * self.system.range
         while True:
             guess = point + step * tangent
             last = guess[-1] >= end
@@ -336,8 +347,20 @@ class LogitSolver(Solver):
         strategy = np.exp(self._logs(point))
         self.arrays["plan"][:] = realisation(self.form, _normal(self.form, strategy))
         self.arrays["average"][:] = self.arrays["plan"]
-        if last or (self.at is None and self.evaluation().epsilon <= NEAR * self.system.range):
+        if last or (self.at is None and self._near()):
             self.done[0] = ENDED
+
+    @property
+    def _spread(self) -> float:
+        """How much larger the largest range of a player's payoffs is than the smallest that is not 0."""
+        ranges = self.system.ranges[self.system.ranges > 0]
+        return self.system.range / float(ranges.min(initial=self.system.range))
+
+    def _near(self) -> bool:
+        """Whether nobody gains anything to speak of."""
+        found = self.evaluation()
+        gains = np.subtract(found.best_response_values, found.values)
+        return bool((gains <= NEAR * self.system.ranges + NOISE * np.abs(found.values)).all())
 
     def _corrected(self, guess: FloatArray, across: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
         """Back on the curve by Newton steps at right angles to ``across``; the derivatives there, how many it took."""
@@ -348,7 +371,10 @@ class LogitSolver(Solver):
             off = float(np.abs(failing).max(initial=0.0))
             if not np.isfinite(off) or off > 10 * before:
                 return None
-            if off <= ON_PATH + ROUNDING * float(np.abs(point).max()) * (1.0 + float(point[-1])):
+            allowed = ON_PATH + ROUNDING * float(np.abs(point[:-1]).max(initial=1.0)) * (1.0 + float(point[-1]))
+            if allowed > VAGUE:
+                return None
+            if off <= allowed:
                 return point, slopes, k
             change = _solve(slopes, across, np.append(-failing, 0.0))
             if change is None:
