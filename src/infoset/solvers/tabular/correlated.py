@@ -35,7 +35,7 @@ WELFARE = "welfare"
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-PLAYED, LEFT = 1e-9, 1e-7
+PLAYED, LEFT, NOUGHT = 1e-9, 1e-7, 1e-14
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class CorrelatedPlan:
     def values(self) -> tuple[float, ...]:
         """(n,) what each player is paid where all obey."""
         n = self.form.num_players
-        return tuple(np.tensordot(self.chances, self.table.payoffs, axes=n).tolist())
+        found = np.tensordot(self.chances, self.table.payoffs, axes=n)
+        largest = np.abs(self.table.payoffs).reshape(-1, n).max(axis=0)
+        return tuple(np.where(np.abs(found) > NOUGHT * largest, found, 0.0).tolist())
 
     def gains(self, kind: str) -> tuple[float, ...]:
         """(n,) the most that each player gains by one deviation that ``kind`` allows; all 0 at an equilibrium.

@@ -82,7 +82,7 @@ class ExactEquilibrium(NamedTuple):
 
 
 def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | None = None) -> ExactEquilibrium:
-    """What ``linear_complementarity`` finds, without an error.
+    """What ``linear_complementarity`` finds from behaviour ``start`` (S,), without an error.
 
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
     >>> found = infoset.exact_equilibrium(tree, infoset.SequenceForm.of(tree))
@@ -342,7 +342,7 @@ class LinearComplementarity(TabularMethod):
         form = compiled.form
         check_two_players(form)
         start = random_interior(form, options.seed) if options.start == "random" else None
-        return LinearComplementaritySolver(form, self.name, compiled.tree, start, self.exact)
+        return LinearComplementaritySolver(compiled, self.name, start, self.exact)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
         check_two_players(form)
@@ -364,9 +364,9 @@ def lcp(exact: bool = False) -> LinearComplementarity:
 class LinearComplementaritySolver(OneStep):
     """The path at work, in floats, and in fractions where that was asked for or is needed and soon done."""
 
-    def __init__(self, form: SequenceForm, name: str, tree: GameTree, start: FloatArray | None, exact: bool) -> None:
-        super().__init__(form, name, self._find)
-        self.tree, self.start, self.exact = tree, start, exact
+    def __init__(self, compiled: Compiled, name: str, start: FloatArray | None, exact: bool) -> None:
+        super().__init__(compiled.form, name, self._find)
+        self.compiled, self.start, self.exact = compiled, start, exact
         self.values: tuple[Fraction, ...] = ()
 
     def _find(self) -> FloatArray:
@@ -376,14 +376,14 @@ class LinearComplementaritySolver(OneStep):
             except UnsupportedGameError:
                 if self.form.num_sequences > FEW:
                     raise
-        found = exact_equilibrium(self.tree, self.form, self.start)
+        found = exact_equilibrium(self.compiled.tree, self.form, self.start)
         self.values = found.values
         return np.array(found.plan, dtype=np.float64)
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
         if self.exact and self.iteration:  # floats are what is kept
-            self.values = exact_equilibrium(self.tree, self.form, self.start).values
+            self.values = exact_equilibrium(self.compiled.tree, self.form, self.start).values
 
     def notes(self) -> dict[str, Any]:
         """The payoffs as fractions, where they are known so."""

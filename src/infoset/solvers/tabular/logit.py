@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -232,7 +233,7 @@ def logit(at: float | None = None) -> Logit:
     """Quantal response equilibria up to ``λ = at``, by default up to a Nash equilibrium.
 
     >>> solution = infoset.solve("kuhn_poker(players=3)", infoset.logit())
-    >>> solution.epsilon < 1e-8
+    >>> solution.epsilon < 1e-6
     True
     """
     return Logit(at)
@@ -247,12 +248,18 @@ class LogitPath(NamedTuple):
     """(K, S) behaviour there."""
     form: SequenceForm
 
+    def draw(self, file: str | Path) -> Path | None:
+        """The chances of moves against ``λ`` as a PNG; ``None``, and nothing drawn, where matplotlib is missing."""
+        from infoset.view.curves import draw_logit_path  # a floor up
+
+        return draw_logit_path(self, Path(file))
+
 
 def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
     """Every point of the logit path of a game up to ``λ = at``, by default up to a Nash equilibrium.
 
     >>> path = infoset.logit_path("kuhn_poker", at=20.0)
-    >>> path.strategies[0].min(), float(path.rationality[-1])  # from uniform play on
+    >>> float(path.strategies[0].min()), float(path.rationality[-1])  # from uniform play on
     (0.5, 20.0)
     """
     compiled = Compiled.of(game)
