@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import KUHN, form_of
-from infoset import GameTree, SequenceForm, convert, evaluate, expected_values, load, solve
-from infoset.errors import BudgetError, FormatError
+from infoset import GameTree, SequenceForm, convert, evaluate, expected_values, load, solve, table_game
+from infoset.errors import BudgetError, FormatError, ParameterError
 from infoset.formats.nfg import Nfg, NfgGame, game_to_nfg, parse_nfg, write_nfg
 from infoset.testing import check_game
 from infoset.tree.normal_form import count_strategies, normal_form
@@ -129,6 +129,31 @@ def test_what_is_written_is_read_again(sizes: list[int], numbers: list[Fraction]
     tree = GameTree.of(NfgGame(nfg, "written"))
     assert len(tree.parent) >= cells
     assert game_to_nfg(NfgGame(nfg, "written")) is nfg
+
+
+def test_tables_of_numbers() -> None:
+    """One for each player, of any number of players; a matrix alone is a zero-sum game."""
+    rng = np.random.default_rng(0)
+    tables = rng.integers(-5, 6, size=(3, 2, 3, 2))
+    game = table_game(*tables, players=("A", "B", "C"))
+    check_game(game)
+    for cell in product(range(2), range(3), range(2)):
+        move = tuple(str(k + 1) for k in cell)
+        assert game.start().state.play(move).state.returns() == tuple(tables[(slice(None), *cell)])
+    assert table_game([[1, -2]]).start().state.play(("1", "2")).state.returns() == (-2.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("tables", "options"),
+    [
+        ((), {}), (([1, 2],) * 2, {}), (([[1, 2]], [[1], [2]]), {}), (([["a"]],), {}), (([[float("nan")]],), {}),
+        (([[1e200]],), {}), (([[]],), {}), (([[1, 2]],), {"strategies": [("a",), ("b",)]}), (([[1]],), {"players": ("A",)}),
+        (([[1, 2]],), {"strategies": [("a",), ("b", "b")]}),
+    ],
+)  # fmt: skip
+def test_tables_that_are_none(tables: tuple, options: dict) -> None:
+    with pytest.raises(ParameterError, match="table_game"):
+        table_game(*tables, **options)
 
 
 def test_a_long_chain_of_moves_has_as_many_strategies(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from infoset.catalog import load
     from infoset.evaluation import evaluate
+    from infoset.formats.nfg import table_game
     from infoset.formats.openspiel import export_policy
     from infoset.games.product_form import Nature, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
@@ -160,6 +161,7 @@ _HOME = {
     "sfrd_continuous": "solvers.tabular.replicator",
     "show": "verbs",
     "solve": "solving",
+    "table_game": "formats.nfg",
     "team_optimum": "solvers.teams.optimum",
     "tournament": "arena.tournament",
     "train": "verbs",
@@ -247,6 +249,7 @@ __all__ = [
     "sfrd_continuous",
     "show",
     "solve",
+    "table_game",
     "team_optimum",
     "testing",
     "tournament",

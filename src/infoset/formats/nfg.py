@@ -10,6 +10,7 @@ running fastest, or outcomes with payoffs and a number for each cell, 0 for none
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -17,13 +18,18 @@ from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from infoset.base import Action, Game, JointMove, Observed
+from infoset.errors import ParameterError, shorten
 from infoset.files import read_text
 from infoset.formats.gambit_text import Reader, distinct, quote
-from infoset.games.rules import Ended, NativeState, NotebookGame
+from infoset.games.rules import Ended, NativeState, NotebookGame, seats
 from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import LARGEST_PAYOFF
 from infoset.tree.normal_form import MOST_CELLS, normal_form
-from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.sequence_form import SequenceForm, simplest
 
 MAX_STRATEGIES = 100_000
 
@@ -154,6 +160,48 @@ class NfgGame(NotebookGame):
 
     def start(self) -> Observed:
         return Observed(NfgState(self), (None,) * len(self.players))
+
+
+def table_game(
+    *payoffs: npt.ArrayLike,
+    name: str = "table",
+    players: Sequence[str] = (),
+    strategies: Sequence[Sequence[str]] = (),
+) -> NfgGame:
+    """A game in which everybody chooses at once, by the payoffs (K1, …, Kn) of each of the n players.
+
+    A single table of two dimensions is a zero-sum game.  Players are ``P1`` … and strategies numbers where no names are
+    given.  Raises ``ParameterError`` for tables that do not fit each other or hold no finite numbers.
+
+    >>> game = infoset.table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]], strategies=[("C", "D"), ("C", "D")])
+    >>> infoset.solve(game, "lcp").policy.probabilities(0, "start")
+    {'C': 0.0, 'D': 1.0}
+    >>> round(infoset.solve(infoset.table_game([[2, -1], [-1, 1]])).values[0], 9)
+    0.2
+    """
+    try:
+        tables = [np.asarray(one, dtype=np.float64) for one in payoffs]
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"table_game: the payoffs are no numbers: {shorten(str(error), 100)}") from None
+    if len(tables) == 1 and tables[0].ndim == 2:
+        tables.append(0.0 - tables[0])
+    shape = tables[0].shape if tables else ()
+    if len(shape) != len(tables) or any(one.shape != shape for one in tables) or 0 in shape or not shape:
+        shapes = ", ".join(str(one.shape) for one in tables)
+        raise ParameterError(
+            f"table_game: {len(tables)} tables of shapes {shapes}; needed: one of n dimensions a player"
+        )
+    if not all((np.abs(one) <= LARGEST_PAYOFF).all() for one in tables):
+        raise ParameterError(f"table_game: payoffs must be numbers of at most {LARGEST_PAYOFF:g} in size")
+    names = tuple(tuple(own) for own in strategies) or tuple(tuple(map(str, range(1, size + 1))) for size in shape)
+    seats_ = tuple(players) or seats(len(shape))
+    if tuple(map(len, names)) != shape or len(seats_) != len(shape) or any(len(set(own)) < len(own) for own in names):
+        raise ParameterError(
+            f"table_game: names of {len(seats_)} players and {[*map(len, names)]} strategies for {shape}"
+        )
+    cells = product(*map(range, shape[::-1]))
+    paid = tuple(tuple([simplest(float(one[cell[::-1]])) for one in tables]) for cell in cells)
+    return NfgGame(Nfg(name, seats_, names, paid), name)
 
 
 def game_to_nfg(game: Game, max_histories: int | None = None) -> Nfg:
