@@ -168,7 +168,7 @@ def table_game(
     players: Sequence[str] = (),
     strategies: Sequence[Sequence[str]] = (),
 ) -> NfgGame:
-    """A game in which everybody chooses at once, by a table of payoffs a player: (K1, K2) of two, (K1, K2, K3) of three.
+    """A game in which all choose at once, by a table of payoffs a player: (K1, K2) of two, (K1, K2, K3) of three.
 
     A single table of two dimensions is a zero-sum game.  Players are ``P1`` … and strategies numbers where no names are
     given.  Raises ``ParameterError`` for tables that do not fit each other or hold no finite numbers.
