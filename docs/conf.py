@@ -27,7 +27,17 @@ html_theme = "furo"
 html_title = f"infoset {version}"
 html_show_copyright = False
 
-doctest_global_setup = "import infoset"
+# the examples of a page write their files into a folder that goes with them
+doctest_global_setup = """
+import os, tempfile
+import infoset
+_home, _folder = os.getcwd(), tempfile.TemporaryDirectory()
+os.chdir(_folder.name)
+"""
+doctest_global_cleanup = """
+os.chdir(_home)
+_folder.cleanup()
+"""
 doctest_test_doctest_blocks = ""  # those of docstrings run one by one, in tests/test_reference.py
 
 autodoc_default_options = {"members": True, "member-order": "bysource"}
