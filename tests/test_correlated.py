@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infoset import GameTree, SequenceForm, correlated_equilibrium, evaluate, extreme_equilibria, load, realisation
+from infoset import GameTree, SequenceForm, correlated_equilibrium, evaluate, extreme_equilibria, load
 from infoset.base import FloatArray
 from infoset.errors import BudgetError, ParameterError, UnknownNameError
 from infoset.formats.nfg import NfgGame, parse_nfg
@@ -114,7 +114,7 @@ def test_independent_play_gains_what_evaluate_says(name: str) -> None:
     for own in mixed[1:]:
         chances = np.multiply.outer(chances, own)
     plan = CorrelatedPlan(form, table, chances)
-    figures = evaluate(form, realisation(form, table.behaviour(form, mixed)))
+    figures = evaluate(form, table.plan(mixed))
     assert plan.values == pytest.approx(figures.values)
     gains = [b - v for b, v in zip(figures.best_response_values, figures.values, strict=True)]
     assert plan.gains("cce") == pytest.approx(gains, abs=1e-12)

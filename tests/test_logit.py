@@ -1,6 +1,6 @@
 """The logit path: its equations, its derivatives, where it begins and where it ends."""
 
-from math import exp, log
+from math import exp
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import KUHN, SHARED
-from infoset import GameTree, SequenceForm, evaluate, load, realisation, solve
+from infoset import GameTree, SequenceForm, evaluate, load, solve
 from infoset.base import FloatArray
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.formats.nfg import NfgGame, parse_nfg
 from infoset.solvers.tabular import logit as module
 from infoset.solvers.tabular.logit import LogitSolver, LogitSystem
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.plans import random_interior
+from infoset.tree.plans import behaviour, check_plan, random_interior
 from infoset.tree.sequence_form import ends, first_sequences
 from random_games import RandomGame
 
@@ -92,8 +92,6 @@ def test_points_satisfy_the_logit_equations(name: str, at: float) -> None:
     tree, form = compiled(name)
     solution = solve(name, f"logit(at={at})")
     assert solution.notes["lambda"] == pytest.approx(at, abs=1e-12)
-    from infoset.tree.plans import behaviour
-
     strategy = behaviour(form, solution.policy.plan(form))
     paid = payoffs_by_hand(tree, form, strategy)
     for k in range(form.num_infosets):
@@ -187,8 +185,7 @@ def test_files(path: Path) -> None:
     while not solver.done[0]:
         solver.step(1)
     assert evaluate(form, solver.current()).epsilon <= 1e-6 * solver.system.range
-    assert realisation(form, np.exp(np.minimum(solver._logs(solver.arrays["point"]), 0))).max() <= 1.0
-    assert log(1 + solver.rationality) > 0
+    check_plan(form, solver.current(), "logit")
 
 
 def test_what_a_player_is_paid_anyhow_changes_nothing() -> None:

@@ -539,3 +539,5 @@ def test_a_game_of_a_file_can_be_watched_afterwards_and_is_solved_anew_once_it_c
     assert table.end is not None
     assert json.loads(Watching((tmp_path,)).recording(table.end.item, 0))["frames"]
     assert key_of(table.game) != key_of(infoset.load("kuhn_poker")) == "kuhn_poker"
+    named_alike = infoset.table_game([[1]], name="kuhn_poker")
+    assert key_of(named_alike) is named_alike

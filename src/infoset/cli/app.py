@@ -711,35 +711,11 @@ def show(
     from infoset.verbs import show as text_of
     from infoset.verbs import show_propnet
 
-    if equilibria:
-        from infoset.compiled import Compiled
-        from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
-
-        given = {"game", "equilibria", "max_histories"}
-        _refuse_others(context, given, "--equilibria lists what a game has; it goes alone")
-        print(extreme_equilibria(Compiled.of(game, max_histories)))
-        return
-    if stable:
-        from infoset.verbs import show_stability
-
-        _refuse_others(context, {"game", "what", "stable", "max_histories"}, "--stability is of a strategy alone")
-        print(show_stability(game, what, max_histories))
-        return
-    if dominated:
-        from infoset.compiled import Compiled
-        from infoset.solvers.tabular.dominance import eliminate_dominated
-
-        _refuse_others(
-            context, {"game", "dominated", "max_histories"}, "--dominated says what is never played; it goes alone"
-        )
-        print(eliminate_dominated(Compiled.of(game, max_histories)))
-        return
-    if correlated is not None:
-        from infoset.solvers.tabular.correlated import correlated_equilibrium
-
-        _refuse_others(context, {"game", "correlated"}, "--correlated shows what a mediator draws; it goes alone")
-        print(correlated_equilibrium(game, correlated))
-        return
+    for name, why in INSTEAD.items():
+        if context.params[name]:
+            _refuse_others(context, {"game", "max_histories", name, *(("what",) if name == "stable" else ())}, why)
+            print(_instead(name, game, what, correlated, max_histories))
+            return
     if propnet is None:
         print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return
@@ -843,6 +819,37 @@ def convert(
 
     convert_to(source, target, max_histories=max_histories)
     print(f"{source} -> {target}", file=sys.stderr)
+
+
+INSTEAD = {
+    "equilibria": "--equilibria lists what a game has; it goes alone",
+    "stable": "--stability is of a strategy alone",
+    "dominated": "--dominated says what is never played; it goes alone",
+    "correlated": "--correlated shows what a mediator draws; it goes alone",
+}
+"""What ``show`` shows instead, by its parameters, and why nothing goes beside it."""
+
+
+def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> object:
+    """What is to be printed for one of these."""
+    from infoset.compiled import Compiled
+
+    compiled = Compiled.of(game, max_histories)
+    if name == "stable":
+        from infoset.verbs import show_stability
+
+        return show_stability(compiled, what)
+    if correlated is not None:
+        from infoset.solvers.tabular.correlated import correlated_equilibrium
+
+        return correlated_equilibrium(compiled, correlated)
+    if name == "dominated":
+        from infoset.solvers.tabular.dominance import eliminate_dominated
+
+        return eliminate_dominated(compiled)
+    from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
+
+    return extreme_equilibria(compiled)
 
 
 def _refuse_others(context: typer.Context, used: set[str], why: str) -> None:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import GameTree
-from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 MOST_CELLS = 2_000_000
@@ -39,10 +38,11 @@ class NormalForm(NamedTuple):
     payoffs: npt.NDArray[Any]
     """(K1, …, Kn, n) expected over chance, as floats or as fractions."""
 
-    def behaviour(self, form: SequenceForm, mixed: Sequence[Any]) -> FloatArray:
-        """Behaviour (S,) of the chances of each player's strategies, as Kuhn's theorem has it."""
-        plans = [np.asarray(own, dtype=np.float64) @ plans for own, plans in zip(mixed, self.plans, strict=True)]
-        return behaviour(form, np.concatenate(plans))
+    def plan(self, mixed: Sequence[Any]) -> FloatArray:
+        """Realisation weights (S,) of the chances of each player's strategies, as Kuhn's theorem has it."""
+        return np.concatenate(
+            [np.asarray(own, dtype=np.float64) @ plans for own, plans in zip(mixed, self.plans, strict=True)]
+        )
 
 
 def shown(strategy: str) -> str:

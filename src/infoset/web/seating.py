@@ -232,9 +232,10 @@ def solve_soon(game: Game, step: Any) -> Solved:
 
 def key_of(game: Game) -> Game | str:
     """By what its solution is found again: shipped games by name, those of files, which may change, as they are."""
-    from infoset.formats.efg import EfgGame  # which goes by the stem of its file
+    from infoset.formats.efg import EfgGame  # which go by the stems of their files
+    from infoset.formats.nfg import NfgGame
 
-    shipped = not isinstance(game, EfgGame) and game.name.partition("(")[0] in known_games()
+    shipped = not isinstance(game, (EfgGame, NfgGame)) and game.name.partition("(")[0] in known_games()
     return game.name if shipped else game
 
 

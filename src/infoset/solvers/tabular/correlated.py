@@ -27,6 +27,8 @@ from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnknownNameError, UnsupportedGameError
 from infoset.names import check_choice
+from infoset.solvers.tabular.linear_program import HIGHS
+from infoset.solvers.work import Background
 from infoset.tree.normal_form import NormalForm, normal_form, shown
 from infoset.tree.sequence_form import SequenceForm
 
@@ -34,7 +36,6 @@ KINDS = ("ce", "efce", "efcce", "cce")
 WELFARE = "welfare"
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
-HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 PLAYED, LEFT, NOUGHT = 1e-9, 1e-7, 1e-14
 
 
@@ -117,10 +118,12 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
         total = csr_array(np.concatenate([np.ones(program.cells), np.zeros(program.values)])[None])
         wanted = (paid - paid.min()) / (float(np.ptp(paid)) or 1.0)
         cost = np.concatenate([-wanted.ravel(), np.zeros(program.values)])
-        found = linprog(
+        solving = Background(lambda: linprog(
             cost, A_ub=program.rows, b_ub=np.zeros(program.rows.shape[0]), A_eq=total, b_eq=[1.0], bounds=bounds,
             method="highs", options=HIGHS,
-        )  # fmt: skip
+        ))  # fmt: skip
+        solving.wait()  # where Ctrl-C is heard
+        found = solving.result
     if not found.success:
         raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {found.message}")
     chances = np.maximum(found.x[: program.cells], 0.0)

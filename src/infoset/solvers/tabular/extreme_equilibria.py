@@ -23,6 +23,7 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.normal_form import NormalForm, normal_form, shown
+from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_ENTRIES = 10_000_000
@@ -55,7 +56,7 @@ class ExtremeEquilibria:
 
     def behaviour(self, number: int) -> FloatArray:
         """(S,) of an equilibrium by its number, from 0."""
-        return self.table.behaviour(self.form, self.equilibria[number].mixtures)
+        return behaviour(self.form, self.table.plan(self.equilibria[number].mixtures))
 
     def policy(self, number: int) -> TabularPolicy:
         """An equilibrium by its number, from 0, as a policy that is saved, evaluated and played."""
