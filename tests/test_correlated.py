@@ -1,5 +1,6 @@
 """Correlated equilibria of small games: published plans, the order of the notions, deviations tried one by one."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -8,10 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infoset import GameTree, SequenceForm, correlated_equilibrium, evaluate, extreme_equilibria, load
+from infoset import (
+    GameTree,
+    PolicyAgent,
+    SequenceForm,
+    correlated_equilibrium,
+    evaluate,
+    extreme_equilibria,
+    load,
+    play_match,
+    solve,
+)
 from infoset.base import FloatArray
-from infoset.errors import BudgetError, ParameterError, UnknownNameError
+from infoset.errors import BudgetError, ParameterError, PolicyError, UnknownNameError
 from infoset.formats.nfg import NfgGame, parse_nfg
+from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.policies.saved import load_policy
 from infoset.solvers.tabular import correlated as module
 from infoset.solvers.tabular.correlated import KINDS, CorrelatedPlan
 from infoset.tree.normal_form import PASSED, NormalForm, count_strategies, normal_form
@@ -199,3 +212,42 @@ def test_payoffs_of_any_size(size: float, kind: str) -> None:
     cells = " ".join(f"{size * value!r}" for value in (3, 3, 5, 0, 0, 5, 1, 1))
     game = NfgGame(parse_nfg(f'NFG 1 R "" {{ "A" "B" }} {{ 2 2 }} {cells}'), "dilemma")
     assert correlated_equilibrium(game, kind).chances[1, 1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mediator_draws_for_everybody(kind: str, tmp_path: Path) -> None:
+    """A plan is a file that plays: what nobody is told together never happens, and the payoffs are those of the plan."""
+    found = solve(CHICKEN, f"correlated(kind={kind})", out=tmp_path / "run")
+    plan = correlated_equilibrium(CHICKEN, kind)
+    assert found.values == pytest.approx(plan.values, abs=1e-9)
+    saved = load_policy(tmp_path / "run")
+    assert isinstance(saved, CorrelatedPolicy)
+    agents = [PolicyAgent(saved, f"agent {k}") for k in range(2)]
+    met = [play_match(CHICKEN, agents, seed=seed).steps[0].moves for seed in range(200)]
+    told = {("dare", "out")[a] + ("dare", "out")[b] for a, b in np.argwhere(plan.chances > 1e-9).tolist()}
+    assert {f"{a}{b}" for a, b in met} == told
+    again = CorrelatedPlan.drawn(plan.form, saved)
+    assert again.chances == pytest.approx(plan.chances, abs=1e-9)
+    figures = evaluate(CHICKEN, saved)
+    assert figures.values == pytest.approx(plan.values, abs=1e-9)
+    assert f"{kind} 0" in figures.reason or max(again.gains(kind)) < 1e-9
+
+
+@given(seed=st.integers(0, 500))
+@settings(max_examples=20, deadline=None)
+def test_plans_of_trees_come_back(seed: int) -> None:
+    form = SequenceForm.of(RandomGame(seed, depth=2))
+    plan = correlated_equilibrium(form, "efce")
+    again = CorrelatedPlan.drawn(form, plan.policy)
+    assert again.chances == pytest.approx(plan.chances, abs=1e-6)
+    assert evaluate(form, plan.policy).values == pytest.approx(plan.values, abs=1e-6)
+
+
+def test_only_pure_plans_are_told() -> None:
+    policy = correlated_equilibrium(CHICKEN, "ce").policy
+    lottery = policy.lotteries[0]
+    mixed = replace(policy, lotteries=(replace(lottery, plans=np.full(lottery.plans.shape, 0.5)),))
+    with pytest.raises(PolicyError, match="plan 1 draws moves itself"):
+        evaluate(CHICKEN, mixed)
+    with pytest.raises(UnknownNameError, match="'C'"):
+        solve(CHICKEN, "correlated(objective=C)")

@@ -225,6 +225,15 @@ class Policy(Protocol):
 
 
 @runtime_checkable
+class Drawing(Protocol):
+    """A policy of players who agree beforehand: what they play is drawn for every game, for all of them at once."""
+
+    def draw(self, rng: np.random.Generator) -> Policy:
+        """What everybody plays in a game; players who agree are given equal ``rng``."""
+        ...
+
+
+@runtime_checkable
 class Agent(Protocol):
     """Who plays: a policy, a search, a network, a person and a remote process are all agents.
 

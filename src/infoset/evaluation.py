@@ -22,6 +22,7 @@ from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
 from infoset.names import move_words
+from infoset.policies.correlated_policy import CorrelatedPlay
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.public_policy import PublicPlay
@@ -31,7 +32,9 @@ from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, 
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_plan
+from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
+from infoset.solvers.teams.team_maxmin import evaluate_lotteries
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -100,6 +103,16 @@ def evaluate(
         return lower_bound(compiled, policy, learn_for, seed, str(error))
 
 
+def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
+    """Of teams that draw plans, or a mediator.  Raises ``ParameterError`` where responses are asked for."""
+    if respond:
+        raise ParameterError("respond: where plans are drawn, an answer is a plan too, not chances of moves")
+    if len(policy.policy.lotteries) == 1:
+        return CorrelatedPlan.drawn(compiled.form, policy.policy).evaluation()
+    with signs.during("looking for the teams' best answers"):
+        return evaluate_lotteries(compiled.form, policy.policy)
+
+
 def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Evaluation:
     """As ``_on_walk``, but elsewhere.  Raises ``ParameterError`` for what is done in one piece."""
     policy = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
@@ -122,6 +135,8 @@ def _exactly(
     """By whichever form of the game fits.  Raises ``BudgetError`` where none does."""
     if isinstance(policy, PublicPlay):
         return evaluate_public(policy.policy, policy.graph, respond)
+    if isinstance(policy, CorrelatedPlay):
+        return _drawn_together(policy, compiled, respond)
     if _factored_first(policy, compiled):
         return _on_factored(policy, compiled, respond)
     if not _tree_first(policy, compiled):

@@ -56,6 +56,7 @@ class RunConfig(msgspec.Struct, frozen=True):
     lock: Lock | None = None
     reason: str = ""
     form: str | None = None
+    teams: str | None = None
     schema: int = SCHEMA
 
 

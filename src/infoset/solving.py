@@ -111,6 +111,7 @@ def solve(
     runs: int | None = None,
     lock: AnyLock | None = None,
     form: str | None = None,
+    teams: str | None = None,
     seed: int | None = None,
     max_histories: int | None = None,
     out: str | Path | None = None,
@@ -135,6 +136,9 @@ def solve(
     ``form`` is what the method works on: ``"tree"``, a list of all histories; ``"factored"``, which lists none, of a
     game that says what of its states is a core (``Factored``); ``"sampled"``.  Without it: the tree, where it fits.
 
+    ``teams`` says who plays together, by seats from 0 or by names: ``"0+2,1"``, ``"P1+P3"`` (whoever is in none plays
+    alone); without it those that the game names.
+
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
     ``resume`` goes on with the run in ``out``, bit for bit, whose game and method need not be named again; limits that
     are given take the place of the run's own.  Without a folder it is what the work saved (``Work.save``, with the
@@ -155,7 +159,7 @@ def solve(
     """
     watcher = watcher or Watcher()
     check_executor(executor)
-    asked = Options(iterations, target, seconds, start, runs, lock or None, form, 0 if seed is None else seed)
+    asked = Options(iterations, target, seconds, start, runs, lock or None, form, teams, 0 if seed is None else seed)
     if resume is True:
         if out is None:
             raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
@@ -235,7 +239,7 @@ class _Plan(NamedTuple):
         o = self.options
         return RunConfig(
             self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, o.lock, reason,
-            o.form,
+            o.form, o.teams,
         )  # fmt: skip
 
 
@@ -315,13 +319,22 @@ def _gone_on_with(
         ("game", None if game is None else _name(game), config.game), ("method", name, config.method),
         ("start", asked.start, config.start), ("seed", seed, config.seed), ("runs", asked.runs, config.runs),
         ("form", asked.form, config.form),
+        ("teams", asked.teams, config.teams),
     )  # fmt: skip
     for what, mine, held in given:
         if mine not in (None, held):
             raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}: {what} {held}, not {mine}")
     start = None if config.start == "uniform" else config.start
     own = Options(
-        config.iterations, config.target, config.seconds, start, config.runs, config.lock, config.form, config.seed
+        config.iterations,
+        config.target,
+        config.seconds,
+        start,
+        config.runs,
+        config.lock,
+        config.form,
+        config.teams,
+        config.seed,
     )
     limits = Limits(asked.iterations, asked.target, asked.seconds)
     if limits != Limits():

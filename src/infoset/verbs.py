@@ -15,6 +15,7 @@ from infoset.errors import CheckpointError, FormatError, ParameterError, Unsuppo
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
+from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.registry import Entry, own_name
@@ -92,6 +93,8 @@ def show(
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree
     text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
+    if isinstance(what, CorrelatedPolicy):
+        text = f"{what.about}; below, each player's own chances\n\n{text}"
     if svg is not None or pdf is not None:
         from infoset.view.tree_picture import tree_picture
 
@@ -213,6 +216,8 @@ def _convert_policy(source: str, target: Path, max_histories: int | None) -> Non
     from infoset.catalog import load_named
 
     policy = load_policy(source)
+    if isinstance(policy, CorrelatedPolicy) and target.suffix == ".json":
+        raise FormatError("plans that are drawn for several players at once are kept as .npz alone", source)
     if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
         policy = tabulated(load_named(policy.game, source), policy, max_histories)
     else:

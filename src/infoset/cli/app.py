@@ -139,6 +139,9 @@ def solve(
     form: Annotated[
         str | None, typer.Option(help="Work on the tree, the factored form, or samples (default: what fits).")
     ] = None,
+    teams: Annotated[
+        str | None, typer.Option(help="Who plays together: seats from 0 or names, as 0+2,1 (default: the game's own).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -170,8 +173,8 @@ def solve(
         )  # fmt: skip
         solve_game(
             game, method, iterations=iterations, target=target, seconds=seconds, start=start, runs=runs, lock=locked,
-            form=form, seed=seed, max_histories=max_histories, out=folder, resume=resume, executor=executor,
-            watcher=watcher,
+            form=form, teams=teams, seed=seed, max_histories=max_histories, out=folder, resume=resume,
+            executor=executor, watcher=watcher,
         )  # fmt: skip
 
 

@@ -70,6 +70,9 @@ def solution_text(solution: Solution) -> str:
             f"proof            {solution.proof}",
         ]
     lines += _runs_text(solution)
+    if plans := solution.notes.get("plans"):
+        drawn = ", ".join(f"{team} draw one of {count:,}" for team, count in plans.items())
+        lines.append(f"plans            {drawn}")
     if "lambda" in solution.notes:
         ended = f"; {solution.notes['ended']}" if "ended" in solution.notes else ""
         lines.append(f"lambda           {solution.notes['lambda']:.6g}{ended}")
@@ -110,7 +113,7 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
     known, bound = isfinite(found.nash_conv), "" if found.exact else "at least "
     for name, value, best in zip(players, found.values, found.best_response_values, strict=True):
         line = f"{name:<16} value {value:+.9g}"
-        lines.append(f"{line}   best response {best:+.9g}   gain {best - value:.3e}" if known else line)
+        lines.append(f"{line}   best response {best:+.9g}   gain {best - value:.3e}" if isfinite(best) else line)
     if known:
         lines += [
             f"exploitability   {bound}{found.exploitability:.3e}",

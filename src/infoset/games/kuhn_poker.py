@@ -9,13 +9,14 @@ from infoset.games.rules import Ended, NativeState, Rules, order, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
-RANKS = ("7", "8", "9", "T", "J", "Q", "K")
+RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
 PASS, BET = "pass", "bet"
 MOVES = (PASS, BET)
 
 
 class _Fields(NamedTuple):
     players: int
+    deck: int
     cards: tuple[int, ...]
     history: tuple[str, ...]
 
@@ -33,11 +34,11 @@ class KuhnState(NativeState, _Fields):
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if len(self.cards) == self.players:
             return ()
-        left = [card for card in range(self.players + 1) if card not in self.cards]
-        return tuple((card_name(card, self.players), 1 / len(left)) for card in left)
+        left = [card for card in range(self.deck) if card not in self.cards]
+        return tuple((card_name(card, self.deck), 1 / len(left)) for card in left)
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        players, cards, history = self
+        players, deck, cards, history = self
         if nature is not None:
             return self._deal(str(nature))
         mover = len(history) % players
@@ -48,12 +49,12 @@ class KuhnState(NativeState, _Fields):
         bets = BET in history
         if len(history) == (history.index(BET) + players if bets else players):
             return Observed(Ended(showdown(cards, history)), tuple(seen))
-        return Observed(KuhnState(players, cards, history), tuple(seen))
+        return Observed(KuhnState(players, deck, cards, history), tuple(seen))
 
     def _deal(self, name: str) -> Observed:
         """The next player, and nobody else, sees the card."""
         owner = len(self.cards)
-        cards = (*self.cards, RANKS.index(name) - len(RANKS) + self.players + 1)
+        cards = (*self.cards, RANKS.index(name) - len(RANKS) + self.deck)
         seen = tuple([name if p == owner else None for p in range(self.players)])
         return Observed(self._replace(cards=cards if len(cards) < self.players else order(cards)), seen)
 
@@ -70,9 +71,9 @@ def showdown(cards: tuple[int, ...], history: tuple[str, ...]) -> tuple[float, .
     return tuple([float((p == winner) * pot - 1 - (p in callers)) for p in range(players)])
 
 
-def card_name(card: int, players: int) -> str:
+def card_name(card: int, deck: int) -> str:
     """The rank's letter: the highest card of every deck is a king."""
-    return RANKS[card - players - 1]
+    return RANKS[card - deck]
 
 
 def picture(rules: Rules, known: Known) -> Picture:
@@ -97,12 +98,14 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
     return does(rules.players[(len(before) - 1) % len(rules.players)], str(seen)) if before else f"you get a {seen}"
 
 
-def kuhn_poker(players: int = 2) -> Rules:
-    """Kuhn poker for 2 to 6 players; a deck of ``players + 1`` cards.
+def kuhn_poker(players: int = 2, cards: int = 0) -> Rules:
+    """Kuhn poker for 2 to 6 players; a deck of so many ``cards``, up to 12, or 0 for ``players + 1``.
 
     The value of the two-player game is -1/18 for the first player (Kuhn 1950).
     """
     check_range("kuhn_poker: players", players, 2, 6)
-    name = full_name("kuhn_poker", kuhn_poker, players=players)
-    first = Observed(KuhnState(players, (), ()), (None,) * players)
+    deck = cards or players + 1
+    check_range("kuhn_poker: cards", deck, players, len(RANKS))
+    name = full_name("kuhn_poker", kuhn_poker, players=players, cards=cards and deck)
+    first = Observed(KuhnState(players, deck, (), ()), (None,) * players)
     return ShownRules(name, seats(players), first, Look(picture, told))

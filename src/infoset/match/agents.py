@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from infoset.base import Accountable, Action, Agent, Game, InformationState, Observation, Passing, Policy
+from infoset.base import Accountable, Action, Agent, Drawing, Game, InformationState, Observation, Passing, Policy
 from infoset.errors import (
     FormatError,
     GameRuleError,
@@ -32,6 +32,10 @@ from infoset.statistics import draw
 
 if TYPE_CHECKING:
     from infoset.policies.saved import SavedPolicy
+
+
+COMMON = 1 << 31
+"""The random stream of a game that all its agents share."""
 
 
 class RandomAgent:
@@ -98,7 +102,8 @@ class PolicyAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if self._game is not game:
-            self._plays, self._game = self.policy_for(game), game
+            self._agreed, self._game = self.policy_for(game), game
+        self._plays = self._agreed.draw(common_stream(rng)) if isinstance(self._agreed, Drawing) else self._agreed
         self.player, self.rng = player, rng
         self.known: InformationState = ()
 
@@ -138,6 +143,13 @@ class PolicyAgent:
     def account(self) -> str:
         """How often it had to move at random."""
         return f"knew nothing of {self.unknown:,} choices and made them at random" if self.unknown else ""
+
+
+def common_stream(rng: np.random.Generator) -> np.random.Generator:
+    """Random numbers that all agents of a game share, made of the seed from which the referee made theirs."""
+    seeds = rng.bit_generator.seed_seq
+    common = np.random.SeedSequence(getattr(seeds, "entropy", None), spawn_key=(COMMON,))
+    return np.random.Generator(np.random.PCG64(common))
 
 
 class ScriptedAgent:

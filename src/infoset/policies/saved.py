@@ -9,6 +9,7 @@ from infoset.base import Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
 from infoset.files import BROKEN_ARCHIVE, POLICY, SUFFIXES, archive_names
+from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.sampled_policy import SampledPolicy
@@ -61,7 +62,7 @@ def load_policy(path: str | Path) -> SavedPolicy:
         names = archive_names(file)
     except BROKEN_ARCHIVE as error:
         raise PolicyError(f"{path}: not a policy file: {error}") from None
-    for kind in (FactoredPolicy, SampledPolicy, PublicPolicy):
+    for kind in (CorrelatedPolicy, FactoredPolicy, SampledPolicy, PublicPolicy):
         if kind.mark in names:
             return kind.load(file)
     return TabularPolicy.load(file)

@@ -74,7 +74,7 @@ def choose(compiled: Compiled, options: Options) -> Choice:
 def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice | str], ...]:
     """In which order what is looked at, where a form was asked for only what works on that."""
     by_form = {"tree": (_team, _tree), "factored": (_factored,), "sampled": (_sampling,)}
-    return by_form[form] if form else (_factored, _team, _tree, _public, _sampling)
+    return by_form[form] if form else (_two_teams, _factored, _team, _tree, _public, _sampling)
 
 
 def _factored(compiled: Compiled, options: Options) -> Choice | str:
@@ -106,6 +106,23 @@ def _first(names: tuple[str, ...], options: Options) -> str | None:
 
 def _fits(compiled: Compiled) -> bool:
     return compiled.made_whole or compiled.histories <= compiled.limit
+
+
+def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
+    """Players who play together against others who do, or who are alone."""
+    from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
+
+    teams = teams_of(compiled, options.teams)
+    if teams is None or len(teams) == 1:
+        return (
+            "" if options.teams is None else f"{compiled.name}: all players in one team play a game of a common payoff"
+        )
+    why = " and ".join("+".join(compiled.players[seat] for seat in team) for team in teams) + " play against each other"
+    try:
+        TeamMaxmin().work(compiled, options)
+    except (BudgetError, UnsupportedGameError) as error:
+        return _chosen("progressive-hiding", options, f"{why}; no proof: {error}")
+    return _chosen("team-maxmin", options, f"{why}, and few enough to prove what they can get")
 
 
 def _team(compiled: Compiled, options: Options) -> Choice | str:

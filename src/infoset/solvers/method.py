@@ -36,6 +36,8 @@ class Options:
     """What is kept to: by player and information set the chances of its moves, all of them."""
     form: str | None = None
     """Of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, what is met of them."""
+    teams: str | None = None
+    """Who plays together: seats from 0 or names, ``0+2,1``."""
     seed: int = 0
     """Of every random choice."""
 
@@ -100,6 +102,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "auto": "infoset.solvers.auto:Auto",
         "cfr": "infoset.solvers.tabular.cfr:cfr",
         "cfr+": "infoset.solvers.tabular.cfr:cfr_plus",
+        "correlated": "infoset.solvers.tabular.correlated:CorrelatedMethod",
         "dcfr": "infoset.solvers.tabular.cfr:dcfr",
         "hedge": "infoset.solvers.tabular.cfr:hedge",
         "hs-dcfr": "infoset.solvers.tabular.cfr:hs_dcfr",
@@ -117,6 +120,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "sfrd": "infoset.solvers.tabular.replicator:sfrd",
         "sfrd-continuous": "infoset.solvers.tabular.replicator:sfrd_continuous",
         "team-exact": "infoset.solvers.teams.methods:TeamExact",
+        "team-maxmin": "infoset.solvers.teams.team_maxmin:TeamMaxmin",
     },
 )
 """Every method by name."""

@@ -63,6 +63,11 @@ class Work(ABC):
     breaks = False
     """Whether Ctrl-C breaks off an iteration, because they are long."""
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.total is not None and self.iteration >= self.total
+
     @abstractmethod
     def step(self, iterations: int, until: float = inf) -> None:
         """So many iterations more, fewer where the moment ``until`` (of ``time.monotonic``) ends them."""
@@ -329,7 +334,7 @@ class Limits:
         found = None if self.target is None or last is None else last.exploitability
         if self.target is not None and found is not None and found <= self.target:
             return "target"
-        if work.total is not None and work.iteration >= work.total:
+        if work.over:
             return work.finished_as
         if self.iterations is not None and work.iteration >= self.iterations:
             return "iterations"
@@ -386,7 +391,7 @@ class _Run:
             if self.stop.is_set():
                 return "interrupted"
             goal = self._goal()
-            while self.work.iteration < goal and not self.stop.is_set() and not self._late():
+            while self.work.iteration < goal and not (self.work.over or self.stop.is_set() or self._late()):
                 self._step(min(goal - self.work.iteration, self.chunk))
             self._look()
         return reason

@@ -16,20 +16,25 @@ linear program; what a given one leaves to be gained is worked out from the end 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from math import inf
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from infoset import signs
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, UnknownNameError, UnsupportedGameError
-from infoset.names import check_choice
+from infoset.errors import BudgetError, PolicyError, UnknownNameError, UnsupportedGameError
+from infoset.names import check_choice, full_name
+from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.method import Checked, Options
+from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.linear_program import HIGHS
-from infoset.solvers.work import Background
+from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.normal_form import NormalForm, normal_form, shown
+from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
 KINDS = ("ce", "efce", "efcce", "cce")
@@ -37,6 +42,7 @@ WELFARE = "welfare"
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
 PLAYED, LEFT, NOUGHT = 1e-9, 1e-7, 1e-14
+PURE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,40 @@ class CorrelatedPlan:
         check_choice("kind", kind, KINDS)
         flat = self.chances.ravel()
         return tuple([_gain(list(_deviations(self.form, self.table, kind, p)), flat) for p in range(len(self.values))])
+
+    @property
+    def policy(self) -> CorrelatedPolicy:
+        """What everybody plays once the mediator has drawn."""
+        cells = np.argwhere(self.chances > PLAYED).tolist()
+        sizes = self.chances.shape
+        plans = [self.table.plan([np.eye(1, n, k)[0] for n, k in zip(sizes, cell, strict=True)]) for cell in cells]
+        chances = np.array([self.chances[tuple(cell)] for cell in cells])
+        return CorrelatedPolicy.of(self.form, [(tuple(range(len(self.values))), chances / chances.sum(), plans)])
+
+    @classmethod
+    def drawn(cls, form: SequenceForm, policy: CorrelatedPolicy) -> CorrelatedPlan:
+        """What a policy of one lottery for all players draws.
+
+        Raises ``PolicyError`` for plans that are not pure, ``BudgetError`` where the normal form is too large.
+        """
+        table, (lottery,) = normal_form(form), policy.lotteries
+        number = [{row.tobytes(): k for k, row in enumerate(plans)} for plans in table.plans]
+        chances = np.zeros(table.payoffs.shape[:-1])
+        for k, chance in enumerate(lottery.chances.tolist()):
+            plan = realisation(form, policy.table([k]).behaviour(form))
+            try:
+                cell = [number[p][(plan[form.player_sequences(p)] > PURE).tobytes()] for p in range(form.num_players)]
+            except KeyError:
+                raise PolicyError(f"plan {k + 1} draws moves itself; correlated plans are pure") from None
+            chances[tuple(cell)] += chance
+        return cls(form, table, chances)
+
+    def evaluation(self) -> Evaluation:
+        """What everybody is paid, and gains by leaving before it is told anything; ``reason`` has the other notions."""
+        gains = self.gains("cce")
+        told = ", ".join(f"{kind} {max(self.gains(kind)):.3g}" for kind in KINDS)
+        found = Evaluation.of(self.values, np.array(self.values) + gains)
+        return replace(found, reason=f"a mediator draws; the most that somebody gains by a deviation: {told}")
 
     def __str__(self) -> str:
         lines = [", ".join(f"{name} {value:+.9g}" for name, value in zip(self.form.players, self.values, strict=True))]
@@ -103,8 +143,7 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
     check_choice("kind", kind, KINDS)
     compiled = Compiled.of(game)
     form = compiled.form
-    if objective != WELFARE and objective not in form.players:
-        raise UnknownNameError("objective", objective, [WELFARE, *form.players])
+    _check_objective(objective, form.players)
     table = normal_form(form)
     cells = table.payoffs.shape[:-1]
     paid = table.payoffs.sum(axis=-1) if objective == WELFARE else table.payoffs[..., form.players.index(objective)]
@@ -132,6 +171,12 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
     if (np.array(plan.gains(kind)) > LEFT * ranges).any():
         raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")
     return plan
+
+
+def _check_objective(objective: str, players: tuple[str, ...]) -> None:
+    """Raise ``UnknownNameError`` for what is neither welfare nor a player."""
+    if objective != WELFARE and objective not in players:
+        raise UnknownNameError("objective", objective, [WELFARE, *players])
 
 
 class _Program:
@@ -274,3 +319,66 @@ def _gain(deviations: list[_Deviation], chances: FloatArray) -> float:
             worth[number] = max(float(at_once @ chances) + sum(worth[k] for k in after) for at_once, after in moves)
         gains.append(max(float(worth[0] - deviation.obeying @ chances), 0.0))
     return max(gains, default=0.0)
+
+
+@dataclass(frozen=True)
+class CorrelatedMethod(Checked):
+    """The best plan for a mediator to draw, so that all obey, of a small game: a correlated equilibrium."""
+
+    kind: str = "efce"
+    """``ce``, ``efce``, ``efcce`` or ``cce``: when a player may leave."""
+    objective: str = WELFARE
+    """What is best: ``welfare``, of all together, or a player's name."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+    default: ClassVar[Limits] = Limits()
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, KINDS)
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("correlated", CorrelatedMethod, kind=self.kind, objective=self.objective)
+
+    def work(self, compiled: Compiled, options: Options) -> CorrelatedWork:
+        """The linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
+        _check_objective(self.objective, compiled.players)
+        assert normal_form(compiled.form)  # which may be too large
+        return CorrelatedWork(compiled, self)
+
+
+class CorrelatedWork(Work):
+    """One step, which lasts."""
+
+    total = 1
+
+    def __init__(self, compiled: Compiled, method: CorrelatedMethod) -> None:
+        self.compiled, self.method = compiled, method
+        self.found: CorrelatedPlan | None = None
+        self._finding: Background[CorrelatedPlan] | None = None
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        if not iterations or self.iteration:
+            return
+        how = self.compiled, self.method.kind, self.method.objective
+        self._finding = self._finding or Background(lambda: correlated_equilibrium(*how))
+        if self._finding.wait(until):
+            self.found, self.iteration = self._finding.result, 1
+
+    def policy(self) -> CorrelatedPolicy | None:
+        """What the mediator draws."""
+        return None if self.found is None else self.found.policy
+
+    def evaluation(self) -> Evaluation | None:
+        return None if self.found is None else self.found.evaluation()
+
+    def point(self, seconds: float) -> Point:
+        return Point(self.iteration, seconds, values=None if self.found is None else self.found.values)
+
+    def save(self) -> dict[str, Any]:
+        """There is nothing between the beginning and the end."""
+        return {"iteration": np.array(0)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """It begins again."""

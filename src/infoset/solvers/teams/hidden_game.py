@@ -149,8 +149,11 @@ class HiddenGame:
         """``teams`` learn, each on its map ``relax(tree, team)``; by default all players are one team.
 
         Whoever is in no team plays the policy ``others``.  Raises ``ParameterError`` for a player in two teams or in
-        none without ``others``, and ``UnsupportedGameError`` where members of a team are paid differently.
+        none without ``others``, and ``UnsupportedGameError`` where nobody says who plays together and not all are paid
+        the same.  Members of ``teams`` who are paid differently share alike.
         """
+        if teams is None and (np.ptp(tree.graph.payoffs, axis=1) > EQUAL_PAYOFFS).any():
+            raise UnsupportedGameError(f"{tree.name}: its players are no team, as they are paid differently")
         sides = [tuple(range(len(tree.players)))] if teams is None else [tuple(sorted(team)) for team in teams]
         seated = [player for side in sides for player in side]
         if len(seated) != len(set(seated)):
@@ -201,9 +204,7 @@ def _arrays(
     payoff = np.zeros((len(sides), nodes))
     for number, side in enumerate(sides):
         paid = payoffs[:, list(side)]
-        if (np.abs(paid - paid[:, :1]) > EQUAL_PAYOFFS).any():
-            raise UnsupportedGameError(f"{tree.name}: the members {side} of a team are paid differently")
-        payoff[number, ends] = paid[:, 0]
+        payoff[number, ends] = np.where(np.ptp(paid, axis=1) > EQUAL_PAYOFFS, paid.mean(axis=1), paid[:, 0])
     relaxed, relaxed_first = _lay_out(tree, maps)
     true, true_first = _lay_out(tree, truths)
     relaxed_team = np.repeat(np.arange(len(sides), dtype=np.int32), [found.size for found in maps])

@@ -20,6 +20,7 @@ from infoset.solvers.teams.information_relaxation import Relaxations, check_pena
 from infoset.solvers.teams.optimum import METHODS as PROOFS
 from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, team_optimum
 from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
+from infoset.solvers.teams.team_maxmin import read_teams
 from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.information import RELAXATIONS
 
@@ -107,11 +108,12 @@ class AnnealingMethod(Checked):
         )  # fmt: skip
 
 
-def hidden_game(compiled: Compiled, relax: str) -> HiddenGame:
-    """The teams of a game: those that it names, all players where they are paid the same, else each by itself."""
+def hidden_game(compiled: Compiled, relax: str, named: str | None = None) -> HiddenGame:
+    """With the teams that are ``named``, or that the game names; all players where they are paid the same, else each by
+    itself."""
     if relax not in RELAXATIONS:
         raise UnknownNameError("relaxation", relax, RELAXATIONS)
-    teams: Sequence[tuple[int, ...]] | None = compiled.teams
+    teams: Sequence[tuple[int, ...]] | None = compiled.teams if named is None else read_teams(named, compiled.players)
     if teams is None and not compiled.common_payoff:
         teams = [(player,) for player in range(len(compiled.players))]
     return HiddenGame.of(compiled.tree, RELAXATIONS[relax], teams)
@@ -137,7 +139,7 @@ class ProgressiveHiding(Checked):
     learner: Value = "ftrl"
     """At every information set: ftrl, hedge, rm or rm+, with parameters: ``rm(spread=20)``."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs"})
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs", "teams"})
     default: ClassVar[Limits] = Limits()
 
     def __post_init__(self) -> None:
@@ -170,7 +172,7 @@ class ProgressiveHiding(Checked):
         """Runs of 200 iterations, one of them, by default."""
         iterations, runs = options.iterations, options.runs
         return HidingWork(
-            hidden_game(compiled, self.relax), self._penalties(), self._learner(),
+            hidden_game(compiled, self.relax, options.teams), self._penalties(), self._learner(),
             200 if iterations is None else iterations, 1 if runs is None else runs, options.seed,
         )  # fmt: skip
 

@@ -1,0 +1,268 @@
+"""Plans that several players agree on: before a game one of them is drawn, and everybody is told its own part.
+
+Teams that agree beforehand play so (a team-maxmin equilibrium with a correlation device), and so do players who obey a
+mediator (a correlated equilibrium).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+
+from infoset.base import Action, FloatArray, InformationState, LongArray
+from infoset.compiled import Compiled
+from infoset.errors import PolicyError, shorten
+from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.names import move_words, policy_key
+from infoset.policies.table_file import SUM_TOLERANCE
+from infoset.policies.tabular import TabularPolicy
+from infoset.tree.plans import behaviour
+from infoset.tree.sequence_form import SequenceForm
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Lottery:
+    """One of K plans is drawn, for all its members at once; lotteries are drawn apart from each other.
+
+    ``plans`` (K, R): chances of the moves at all information sets of the members, one member after the other, its sets
+    in the order of the policy's keys.
+    """
+
+    members: tuple[int, ...]
+    chances: FloatArray
+    plans: FloatArray = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class CorrelatedPolicy:
+    """What players do who draw plans together: every player is a member of one lottery.
+
+    ``keys`` and ``moves``: of each player the information sets, and the moves at each.  Raises ``PolicyError`` for
+    chances that do not sum to 1, and lotteries that leave a player out or have one twice.
+
+    >>> solution = infoset.solve("kuhn_poker(players=3)", teams="P1+P2,P3")
+    >>> [lottery.members for lottery in solution.policy.lotteries]
+    [(0, 1), (2,)]
+    """
+
+    game: str
+    players: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...] = field(repr=False)
+    moves: tuple[tuple[tuple[str, ...], ...], ...] = field(repr=False)
+    lotteries: tuple[Lottery, ...]
+    map_name: str = ""
+    made_by: Mapping[str, Any] = field(default_factory=dict)
+
+    mark: ClassVar[str] = "members"
+    """An array by which its files are known."""
+
+    def __post_init__(self) -> None:
+        seated = sorted(member for lottery in self.lotteries for member in lottery.members)
+        if seated != list(range(len(self.players))):
+            raise PolicyError(f"lotteries of the players {seated}: each of {len(self.players)} has to be in one")
+        for lottery in self.lotteries:
+            rows = [row for player in lottery.members for row in self.moves[player]]
+            shape = len(lottery.chances), sum(map(len, rows))
+            if lottery.plans.shape != shape or not shape[0]:
+                raise PolicyError(f"plans of the shape {lottery.plans.shape}, where {shape} is needed")
+            _check_chances(lottery, [len(row) for row in rows])
+
+    @classmethod
+    def of(
+        cls, form: SequenceForm, lotteries: Sequence[tuple[tuple[int, ...], FloatArray, Sequence[FloatArray]]],
+        made_by: Mapping[str, Any] | None = None,
+    ) -> CorrelatedPolicy:  # fmt: skip
+        """From the members, the chances (K,) and the realisation weights (S,) of K plans of each lottery."""
+        drawn = []
+        for members, chances, plans in lotteries:
+            own = np.concatenate([_moves_of(form, player) for player in members])
+            drawn.append(
+                Lottery(members, np.asarray(chances), np.array([behaviour(form, plan)[own] for plan in plans]))
+            )
+        sets = [list(form.player_infosets(player)) for player in range(form.num_players)]
+        keys = tuple([tuple([form.keys[k] for k in own]) for own in sets])
+        moves = tuple([tuple([form.actions[k] for k in own]) for own in sets])
+        return cls(form.name, form.players, keys, moves, tuple(drawn), form.map_name, made_by or {})
+
+    @cached_property
+    def begins(self) -> tuple[dict[str, tuple[Lottery, int, tuple[str, ...]]], ...]:
+        """Of each player, by key: its lottery, where its row begins in a plan, and the moves there."""
+        found: tuple[dict[str, tuple[Lottery, int, tuple[str, ...]]], ...] = tuple({} for _ in self.players)
+        for lottery in self.lotteries:
+            begin = 0
+            for player in lottery.members:
+                for key, moves in zip(self.keys[player], self.moves[player], strict=True):
+                    found[player][key] = lottery, begin, moves
+                    begin += len(moves)
+        return found
+
+    @property
+    def num_infosets(self) -> int:
+        """With a choice, of all players together."""
+        return sum(map(len, self.keys))
+
+    @property
+    def num_plans(self) -> int:
+        """Of all lotteries together."""
+        return sum(len(lottery.chances) for lottery in self.lotteries)
+
+    @property
+    def about(self) -> str:
+        """Who draws one of how many plans."""
+        return "; ".join(
+            f"{'+'.join(self.players[player] for player in lottery.members)} draw one of {len(lottery.chances):,} plans"
+            for lottery in self.lotteries
+            if len(lottery.members) > 1
+        )
+
+    def table(self, drawn: Sequence[int]) -> TabularPolicy:
+        """What everybody does once this plan of each lottery is drawn."""
+        number = {id(lottery): k for lottery, k in zip(self.lotteries, drawn, strict=True)}
+        tables = tuple(
+            {
+                key: dict(
+                    zip(moves, lottery.plans[number[id(lottery)], begin : begin + len(moves)].tolist(), strict=True)
+                )
+                for key, (lottery, begin, moves) in found.items()
+            }
+            for found in self.begins
+        )
+        return TabularPolicy(self.game, self.players, tables, self.map_name, self.made_by)
+
+    def on(self, compiled: Compiled) -> CorrelatedPlay:
+        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        self.table([0] * len(self.lotteries)).on(compiled)
+        return CorrelatedPlay(self)
+
+    def save(self, path: str | Path) -> Path:
+        """As ``.npz``; the file appears whole or not at all."""
+        if Path(path).suffix != ".npz":
+            raise PolicyError(f"cannot save plans that are drawn for several as {Path(path).name!r}; allowed: .npz")
+        header = _Header(
+            SCHEMA, self.game, list(self.players), self.map_name, list(map(list, self.keys)),
+            [[list(row) for row in rows] for rows in self.moves], dict(self.made_by),
+        )  # fmt: skip
+        members = [(number, player) for number, lottery in enumerate(self.lotteries) for player in lottery.members]
+        arrays: dict[str, Any] = {
+            "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), "members": np.array(members)
+        }  # fmt: skip
+        for number, lottery in enumerate(self.lotteries):
+            arrays |= {f"chances{number}": lottery.chances, f"plans{number}": lottery.plans}
+        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
+
+    @classmethod
+    def load(cls, path: str | Path) -> CorrelatedPolicy:
+        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        try:
+            arrays = read_arrays(Path(path))
+            header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+            if header.schema != SCHEMA:
+                raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+            members = arrays["members"].reshape(-1, 2).tolist()
+            lotteries = tuple(
+                Lottery(
+                    tuple(player for mine, player in members if mine == number),
+                    np.asarray(arrays[f"chances{number}"], dtype=np.float64).ravel(),
+                    np.atleast_2d(np.asarray(arrays[f"plans{number}"], dtype=np.float64)),
+                )
+                for number in range(1 + max(number for number, _ in members))
+            )
+            if not len(header.keys) == len(header.moves) == len(header.players) or any(
+                len(keys) != len(rows) for keys, rows in zip(header.keys, header.moves, strict=True)
+            ):
+                raise ValueError("its keys and moves do not fit together")
+            return cls(
+                header.game, tuple(header.players), tuple(map(tuple, header.keys)),
+                tuple(tuple(map(tuple, rows)) for rows in header.moves), lotteries, header.map, header.made_by,
+            )  # fmt: skip
+        except PolicyError as error:
+            raise PolicyError(f"{path}: {error}") from None
+        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
+            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+
+
+class _Header(msgspec.Struct):
+    schema: int
+    game: str
+    players: list[str]
+    map: str
+    keys: list[list[str]]
+    moves: list[list[list[str]]]
+    made_by: dict[str, Any]
+
+
+class CorrelatedPlay:
+    """What such a policy plays: a table, once the plans are drawn; without that, each player's own chances."""
+
+    def __init__(self, policy: CorrelatedPolicy) -> None:
+        self.policy = policy
+        self.tables: dict[tuple[int, ...], TabularPolicy] = {}
+
+    def draw(self, rng: np.random.Generator) -> TabularPolicy:
+        """A plan of each lottery, by the lotteries' chances.
+
+        A lottery takes the random number of its first member: so teams that meet with plans of two files, drawn by
+        equal streams, do not draw alike.
+        """
+        points = rng.random(len(self.policy.players))
+        drawn = tuple([_place(lottery.chances, points[lottery.members[0]]) for lottery in self.policy.lotteries])
+        if drawn not in self.tables:
+            self.tables[drawn] = self.policy.table(drawn)
+        return self.tables[drawn]
+
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float] | None:
+        """The player's chances as others see them, who do not know the plan: that of each by what was done so far."""
+        found = self._chances(player, known, legal)
+        if found is None:
+            return None
+        weight = np.ones(len(found))
+        for k, (move, _) in enumerate(known):
+            if move is not None:
+                before = self._chances(player, known[:k], (move,))
+                weight = weight if before is None else weight * before[:, 0]
+        lottery = next(one for one in self.policy.lotteries if player in one.members)
+        weight = weight * lottery.chances
+        total = weight.sum()
+        row = weight @ found / total if total > 0 else lottery.chances @ found
+        return [float(chance) for chance in row]
+
+    def _chances(self, player: int, known: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
+        """(K, moves) of each plan, at the information set of what the player knows; ``None`` where there is none."""
+        place = self.policy.begins[player].get(policy_key(known, self.policy.map_name))
+        if place is None:
+            return None
+        lottery, begin, words = place
+        wanted = move_words(moves)
+        if not set(wanted) <= set(words):
+            return None
+        return np.asarray(lottery.plans[:, [begin + words.index(word) for word in wanted]])
+
+
+def _check_chances(lottery: Lottery, sizes: list[int]) -> None:
+    """Raise ``PolicyError`` for what are no chances, of plans or of the moves of rows of these sizes."""
+    begins = np.cumsum([0, *sizes])[:-1]
+    totals = np.add.reduceat(lottery.plans, begins, axis=1) if sizes else np.ones((1, 1))
+    for found in (totals, lottery.chances.sum(keepdims=True)):
+        if not (np.abs(found - 1) <= SUM_TOLERANCE).all():
+            raise PolicyError("chances of moves or of plans that do not sum to 1")
+    if min(lottery.plans.min(initial=0), lottery.chances.min()) < 0:
+        raise PolicyError("negative chances of moves or of plans")
+
+
+def _place(chances: FloatArray, point: float) -> int:
+    """Which of several a number from 0 to 1 draws."""
+    return min(int(np.searchsorted(np.cumsum(chances), point, side="right")), len(chances) - 1)
+
+
+def _moves_of(form: SequenceForm, player: int) -> LongArray:
+    """The sequences of a player's moves, its empty one left out."""
+    own = form.player_sequences(player)
+    return np.arange(own.start + 1, own.stop)

@@ -1,0 +1,379 @@
+"""Two teams that are paid each other's losses, and agree beforehand on what they draw: team-maxmin equilibria.
+
+A *team-maxmin equilibrium with a correlation device* (Celli & Gatti 2018) is an equilibrium of the zero-sum game
+between the teams' lotteries over pure plans of all members; a player alone is a team of one, and needs no more than its
+sequence form.  It is found by a double oracle (McMahan, Gordon & Blum 2003): the linear program over the plans so far;
+then plans that are better answers to it, found by improving one member at a time, and where that finds none by the
+mixed-integer program of ``coordination``, which also proves that none is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, nan
+from typing import Any, ClassVar
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.compiled import Compiled
+from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.method import Checked, Options
+from infoset.solvers.metrics import Evaluation
+from infoset.solvers.tabular.linear_program import HIGHS, constraints, on_the_polytope
+from infoset.solvers.teams.coordination import Answer, Team
+from infoset.solvers.work import Background, Limits, Point, Work
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
+
+TRIES = 10  # plans that are improved one member at a time, at each iteration
+CLOSE = 1e-10  # of the payoffs' range: no plan is better by more
+USED = 1e-12  # a plan that is drawn less often is left out
+
+
+class _Side:
+    """A team in the linear program: variables (d,) with ``equal`` of them summing as they must, and what they come to.
+
+    For a player alone they are realisation weights, else the chances of the plans found so far.
+    """
+
+    team: Team
+    plans: list[FloatArray]
+
+    @property
+    def equal(self) -> Any:
+        """(m, d) sparse; the first row sums to 1, all others to 0."""
+        raise NotImplementedError
+
+    @property
+    def reach(self) -> Any:
+        """(T, d) sparse: how likely each variable leads to each end."""
+        raise NotImplementedError
+
+    def lottery(self, x: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """Chances and plans."""
+        raise NotImplementedError
+
+    def add(self, plan: FloatArray) -> bool:
+        """One more plan; whether it is new."""
+        return False
+
+    def played(self, x: FloatArray) -> FloatArray:
+        """(T,) how likely each end is, as far as it is this side's doing."""
+        chances, plans = self.lottery(x)
+        return np.asarray(sum(c * self.team.played(plan) for c, plan in zip(chances, plans, strict=True)))
+
+
+class _Alone(_Side):
+    """A player alone."""
+
+    def __init__(self, team: Team) -> None:
+        self.team, self.plans = team, []
+        self.player = team.members[0]
+
+    @cached_property
+    def equal(self) -> Any:
+        return constraints(self.team.form, self.player)
+
+    @cached_property
+    def reach(self) -> Any:
+        from scipy.sparse import csc_array
+
+        own, count = self.team.form.player_sequences(self.player), len(self.team.ends)
+        entries = np.ones(count), (np.arange(count), self.team.ends[:, self.player] - own.start)
+        return csc_array(entries, shape=(count, own.stop - own.start))
+
+    def lottery(self, x: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        plan = np.zeros(self.team.form.num_sequences)
+        plan[self.team.form.player_sequences(self.player)] = on_the_polytope(self.team.form, self.player, x)
+        return np.ones(1), [plan]
+
+
+class _Together(_Side):
+    """Several players: a column for each plan."""
+
+    def __init__(self, team: Team) -> None:
+        self.team, self.plans = team, []
+        self.columns: list[Any] = []
+        self.known: set[bytes] = set()
+
+    @property
+    def equal(self) -> Any:
+        from scipy.sparse import csr_array
+
+        return csr_array(np.ones((1, len(self.plans))))
+
+    @property
+    def reach(self) -> Any:
+        from scipy.sparse import hstack
+
+        return hstack(self.columns, format="csc")
+
+    def lottery(self, x: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        used = np.flatnonzero(x > USED)
+        return x[used] / x[used].sum(), [self.plans[k] for k in used.tolist()]
+
+    def add(self, plan: FloatArray) -> bool:
+        from scipy.sparse import csc_array
+
+        if (key := plan.astype(bool).tobytes()) in self.known:
+            return False
+        self.known.add(key)
+        self.plans.append(plan)
+        self.columns.append(csc_array(self.team.played(plan)[:, None]))
+        return True
+
+
+class DoubleOracle(Work):
+    """An iteration is a linear program over the plans so far, and better answers to what it finds."""
+
+    def __init__(self, form: SequenceForm, teams: Sequence[Sequence[int]], seed: int) -> None:
+        check_teams(form, teams)
+        self.form, self.seed = form, seed
+        self.ends, self.payoffs = form.terminals()
+        first = Team.of(form, teams[0])
+        second = replace(first, members=tuple(teams[1]), paid=-first.paid)
+        self.sides = tuple([_Alone(team) if len(team.members) == 1 else _Together(team) for team in (first, second)])
+        for number, side in enumerate(self.sides):
+            if side.add(side.team.any_plan(np.random.default_rng([seed, number]))):
+                assert side.team.program  # which may be too large
+        self.iteration, self.solved, self.done = 0, False, False
+        self.bounds = [-inf, inf]  # of what the first team gets at an equilibrium
+        self.weights = [np.eye(1, side.equal.shape[1])[0] for side in self.sides]
+        self._proof: Background[list[Answer]] | None = None
+        self.gains: tuple[float, ...] | None = None
+
+    @property
+    def total(self) -> int | None:  # type: ignore[override]
+        """Once nothing is left to gain."""
+        return self.iteration if self.done else None
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        for _ in range(iterations):
+            if self.over or not self._iterate(until):
+                return
+
+    def _iterate(self, until: float) -> bool:
+        """Whether it came to the end of an iteration."""
+        if not self.solved:
+            self.weights, self.solved, self.gains = self._program(), True, None
+        played = self._played()
+        value = float(self.sides[0].team.paid @ (played[0] * played[1]))
+        if self._proof is None and self._improve(value, played):
+            self.iteration, self.solved = self.iteration + 1, False
+            return True
+        if self._proof is None:
+            self._proof = Background(lambda: [s.team.best(o) for s, o in zip(self.sides, played[::-1], strict=True)])
+        if not self._proof.wait(until):
+            return False
+        answers, self._proof = self._proof.result, None
+        self.gains = (answers[0].bound - value, answers[1].bound + value)
+        self.bounds = [max(self.bounds[0], -answers[1].bound), min(self.bounds[1], answers[0].bound)]
+        fresh = [side.add(answer.plan) for side, answer in zip(self.sides, answers, strict=True)]
+        self.done = sum(self.gains) <= self._least or not any(fresh)
+        self.iteration, self.solved = self.iteration + 1, self.done
+        return True
+
+    def _played(self) -> list[FloatArray]:
+        """(T,) how likely each side makes each end."""
+        return [side.played(x) for side, x in zip(self.sides, self.weights, strict=True)]
+
+    @property
+    def _least(self) -> float:
+        """What is no gain."""
+        return CLOSE * max(self.form.largest_payoff - self.form.smallest_payoff, 1e-12)
+
+    def _improve(self, value: float, played: list[FloatArray]) -> bool:
+        """Add plans that no member improves alone, and that gain against the other side; whether there are any."""
+        rng, found = np.random.default_rng([self.seed, 2, self.iteration]), False
+        for number, side in enumerate(self.sides):
+            if not side.plans:
+                continue
+            others, mine = played[1 - number], (1 - 2 * number) * value
+            likely = side.plans[int(np.argmax(self.weights[number]))]
+            starts = [likely, *[side.team.any_plan(rng) for _ in range(TRIES - 1)]]
+            answers = [side.team.improved(others, start) for start in starts]
+            added = [side.add(answer.plan) for answer in answers if answer.value > mine + self._least]
+            found |= any(added)
+        return found
+
+    def _program(self) -> list[FloatArray]:
+        """Both sides' best variables: x maximises p under F'p <= M'x, and y are the prices of these rows."""
+        from scipy.optimize import linprog
+        from scipy.sparse import block_array, csr_array
+
+        first, second = self.sides
+        payoff = first.reach.T @ (first.team.paid[:, None] * second.reach)
+        payoff = csr_array(payoff / (abs(payoff).max() or 1.0))
+        own, other = first.equal, second.equal
+        objective = np.zeros(own.shape[1] + other.shape[0])
+        objective[own.shape[1]] = -1.0
+        result = linprog(
+            objective, A_ub=block_array([[-payoff.T, other.T]], format="csr"), b_ub=np.zeros(other.shape[1]),
+            A_eq=block_array([[own, csr_array((own.shape[0], other.shape[0]))]], format="csr"),
+            b_eq=np.eye(1, own.shape[0])[0],
+            bounds=[(0, None)] * own.shape[1] + [(None, None)] * other.shape[0], method="highs", options=HIGHS,
+        )  # fmt: skip
+        if not result.success:
+            raise UnsupportedGameError(f"{self.form.name}: HiGHS did not solve the linear program: {result.message}")
+        return [np.maximum(result.x[: own.shape[1]], 0.0), np.maximum(-result.ineqlin.marginals, 0.0)]
+
+    def policy(self) -> CorrelatedPolicy:
+        """The lotteries of both teams."""
+        drawn = [(s.team.members, *s.lottery(x)) for s, x in zip(self.sides, self.weights, strict=True)]
+        return CorrelatedPolicy.of(self.form, drawn, {"method": "team-maxmin", "iterations": self.iteration})
+
+    def evaluation(self) -> Evaluation | None:
+        """What the last proof says of the lotteries, if it was of these."""
+        if self.gains is None or not self.done:
+            return None
+        played = self._played()
+        return _figures([side.team for side in self.sides], self.payoffs.T @ (played[0] * played[1]), self.gains)
+
+    def point(self, seconds: float) -> Point:
+        if self.bounds[1] == inf:
+            return Point(self.iteration, seconds)
+        gap = max(self.bounds[1] - self.bounds[0], 0.0)
+        return Point(self.iteration, seconds, nash_conv=gap, exploitability=gap / 2, epsilon=gap)
+
+    def notes(self) -> dict[str, Any]:
+        """Who plays together, between what the first team's payoff at an equilibrium lies, how many plans are drawn."""
+        low, high = self.bounds
+        known = {"at_least": min(low, high), "at_most": high} if high < inf else {}
+        plans = {s.team.name: len(s.lottery(x)[0]) for s, x in zip(self.sides, self.weights, strict=True) if s.plans}
+        return {"teams": [side.team.name for side in self.sides], "plans": plans, **known}
+
+    @property
+    def about(self) -> str:
+        count = sum(len(side.plans) for side in self.sides)
+        return f"{count:,} plans" + (", looking for the best answer" if self._proof is not None else "")
+
+    def save(self) -> dict[str, Any]:
+        plans = {f"plans{k}": np.array(s.plans, dtype=np.uint8) for k, s in enumerate(self.sides) if s.plans}
+        weights = {f"weights{k}": x for k, x in enumerate(self.weights)}
+        flags = np.array([self.solved, self.done])
+        return {
+            "iteration": np.array(self.iteration), "bounds": np.array(self.bounds), "flags": flags,
+            "gains": np.array(self.gains or ()), **weights, **plans,
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        try:
+            for number, side in enumerate(self.sides):
+                for plan in saved[f"plans{number}"] if side.plans else ():
+                    if plan.shape != (self.form.num_sequences,):
+                        raise ValueError(f"a plan of the shape {plan.shape}")
+                    side.add(plan.astype(np.float64))
+            weights = [np.asarray(saved[f"weights{k}"], dtype=np.float64) for k in range(2)]
+            self.solved, self.done = map(bool, saved["flags"])
+            self.iteration, self.bounds = int(saved["iteration"]), list(map(float, saved["bounds"]))
+            self.gains = tuple(map(float, saved["gains"])) or None
+        except (KeyError, ValueError, TypeError) as error:
+            raise CheckpointError(f"the checkpoint does not fit: {error}") from None
+        for x, side in zip(weights, self.sides, strict=True):
+            if len(x) > side.equal.shape[1]:
+                raise CheckpointError("the checkpoint does not fit: it has weights of plans that it does not have")
+        self.weights = weights
+
+
+def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluation:
+    """What teams get that draw plans, and what each gains by the best plan of all its members.
+
+    Raises ``UnsupportedGameError`` for more than two lotteries, or payoffs that are not each other's losses.
+    """
+    teams = [lottery.members for lottery in policy.lotteries]
+    check_teams(form, teams)
+    ends, payoffs = form.terminals()
+    sides = [Team(form, members, ends, payoffs[:, list(members)].sum(axis=1)) for members in teams]
+    played = [np.zeros(len(ends)), np.zeros(len(ends))]
+    for number, lottery in enumerate(policy.lotteries):
+        for k, chance in enumerate(lottery.chances.tolist()):
+            drawn = [k if place == number else 0 for place in range(2)]
+            plan = realisation(form, policy.table(drawn).behaviour(form))
+            played[number] += chance * sides[number].played(plan)
+    values = payoffs.T @ (played[0] * played[1])
+    gains = []
+    for side, others in zip(sides, played[::-1], strict=True):
+        gains.append(side.best(others).bound - float(values[list(side.members)].sum()))
+    return _figures(sides, values, gains)
+
+
+def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) -> Evaluation:
+    """Of two teams; a member of several has no best response of its own."""
+    left = [max(float(gain), 0.0) for gain in gains]
+    best, told = [nan] * len(values), []
+    for team, gain in zip(teams, left, strict=True):
+        if len(team.members) == 1:
+            best[team.members[0]] = float(values[team.members[0]]) + gain
+        else:
+            told.append(f"{team.name} gain at most {gain:.3e} by the best plan that they could agree on")
+    found = Evaluation(sum(left), sum(left) / 2, max(left), tuple(map(float, values)), tuple(best))
+    return replace(found, reason="; ".join(told))
+
+
+def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]]) -> None:
+    """Raise ``UnsupportedGameError`` unless there are two, one of which gets what the other loses."""
+    if len(teams) != 2:
+        raise UnsupportedGameError(
+            f"{form.name}: {len(teams)} teams; team-maxmin is for two, such as teams={_two(form.players)}"
+        )
+    if form.constant_sum is None:
+        raise UnsupportedGameError(
+            f"{form.name}: its payoffs do not always add up to the same, so that no team gets what the other loses"
+        )
+
+
+def _two(players: Sequence[str]) -> str:
+    return f"{'+'.join(players[:-1])},{players[-1]}"
+
+
+def teams_of(compiled: Compiled, named: str | None) -> tuple[tuple[int, ...], ...] | None:
+    """Those that are named, or that the game names, if any."""
+    return compiled.teams if named is None else read_teams(named, compiled.players)
+
+
+def read_teams(text: str, players: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Teams as ``0+2,1`` or ``P1+P3,P2``: seats from 0, or names; whoever is in none plays alone.
+
+    Raises ``UnknownNameError``, and ``ParameterError`` for a player in two teams.
+
+    >>> from infoset.solvers.teams.team_maxmin import read_teams
+    >>> read_teams("P1+P3", ("P1", "P2", "P3"))
+    ((0, 2), (1,))
+    """
+    names = {**{str(seat): seat for seat in range(len(players))}, **{name: seat for seat, name in enumerate(players)}}
+    teams, seated = list[tuple[int, ...]](), set[int]()
+    for group in text.split(","):
+        members = []
+        for word in group.split("+"):
+            if (seat := names.get(word.strip())) is None:
+                raise UnknownNameError("player of teams", word.strip(), list(names))
+            if seat in seated:
+                raise ParameterError(f"teams={text}: {players[seat]} stands in it twice")
+            seated.add(seat)
+            members.append(seat)
+        teams.append(tuple(sorted(members)))
+    return (*teams, *[(seat,) for seat in range(len(players)) if seat not in seated])
+
+
+@dataclass(frozen=True)
+class TeamMaxmin(Checked):
+    """Two teams that draw plans on which they agree beforehand; a player alone is one too (Celli & Gatti 2018)."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "target", "teams"})
+    default: ClassVar[Limits] = Limits()
+
+    name: ClassVar[str] = "team-maxmin"
+
+    def work(self, compiled: Compiled, options: Options) -> DoubleOracle:
+        """On the sequence form.  Raises ``ParameterError`` where nobody says who plays together."""
+        teams = teams_of(compiled, options.teams)
+        if teams is None:
+            example = _two(compiled.players)
+            raise ParameterError(
+                f"{compiled.name} does not say who plays together; name the teams, as in --teams {example}"
+            )
+        return DoubleOracle(compiled.form, teams, options.seed)
