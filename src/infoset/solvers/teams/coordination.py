@@ -198,7 +198,7 @@ class _Program:
     @cached_property
     def whole(self) -> BoolArray:
         """(variables,) which are 0 or 1: own sequences of all members but the one who has most."""
-        free = max(range(len(self.alone)), key=lambda k: len(self.alone[k]))
+        free = max(range(len(self.alone)), key=lambda k: (len(self.alone[k]), k))
         found = np.zeros(len(self.number), dtype=bool)
         for k, places in enumerate(self.alone):
             found[places] = k != free

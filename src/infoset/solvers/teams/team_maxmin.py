@@ -29,7 +29,7 @@ from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
-TRIES = 10  # plans that are improved one member at a time, at each iteration
+TRIES = (10, 40, 160)  # plans that are improved one member at a time; more of them before a proof, which takes longer
 CLOSE = 1e-10  # of the payoffs' range: no plan is better by more
 USED = 1e-12  # a plan that is drawn less often is left out
 
@@ -188,13 +188,18 @@ class DoubleOracle(Work):
 
     def _improve(self, value: float, played: list[FloatArray]) -> bool:
         """Add plans that no member improves alone, and that gain against the other side; whether there are any."""
-        rng, found = np.random.default_rng([self.seed, 2, self.iteration]), False
+        rng = np.random.default_rng([self.seed, 2, self.iteration])
+        return any(self._tried(tries, value, played, rng) for tries in TRIES)
+
+    def _tried(self, tries: int, value: float, played: list[FloatArray], rng: np.random.Generator) -> bool:
+        """The same, from the likeliest plan and so many that are drawn."""
+        found = False
         for number, side in enumerate(self.sides):
             if not side.plans:
                 continue
             others, mine = played[1 - number], (1 - 2 * number) * value
             likely = side.plans[int(np.argmax(self.weights[number]))]
-            starts = [likely, *[side.team.any_plan(rng) for _ in range(TRIES - 1)]]
+            starts = [likely, *[side.team.any_plan(rng) for _ in range(tries - 1)]]
             answers = [side.team.improved(others, start) for start in starts]
             added = [side.add(answer.plan) for answer in answers if answer.value > mine + self._least]
             found |= any(added)
