@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from infoset.base import Agent, FloatArray
+from infoset.clock import ENDLESS
 from infoset.learn.learner import one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
@@ -26,19 +27,24 @@ class GuidedAgent(GraphAgent):
 
     def __init__(self, budget: Budget, net: StateNet, encoding: Propositions) -> None:
         super().__init__(budget)
-        self.net, self.encoding = net, encoding
+        self.net, self.encoding, self.awake = net, encoding, False
 
+    @one_thread()
     def prepare(self) -> None:
         self.encoding.follow(self.graph)
         by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
         leaves = NetLeaves(self.net, self.encoding, seed)
         self.kept = TreeSearch(self.graph, leaves, by, self.player, EXPLORATION, seed, guided=True)
+        if not self.awake:
+            self.awake = True
+            with self.graph.held(ENDLESS):
+                leaves.wake()
 
     @one_thread()
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         self.kept.guide(roots, np.full(roots.size, self.player), until)
         self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, size)
+        return most_visited(self.kept, roots, self.offered)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from infoset.learn.propositions import Propositions
 from infoset.tree.growing import NO_MENU
 
 PLAYS = 4
+AWAKE = 1, 8, 256  # positions of first questions
 
 
 @kernel
@@ -43,6 +44,11 @@ class NetLeaves:
     def __init__(self, net: StateNet, encoding: Propositions, seed: int) -> None:
         self.net, self.encoding, self.seed = net, encoding, seed
         self.at = next(net.parameters()).device
+
+    def wake(self) -> None:
+        """Ask once, a few positions and many: PyTorch takes its time over the first of each."""
+        for count in AWAKE:
+            self.says(np.zeros(count, dtype=np.int64))
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
         worth, prior = self.says(positions)

@@ -20,11 +20,16 @@ class Beliefs:
     >>> beliefs.lose()
     >>> str(beliefs)
     'beliefs at 1 move: 4 histories in the mean, effective 4, at least 4; all there are at 1; lost at 1'
+    >>> beliefs.note(Range(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=False, near=True)
+    >>> str(beliefs).partition("all ")[2]
+    'there are at 1; none but for the last thing seen at 1; lost at 1'
     """
 
     moves: int = 0
     whole: int = 0
     """Moves at which no history was left out."""
+    near: int = 0
+    """Moves at which the histories explained all but the last thing that it saw."""
     lost: int = 0
     """Moves at which nothing explained what it saw."""
     histories: int = 0
@@ -34,11 +39,12 @@ class Beliefs:
     fewest: float = inf
     """Of these, at the move with the fewest."""
 
-    def note(self, found: Range, whole: bool) -> None:
+    def note(self, found: Range, whole: bool, near: bool = False) -> None:
         """What it believes at a move."""
         effective = found.effective
         self.moves += 1
         self.whole += whole
+        self.near += near
         self.histories += found.size
         self.effective += effective
         self.fewest = min(self.fewest, effective)
@@ -51,10 +57,11 @@ class Beliefs:
         if not self.moves:
             return f"beliefs lost at {self.lost:,}" if self.lost else ""
         plural = "" if self.moves == 1 else "s"
+        none = f"none but for the last thing seen at {self.near:,}; " if self.near else ""
         return (
             f"beliefs at {self.moves:,} move{plural}: {self.histories / self.moves:,.0f} histories in the mean, "
             f"effective {self.effective / self.moves:,.3g}, at least {self.fewest:,.3g}; "
-            f"all there are at {self.whole:,}; lost at {self.lost:,}"
+            f"all there are at {self.whole:,}; {none}lost at {self.lost:,}"
         )
 
 

@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, Observation, Token, own_token
+from infoset.base import Action, BoolArray, FloatArray, Game, Observation, Token, own_token
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import Beliefs, account
-from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.ranges import EDGES, Range, Ranges, drawn
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_TOKEN, free_memory
-from infoset.tree.growing import GrowingGraph, growing_graph
+from infoset.tree.growing import NO_MENU, GrowingGraph, growing_graph
 from infoset.warm_up import ready
 
 SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock that a busy core may cost; at most so much
@@ -34,7 +34,7 @@ MOST_WORLDS = 4_000  # histories that are kept of what may have happened
 LEAST_WORLDS = 16
 FEWER = 4  # of which that part is left where they take too much time or memory
 HURRIES = 2  # times that the range is tried again with fewer histories
-EASY = 16  # a range that is found in that part of the clock may be larger
+FEW_EDGES = 200  # of which the time tells nothing
 TRIES = 3  # at a move, each on a graph that is begun anew
 ROUNDS = 1_000_000_000
 MULTI, SINGLE = OBSERVERS = ("multi", "single")
@@ -99,6 +99,7 @@ class GraphAgent:
         self.budget = budget
         self.faults: list[str] = []
         self.beliefs, self.unknown = Beliefs(), 0
+        self.an_edge, self.hurried = 0.0, False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
@@ -177,40 +178,67 @@ class GraphAgent:
         roots = self.roots(legal, until)
         if roots is None:
             return None
-        chances = self.search(roots, len(legal), until)
+        menu = self.graph.menu(int(roots.position[0]), self.player)
+        self.offered = np.array([move in legal for move in menu])
+        chances = self.search(roots, len(menu), until)
         if not chances.any():
             if self.full:
                 raise BudgetError(self.full)
             raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
-        return chances.tolist()  # type: ignore[no-any-return]
+        return by_name(menu, chances, legal)
 
     def roots(self, legal: tuple[Action, ...], until: float) -> Range | None:
         """The histories in which it has to move now; ``None`` where none explains what it saw, or offers these moves.
 
-        Half of the clock is for that, then half of what is left, with fewer histories each time; where it is done in no
-        time, there may be more at the next move.  Raises ``ClockError`` where that is not enough, ``BudgetError``.
+        As many as half of the time that half of the clock leaves seems to allow; where that is not enough fewer in half
+        of what is left, of which none need explain the last thing seen, and so at once at the next move.  Raises
+        ``ClockError`` where that is not enough either, and ``BudgetError``.
         """
-        for last in range(HURRIES, -1, -1):
-            began = time.monotonic()
+        self._reckon(until)
+        self.ranges.relaxed, self.hurried = self.hurried, False
+        for attempt in range(1 + HURRIES):
+            began, looked = time.monotonic(), self.ranges.looked
             try:
                 with self.graph.held(Clock((began + until) / 2)):
-                    found = self._asked()
-                    offered = (
-                        () if found is None or not found.size else self.graph.menu(int(found.position[0]), self.player)
-                    )
-                break
+                    found = self._offered(self._asked(), legal)
+                if found is not None or self.state == NO_TOKEN or self.ranges.relaxed:
+                    break
             except ClockError:
-                self._reckon_with_fewer()
-                if not last:
+                if attempt == HURRIES:
                     raise
-        if time.monotonic() - began < (until - began) / EASY:
-            self.ranges.most = min(MOST_WORLDS, 2 * self.ranges.most)
-        if found is None or not found.size:
+            finally:
+                if (edges := self.ranges.looked - looked) > FEW_EDGES:
+                    self.an_edge = (time.monotonic() - began) / edges
+            self.ranges.relaxed = self.hurried = True
+            self._reckon_with_fewer()
+        if found is None:
             self.beliefs.lose()
             self.faults.append(f"no history explains what player {self.player} saw after {self.moved} moves")
             return None
-        self.beliefs.note(found, self.state not in self.ranges.thinned)
-        return found if offered == legal else None
+        self.beliefs.note(found, self.state not in self.ranges.thinned, self.state in self.ranges.near)
+        return found
+
+    def _offered(self, found: Range | None, legal: tuple[Action, ...]) -> Range | None:
+        """Those of the histories in which it is offered these moves, if any; of those that do not explain the last thing
+        seen, those with the most alike."""
+        if found is None or not found.size:
+            return None
+        menus = self.graph.menus_of(found.position, self.player)
+        numbers = [number for number in np.unique(menus).tolist() if number != NO_MENU]
+        right = [number for number in numbers if self.graph.source.menu(number) == legal]
+        if not right and self.state in self.ranges.near:
+            right = sorted(numbers, key=lambda number: alike(self.graph.source.menu(number), legal))[-1:]
+        rows = np.flatnonzero(np.isin(menus, right))
+        if not len(rows):
+            return None
+        found = found.take(rows)
+        return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
+
+    def _reckon(self, until: float) -> None:
+        """From here on with as many histories as a quarter of the time left allows: by what an edge took before."""
+        if self.an_edge and until < inf:
+            edges = (until - time.monotonic()) / 4 / self.an_edge
+            self.ranges.most = min(MOST_WORLDS, max(LEAST_WORLDS, int(edges / EDGES / max(len(self.heard), 1))))
 
     def _reckon_with_fewer(self) -> None:
         """From here on with fewer histories."""
@@ -257,6 +285,22 @@ class GraphAgent:
         return self.budget.nodes or ROUNDS
 
 
+def alike(menu: tuple[Action, ...], legal: tuple[Action, ...]) -> tuple[bool, int]:
+    """Whether all moves of a menu are on offer, and how many."""
+    shared = len(set(legal).intersection(menu))
+    return shared == len(menu), shared
+
+
+def by_name(menu: tuple[Action, ...], chances: FloatArray, legal: tuple[Action, ...]) -> list[float] | None:
+    """The chances of other moves than a menu's; ``None`` where none of them is on offer."""
+    if menu == legal:
+        return chances.tolist()  # type: ignore[no-any-return]
+    known = dict(zip(menu, chances.tolist(), strict=True))
+    row = [known.get(move, 0.0) for move in legal]
+    total = sum(row)
+    return [chance / total for chance in row] if total else None
+
+
 def before(deadline: float) -> float:
     """When to end, to be there at a deadline."""
     now = time.monotonic()
@@ -269,12 +313,12 @@ def seed_of(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1)[0]) >> 1
 
 
-def most_visited(search: TreeSearch, roots: Range, size: int) -> FloatArray:
-    """All on the move that was made most often, of several the one that paid best; nothing where none was made.
+def most_visited(search: TreeSearch, roots: Range, offered: BoolArray) -> FloatArray:
+    """All on the move on offer that was made most often, of several the one that paid best; nothing if none was made.
 
     What is proved counts more: a move that pays as much as can be is made, and one that pays less than another not.
     """
-    key = search.key(roots)
+    key, size = search.key(roots), len(offered)
     visits, paid = search.seen(key, size)
     proved = search.proved(key, size)
     known = ~np.isnan(proved)
@@ -282,6 +326,7 @@ def most_visited(search: TreeSearch, roots: Range, size: int) -> FloatArray:
         paid = np.where(known, proved, paid)
         visits[known & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
         visits[paid >= search.rule.best] = np.inf
+    visits, paid = np.where(offered, visits, 0.0), np.where(offered, paid, -np.inf)
     row = np.zeros(size)
     row[np.lexsort((paid, visits))[-1]] = float(visits.any())
     return row
@@ -306,6 +351,7 @@ class FlatMcAgent(GraphAgent):
         self.walk(search, roots, self.leaves(), until)
         visits, paid = search.seen(search.key(roots), size)
         row = np.zeros(size)
+        visits = np.where(self.offered, visits, 0.0)
         row[int(np.argmax(np.where(visits > 0, paid, -np.inf)))] = float(visits.any())
         return row
 
@@ -342,7 +388,7 @@ class UctAgent(GraphAgent):
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, size)
+        return most_visited(self.kept, roots, self.offered)
 
 
 @dataclass(frozen=True)
@@ -379,7 +425,7 @@ class IsMctsAgent(GraphAgent):
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, size)
+        return most_visited(self.kept, roots, self.offered)
 
 
 @dataclass(frozen=True)
@@ -420,5 +466,6 @@ class PimcAgent(GraphAgent):
             visits, _ = search.seen(search.key(one), size)
             votes += worlds.weight[k] * visits / max(float(visits.sum()), 1.0)
         row = np.zeros(size)
+        votes = np.where(self.offered, votes, 0.0)
         row[int(np.argmax(votes))] = float(votes.any())
         return row

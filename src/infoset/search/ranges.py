@@ -2,7 +2,8 @@
 
 All is read from the game's graph, and every information state's range is worked out once from the one before it,
 however many games are played.  It is exact where it fits; of more than ``most`` histories so many are drawn, and where
-none of those explains what is seen next, others are drawn from the start on (``Draws``).
+none of those explains what is seen next, others are drawn from the start on (``Draws``), or where there is no time for
+that, some are kept that explain all but the last thing seen (``relaxed``).
 
 Information states are numbered as they are met, so those numbers only tell one state from another: what is found for a
 state, to the last bit, must not depend on what was asked before.  Rows therefore stand in the order in which the graph
@@ -11,6 +12,7 @@ leads to them, and whatever is drawn is drawn from the state's own tokens (``Ran
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
 from math import inf
@@ -154,6 +156,10 @@ class Ranges:
         self.entries = 0
         self.thinned: set[int] = set()  # states whose ranges are not whole
         self.drawn_again = 0  # how often nothing was left of a range, and others were drawn
+        self.relaxed = False
+        """Whether then some are kept that explain all but the last token, instead."""
+        self.near: set[int] = set()  # states of which such are kept
+        self.looked = 0  # edges that were looked behind
 
     def key(self, state: int) -> str:
         """The readable key of an information state."""
@@ -167,7 +173,8 @@ class Ranges:
         """Of random numbers for an information state: always the same ones, whatever was asked before."""
         player, path = self.states.path(state)
         if isinstance(self.graph, GrowingGraph):  # whose tokens are numbered in the order in which they are met
-            return np.random.default_rng([self.seed, player, *self.graph.key(state).encode()])
+            key = hashlib.blake2b(self.graph.key(state).encode(), digest_size=16)
+            return np.random.default_rng([self.seed, player, int.from_bytes(key.digest(), "big")])
         return np.random.default_rng([self.seed, player, *path])
 
     def of(self, player: int, state: int) -> Range:
@@ -181,12 +188,26 @@ class Ranges:
         self.kept.move_to_end(state)
         found = self.kept[state]
         for below in reversed(path):
-            found = self._advance(found, player, below)
+            before, found = found, self._advance(found, player, below)
             if not found.size and below in self.thinned:
-                self.drawn_again += 1
-                found = Draws(self, below, self.generator(below)).draw(min(AGAIN, self.most))
+                found = self._again(before, player, below)
+                if not found.size:  # others may be looked for
+                    return found
             self._keep(below, found)
         return found
+
+    def _again(self, before: Range, player: int, state: int) -> Range:
+        """Where none that is left of a range ``before`` explains what was seen next, on the way to ``state``."""
+        if not self.relaxed:
+            self.drawn_again += 1
+            return Draws(self, state, self.generator(state)).draw(min(AGAIN, self.most))
+        self.near.add(state)
+        few = drawn(before, min(AGAIN, self.most), self.generator(state))
+        if (found := self._advance(few, player, state, loosely=True)).size:
+            return found
+        known = few.known.copy()  # the game would be over in all of them: they stand still
+        known[:, player] = state
+        return few._replace(known=known)
 
     def chance(self, player: int, state: int, token: int) -> float:
         """How likely a token is the next that the player sees, its own moves given; the game may be over then."""
@@ -199,7 +220,7 @@ class Ranges:
 
     def asked(self, player: int, state: int) -> Range:
         """The histories of the state in which the player has a move in the step to come."""
-        found = self.until(self.of(player, state), player, player)
+        found = self.until(self._few(self.of(player, state), state), player, player)
         found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
@@ -267,13 +288,16 @@ class Ranges:
         while self.entries > self.most_entries and len(self.kept) > 1:
             self.entries -= self.kept.popitem(last=False)[1].size
 
-    def _advance(self, found: Range, player: int, state: int) -> Range:
-        """One token further, to ``state``: what the others did meanwhile, as likely as it is."""
+    def _advance(self, found: Range, player: int, state: int, loosely: bool = False) -> Range:
+        """One token further, to ``state``: what the others did meanwhile, as likely as it is.
+
+        ``loosely``: whatever the player would see then, as if it were what it saw; its own move is made, if it can be.
+        """
         if self.states.parent[state] in self.thinned:
             self.thinned.add(state)
         now, ended, token = self._few(found, state), [], self.states.token[state]
         while now.size:
-            after, over = self._edge(now, player, token, state)
+            after, over = self._edge(now, player, token, state, loosely)
             alive = self.graph.player[after.position] != TERMINAL
             ended.append(after.take(np.flatnonzero(over & alive)))
             now = after.take(np.flatnonzero(~over & alive))
@@ -282,7 +306,9 @@ class Ranges:
         all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
         return self._few(merged(all_ended), state)
 
-    def _edge(self, now: Range, player: int, token: int, state: int = NO_TOKEN) -> tuple[Range, BoolArray]:
+    def _edge(
+        self, now: Range, player: int, token: int, state: int = NO_TOKEN, loosely: bool = False
+    ) -> tuple[Range, BoolArray]:
         """One edge further as far as that agrees with a token, and where the token was seen.
 
         On the way to a ``state`` only some of very many edges are looked behind: of so many answers of nature to so few
@@ -292,19 +318,23 @@ class Ranges:
         edges, source = self._spread(now.position)
         mover = graph.player[now.position[source]]
         weight = now.weight[source] * self._chances(edges, mover, now, source, player)
-        fits = (weight > 0) & ((mover != player) | self._moved(edges, now.position[source], self._own_move(token)))
+        own = (mover != player) | self._moved(edges, now.position[source], self._own_move(token))
+        fits = (weight > 0) & (own | (loosely and not own.any()))
         edges, source, weight = edges[fits], source[fits], weight[fits]
         if state != NO_TOKEN and len(edges) > EDGES * self.most:
             self.thinned.add(state)
             picked = systematic(weight, EDGES * self.most, self.generator(state))
             edges, source, weight = edges[picked], source[picked], np.ones(len(picked))
         graph.ask(edges)
+        self.looked += len(edges)
         tokens = graph.token[edges]
-        seen = tokens[:, player]
-        fits = (seen == token) | (seen == NO_TOKEN)
+        over = tokens[:, player] != NO_TOKEN
+        if loosely:
+            tokens[over, player] = token
+        fits = (tokens[:, player] == token) | ~over
         child = graph.child[edges[fits]].astype(np.int64)
         known = self.states.behind(now.known[source[fits]], tokens[fits])
-        return Range(child, known, weight[fits]), np.asarray(seen[fits] == token)
+        return Range(child, known, weight[fits]), over[fits]
 
     def _own_move(self, token: int) -> object:
         return self.graph.tokens[token][0]

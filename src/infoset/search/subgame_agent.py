@@ -29,7 +29,9 @@ class SubgameAgent(GraphAgent):
 
     def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
         """The chances by the deepest subgame that was solved in time."""
-        if self.roots(legal, until) is None:
+        if (
+            self.roots(legal, until) is None or self.state in self.ranges.near
+        ):  # whose sets offer what this one does not
             return None
         self.plays = int(self.ranges.generator(self.state).integers(2**31))
         if until < inf:

@@ -381,6 +381,11 @@ class GrowingGraph:
         """The moves of whoever moves at a position, or nature's answers."""
         return self.source.menu(int(self.arrays.content[position]))
 
+    def menus_of(self, positions: LongArray, player: int) -> IntArray:
+        """(K,) the menus of a player in the steps in which positions stand, by their numbers; or ``NO_MENU``."""
+        g = self.arrays
+        return np.asarray(g.menus[g.state[positions], player])
+
     def menu(self, position: int, player: int) -> tuple[Action, ...]:
         """The moves of a player in the step in which a position stands."""
         content = int(self.arrays.menus[self.arrays.state[position], player])
