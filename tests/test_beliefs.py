@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import chisquare
 
 from infoset import load
+from infoset.search.monte_carlo import by_name
 from infoset.search.ranges import Draws, Ranges
 from infoset.tree.graph import explore
 from infoset.tree.growing import growing_graph
@@ -113,6 +114,26 @@ def test_others_are_drawn_where_nothing_is_left_of_a_range() -> None:
     assert ranges.drawn_again
     again, _ = asked("gdl:krieg_tic_tac_toe", 0, grows=True, most=2)
     assert [again.of(0, state).size for state in states] == sizes
+
+
+def test_the_nearest_are_kept_where_there_is_no_time_for_others() -> None:
+    """They explain everything but the last thing seen, as if that had been seen, and stand for that state."""
+    ranges, states = asked("gdl:krieg_tic_tac_toe", 0, grows=True, most=2)
+    ranges.relaxed = True
+    for state in states:
+        found = ranges.of(0, state)
+        assert found.size
+        assert set(found.known[:, 0].tolist()) == {state}
+    assert ranges.near
+    assert ranges.near <= set(states)
+    assert not ranges.drawn_again
+
+
+def test_moves_are_made_by_histories_that_offer_other_ones() -> None:
+    """What is not on offer is left out; where all is, the chances are as they were."""
+    assert by_name(("a", "b", "c"), np.array([0.5, 0.5, 0.0]), ("b", "c", "d")) == [1.0, 0.0, 0.0]
+    assert by_name(("a", "b"), np.array([0.25, 0.75]), ("a", "b")) == [0.25, 0.75]
+    assert by_name(("a",), np.ones(1), ("b", "c")) is None
 
 
 def test_few_heavy_histories_say_as_much_as_few() -> None:

@@ -219,8 +219,8 @@ class GraphAgent:
         return found
 
     def _offered(self, found: Range | None, legal: tuple[Action, ...]) -> Range | None:
-        """Those of the histories in which it is offered these moves, if any; of those that do not explain the last thing
-        seen, those with the most alike."""
+        """Those of the histories in which it is offered these moves, if any; where none explains the last thing seen,
+        those with the most alike."""
         if found is None or not found.size:
             return None
         menus = self.graph.menus_of(found.position, self.player)
