@@ -52,6 +52,12 @@ def _read_nfg(path: str) -> Game:
     return read_nfg(path)
 
 
+def _read_csv(path: str) -> Game:
+    from infoset.formats.csv_table import read_csv
+
+    return read_csv(path)
+
+
 def _read_gdl(path: str) -> Game:
     from infoset.gdl.game import read_gdl_game
 
@@ -61,6 +67,7 @@ def _read_gdl(path: str) -> Game:
 READERS: dict[str, Callable[[str], Game]] = {
     ".efg": _read_efg,
     ".nfg": _read_nfg,
+    ".csv": _read_csv,
     ".gdl": _read_gdl,
     ".kif": _read_gdl,
 }
@@ -68,7 +75,8 @@ READERS: dict[str, Callable[[str], Game]] = {
 
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
-    (``.efg``, ``.nfg``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own, ``"python:FILE.py:Class(…)"``.
+    (``.efg``, ``.nfg``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,
+    ``"python:FILE.py:Class(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 

@@ -33,9 +33,7 @@ app = typer.Typer(
 METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
-GAME_HELP = (
-    "A name ('infoset games' lists them), an .efg, .nfg or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
-)
+GAME_HELP = "A name ('infoset games' lists them), an .efg, .nfg, .csv or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
 AGENT_HELP = (
     "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
     "or python:FILE.py:Class(…)."
@@ -84,8 +82,8 @@ def games(json_: AsJson = False) -> None:
     from infoset.verbs import list_games
 
     more = (
-        f"Also: a path to an .efg, .nfg or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra 'interop'), "
-        f"or your own, {PYTHON}FILE.py:Class(…)."
+        f"Also: a path to an .efg, .nfg, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
+        f"'interop'), or your own, {PYTHON}FILE.py:Class(…)."
     )
     _list("games", list_games(), more, json_)
 

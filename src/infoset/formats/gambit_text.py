@@ -28,6 +28,21 @@ class Token(NamedTuple):
     offset: int
 
 
+def exact_number(text: str) -> Fraction:
+    """A number as files have them: an integer, a decimal or a fraction.  Raises ``ValueError`` with what it lacks."""
+    match = _NUMBER.fullmatch(text)
+    if not match:
+        raise ValueError(", a finite number")
+    exponent = match.group(4)
+    if len(text) > MAX_DIGITS or (exponent and abs(int(exponent[1:])) > MAX_EXPONENT):
+        raise ValueError(f" of at most {MAX_DIGITS} digits and an exponent of at most {MAX_EXPONENT}")
+    if match.group(2) and not int(match.group(2)):
+        raise ValueError(" with a denominator that is not zero")
+    if abs(value := Fraction(text)) > LARGEST:
+        raise ValueError(f" of at most {LARGEST_PAYOFF:g} in size")
+    return value
+
+
 class Reader:
     """A recursive-descent reader of a flat grammar; nesting lives in a counter, not on the stack."""
 
@@ -87,17 +102,10 @@ class Reader:
     def number(self, what: str) -> Fraction:
         if self.token.kind == "word" and _INTEGER.fullmatch(self.token.value):
             return Fraction(int(self.take().value))
-        match = _NUMBER.fullmatch(self.token.value) if self.token.kind == "word" else None
-        if not match:
-            raise self.fail(f"{what}, a finite number")
-        exponent = match.group(4)
-        if len(self.token.value) > MAX_DIGITS or (exponent and abs(int(exponent[1:])) > MAX_EXPONENT):
-            raise self.fail(f"{what} of at most {MAX_DIGITS} digits and an exponent of at most {MAX_EXPONENT}")
-        if match.group(2) and not int(match.group(2)):
-            raise self.fail(f"{what} with a denominator that is not zero")
-        value = Fraction(self.token.value)
-        if abs(value) > LARGEST:
-            raise self.fail(f"{what} of at most {LARGEST_PAYOFF:g} in size")
+        try:
+            value = exact_number(self.token.value if self.token.kind == "word" else "")
+        except ValueError as error:
+            raise self.fail(f"{what}{error}") from None
         self.take()
         return value
 
