@@ -33,7 +33,10 @@ app = typer.Typer(
 METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
-GAME_HELP = "A name ('infoset games' lists them), an .efg, .nfg, .csv or .gdl file, openspiel:NAME(…), or python:FILE.py:Class(…)."
+GAME_HELP = (
+    "A name ('infoset games' lists them), an .efg, .nfg, .csv or .gdl file, openspiel:NAME(…), "
+    "or python:FILE.py:Class(…)."
+)
 AGENT_HELP = (
     "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
     "or python:FILE.py:Class(…)."
