@@ -126,6 +126,7 @@ bench-sampling: $(VENV)/demo
 
 papers: $(VENV)/test
 	$(BIN)/python papers/replicator_dynamics.py
+	$(BIN)/python papers/kuhn_family.py
 	$(BIN)/python papers/pommerman.py
 	$(BIN)/python papers/progressive_hiding.py
 
