@@ -44,6 +44,10 @@ def test_numbers_alone_are_what_the_second_player_loses() -> None:
     assert parse_csv("0.1").payoffs == ((Fraction(1, 10), Fraction(-1, 10)),)
 
 
+def test_names_may_be_numbers_under_an_empty_corner() -> None:
+    assert parse_csv(",1,5\n1,5,6\n7,7,8\n").strategies == (("1", "7"), ("1", "5"))
+
+
 @given(
     st.integers(1, 5).flatmap(
         lambda width: st.lists(
@@ -78,6 +82,11 @@ def test_what_numpy_writes_is_read(rows: list[list[float]]) -> None:
         (",l,l\nu,1,2\n", "game.csv:1: two strategies of one name, or of none, among l, l"),
         ("l,r\n1,2,3\n", "game.csv:1: "),
         ('"1,2\n', "game.csv"),
+        ("1O,2\n3,4\n", "game.csv:1: '1O' among payoffs; names of strategies stand before all rows"),
+        ("1,2O\n3,4\n", "game.csv:1: '2O' among payoffs"),
+        ("1,2,3O\n3,4,5\n", "game.csv:1: '3O' among payoffs"),
+        ("50%,1\n1,2\n", "game.csv:1: '50%' among payoffs"),
+        (",l,r\nu,1,2\nd,3,4\n\n,r,l\nd,1,2\nu,3,4\n", "game.csv:5: other names of strategies than in the first"),
     ],
 )
 def test_what_is_no_table(text: str, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -15,9 +16,11 @@ import infoset
 from infoset import SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, solve
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
-from infoset.match.agents import PolicyAgent
+from infoset.match.agents import PolicyAgent, common_stream, load_agents
 from infoset.policies.correlated_policy import CorrelatedPolicy, Lottery
 from infoset.policies.saved import load_policy
+from infoset.remote.calls import generator, stream_of
+from infoset.remote.http import SEED_BITS, Begin
 from infoset.solvers.teams import coordination
 from infoset.solvers.teams.coordination import Team
 from infoset.solvers.teams.team_maxmin import DoubleOracle, read_teams
@@ -145,6 +148,67 @@ def test_members_draw_the_same_plan(tmp_path: Path) -> None:
     assert len(moves) == 2
     apart = evaluate(game, infoset.evaluation.tabulated(game, found.policy))
     assert apart.values[0] == pytest.approx(-0.5, abs=1e-12)
+
+
+def test_members_in_other_processes_draw_the_same_plan(tmp_path: Path) -> None:
+    """Both always pass, or both always bet."""
+    found = solve(KUHN, teams="0+1").policy
+    moves = found.lotteries[0].plans.shape[1] // 2
+    plans = np.array([np.tile([1.0, 0.0], moves), np.tile([0.0, 1.0], moves)])
+    signs = replace(found.lotteries[0], chances=np.array([0.5, 0.5]), plans=plans)
+    file = replace(found, lotteries=(signs, found.lotteries[1])).save(tmp_path / "signs.npz")
+    agents = load_agents([f"isolated(agent=policy(path={file}))"] * 2 + [str(file)])
+    met = set()
+    for seed in range(12):
+        match = play_match(KUHN, agents, seed=seed)
+        assert not match.faults
+        met.add(frozenset(move for step in match.steps for move in step.moves[:2] if move is not None))
+    assert met == {frozenset({"bet"}), frozenset({"pass"})}
+
+
+def test_what_agents_elsewhere_are_told_to_share() -> None:
+    """The same for all seats of a game, by either way there; another one in another game."""
+    shared = []
+    for seed, player in ((1, 0), (1, 1), (2, 0)):
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(2 + player,))))
+        assert common_stream(generator(stream_of(rng))).random() == common_stream(rng).random()
+        common = int(common_stream(rng).integers(SEED_BITS))
+        asked = Begin("", "", player, int(rng.integers(SEED_BITS)), None, common=common)
+        shared.append((common_stream(asked.rng).random(), asked.rng.random()))
+    (one, mine), (two, yours), (other, _) = shared
+    assert one == two != other
+    assert mine != yours
+
+
+def test_members_without_a_choice() -> None:
+    """Nothing of theirs is 0 or 1; the rest is a player alone."""
+    table = np.array([[[1.0, 2.0], [-1.0, 0.0]]])
+    game = infoset.table_game(table, -table, 0 * table)
+    found = solve(game, teams="0+2")
+    assert found.stopped == "exact"
+    assert found.nash_conv < 1e-9
+    assert sum(found.values) == pytest.approx(0.0, abs=1e-12)
+    assert evaluate(game, found.policy).nash_conv < 1e-9
+
+
+def test_players_whose_names_are_numbers() -> None:
+    assert read_teams("1+2", ("1", "2", "3")) == ((0, 1), (2,))
+    with pytest.raises(UnknownNameError, match="known: 1, 2, 3"):
+        read_teams("0+1", ("1", "2", "3"))
+
+
+def test_everybody_in_one_team() -> None:
+    with pytest.raises(ParameterError, match="everybody is in one team, against nobody; name two, such as P1,P2"):
+        solve(KUHN, teams="0+1+2", seconds=1.0)
+
+
+def test_stopped_before_a_proof() -> None:
+    """The payoffs are known, what is left to gain is not; nothing is begun that lasts."""
+    found = solve("kuhn_poker(players=3,cards=8)", "team-maxmin", teams="0+1", iterations=2)
+    assert found.exploitability is None
+    assert "proved" in found.why_not
+    assert sum(found.values) == pytest.approx(0.0, abs=1e-9)
+    assert "–" in evaluate(KUHN, solve(KUHN, teams="0+1").policy)._repr_html_()
 
 
 def test_what_is_played_is_what_was_found(tmp_path: Path) -> None:

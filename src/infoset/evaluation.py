@@ -35,6 +35,7 @@ from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, 
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
+from infoset.solvers.work import Background
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -110,7 +111,10 @@ def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -
     if len(policy.policy.lotteries) == 1:
         return CorrelatedPlan.drawn(compiled.form, policy.policy).evaluation()
     with signs.during("looking for the teams' best answers"):
-        return evaluate_lotteries(compiled.form, policy.policy)
+        form = compiled.form
+        looking = Background(lambda: evaluate_lotteries(form, policy.policy))
+        looking.wait()  # where Ctrl-C is heard
+        return looking.result
 
 
 def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Evaluation:

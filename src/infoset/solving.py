@@ -455,7 +455,7 @@ def _figures(
     """How good the policy is, or why that is not known."""
     found = work.evaluation()
     if found is not None:
-        return found, ""
+        return found, found.reason if isnan(found.nash_conv) else ""
     if interrupted and not compiled.made_whole:  # nothing that lasts is begun after Ctrl-C
         return None, STOPPED
     with interrupts() as stop:

@@ -41,7 +41,13 @@ class _Table(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        return len(self.names[0]), len(self.names[1])
+        return len(self.cells), len(self.cells[0])
+
+    @property
+    def strategies(self) -> tuple[tuple[str, ...], ...]:
+        """Their names, or numbers from 1."""
+        numbers = (tuple(str(k + 1) for k in range(size)) for size in self.shape)
+        return tuple(given or own for given, own in zip(self.names, numbers, strict=True))
 
 
 def read_csv(path: str | Path) -> NfgGame:
@@ -65,9 +71,13 @@ def parse_csv(text: str, file: str = "") -> Nfg:
             raise FormatError(
                 f"a table of {other.shape[0]} x {other.shape[1]} cells; needed: {needed}", file, other.line
             )
+        if other.strategies != first.strategies and any(other.names):
+            raise FormatError(
+                "other names of strategies than in the first table, or in another order", file, other.line
+            )
     rows, columns = map(range, first.shape)
     paid = [_both(first.cells[i][j], others[0].cells[i][j] if others else ()) for j in columns for i in rows]
-    return Nfg(Path(file).stem, seats(2), first.names, tuple(paid))
+    return Nfg(Path(file).stem, seats(2), first.strategies, tuple(paid))
 
 
 def _both(cell: Cell, other: Cell) -> Cell:
@@ -91,31 +101,43 @@ def _rows(text: str, file: str) -> list[_Row]:
 
 
 def _table(rows: list[_Row], file: str) -> _Table:
-    """A block of lines: numbers, with names before and above them or not."""
-    above = rows[0].cells if any(cell and not _is_number(cell) for cell in rows[0].cells[1:]) else []
+    """A block of lines: numbers, with names before and above them or not; under an empty corner all are names."""
+    corner = not rows[0].cells[0]
+    above = rows[0].cells if corner or _are_names(rows[0].cells[1:], rows[0], file) else []
     body = rows[bool(above) :]
     if not body:
         raise FormatError("names of strategies, and no payoffs below them", file, rows[0].line)
-    before = not _is_number(body[0].cells[0])
+    before = corner or _are_names([row.cells[0] for row in body], body[0], file)
+    if above and not before:
+        _are_names(above, rows[0], file)
     width = len(body[0].cells) - before
     if not width or len(body) * width > MOST_CELLS:
         raise FormatError(
             f"a table of {len(body):,} x {width:,} cells; allowed: 1 to {MOST_CELLS:,}", file, body[0].line
         )
     cells = [_cells(row, before, width, file) for row in body]
-    players = {len(cell) for row in cells for cell in row}
-    if len(players) > 1:
+    if len({len(cell) for row in cells for cell in row}) > 1:
         raise FormatError("some cells hold both players' payoffs, others one", file, body[0].line)
-    mine = [row.cells[0] for row in body] if before else [str(k + 1) for k in range(len(body))]
-    theirs = above[len(above) - width :] if above else [str(k + 1) for k in range(width)]
-    for names in (mine, theirs):
-        if len(set(names)) < len(names) or not all(names):
-            raise FormatError(
-                f"two strategies of one name, or of none, among {shorten(', '.join(names))}", file, rows[0].line
-            )
     if above and len(above) not in (width, width + before):
         raise FormatError(f"{len(above)} names above {width} payoffs", file, rows[0].line)
+    mine = [row.cells[0] for row in body] if before else []
+    theirs = above[len(above) - width :] if above else []
+    for names in (mine, theirs):
+        if len(set(names)) < len(names) or not all(names):
+            listed = shorten(", ".join(names))
+            raise FormatError(f"two strategies of one name, or of none, among {listed}", file, rows[0].line)
     return _Table(rows[0].line, (tuple(mine), tuple(theirs)), cells)
+
+
+def _are_names(cells: list[str], row: _Row, file: str) -> bool:
+    """Whether cells in a row or column are names; numbers are payoffs, and both together a mistake."""
+    numbers = [_is_number(cell) for cell in cells]
+    if any(numbers) and not all(numbers):
+        odd = shorten(repr(cells[numbers.index(False)]))
+        raise FormatError(
+            f"{odd} among payoffs; names of strategies stand before all rows or above all columns", file, row.line
+        )
+    return bool(numbers) and not numbers[0]
 
 
 def _cells(row: _Row, before: bool, width: int, file: str) -> list[Cell]:

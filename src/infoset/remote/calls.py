@@ -12,6 +12,7 @@ from infoset.base import Action, Observation
 from infoset.match.replay import read_action
 
 MAX_MESSAGE = 1 << 20  # bytes
+ENTROPY = "entropy"  # of a stream: the seed that it was made from
 
 
 class Begin(msgspec.Struct, tag=True):
@@ -58,15 +59,18 @@ class Answer(msgspec.Struct):
 
 
 def stream_of(rng: np.random.Generator) -> dict[str, Any]:
-    """Where a generator stands; its integers, of 128 bits, as texts."""
+    """Where a generator stands, and which seed it was made from; its integers, of 128 bits, as texts."""
     found: dict[str, Any] = _converted(rng.bit_generator.state, str)
+    found[ENTROPY] = str(getattr(rng.bit_generator.seed_seq, "entropy", 0))
     return found
 
 
 def generator(stream: dict[str, Any]) -> np.random.Generator:
-    """A generator that stands there."""
-    found = np.random.PCG64()
-    found.state = _converted(stream, lambda text: int(text) if text.isdecimal() else text)
+    """A generator that stands there, made from the same seed: what all agents of a game share is made of that, too."""
+    state = _converted(stream, lambda text: int(text) if text.isdecimal() else text)
+    entropy = state.pop(ENTROPY, 0)
+    found = np.random.PCG64(np.random.SeedSequence(entropy if isinstance(entropy, int) else 0))
+    found.state = state
     return np.random.Generator(found)
 
 

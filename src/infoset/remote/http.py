@@ -15,7 +15,7 @@ import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
-from infoset.match.agents import Delegating
+from infoset.match.agents import Delegating, common_stream
 from infoset.match.apart import PATIENCE, Elsewhere, ThreadLine
 from infoset.names import full_name
 from infoset.registry import own_name
@@ -49,6 +49,16 @@ class Begin(msgspec.Struct):
     seconds: float | None
     """That are left to answer in; ``None`` where no clock runs."""
     protocol: int = PROTOCOL
+    common: int | None = None
+    """Below 2**53, the same for all agents of the game: for what several of them draw together."""
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The agent's source of randomness."""
+        if self.common is None:
+            return np.random.default_rng(self.seed)
+        seeds = np.random.SeedSequence(self.common, spawn_key=(self.seed,))
+        return np.random.Generator(np.random.PCG64(seeds))
 
 
 class Act(msgspec.Struct):
@@ -141,7 +151,10 @@ class AskedAgent:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.match = str(uuid4())  # not of the seed: others ask the same server with the same one
         self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
-        question = Begin(self.match, own_name(game) or game.name, player, int(rng.integers(SEED_BITS)), _left(deadline))
+        common = int(common_stream(rng).integers(SEED_BITS))
+        seed = int(rng.integers(SEED_BITS))
+        name = own_name(game) or game.name
+        question = Begin(self.match, name, player, seed, _left(deadline), common=common)
         done = self._ask("/begin", question, Done, deadline)
         if done.refused:
             raise UnsupportedGameError(f"{self.wire.url}: {shorten(done.refused, 200)}")

@@ -106,7 +106,7 @@ class Matches:
         self.played[question.match] = Played(agent, game)
         deadline = None if question.seconds is None else arrived + question.seconds
         try:
-            agent.begin(game, question.player, np.random.default_rng(question.seed), deadline)
+            agent.begin(game, question.player, question.rng, deadline)
         except BaseException:
             del self.played[question.match]
             raise

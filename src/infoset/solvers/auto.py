@@ -113,10 +113,14 @@ def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
     from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
 
     teams = teams_of(compiled, options.teams)
-    if teams is None or len(teams) == 1:
-        return (
-            "" if options.teams is None else f"{compiled.name}: all players in one team play a game of a common payoff"
+    if options.teams is not None and teams is not None and len(teams) == 1:
+        players = compiled.players
+        raise ParameterError(
+            f"teams={options.teams}: everybody is in one team, against nobody; name two, such as {players[0]},"
+            f"{'+'.join(players[1:])}, or none where all are paid the same"
         )
+    if teams is None or len(teams) == 1:
+        return ""
     why = " and ".join("+".join(compiled.players[seat] for seat in team) for team in teams) + " play against each other"
     try:
         TeamMaxmin().work(compiled, options)

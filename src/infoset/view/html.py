@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from infoset.base import Action, Game, State
@@ -207,7 +208,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
     """Each player's value, its best response's, and the gain; then what they come to."""
     best = evaluation.best_response_values
     rows = [
-        [name, f"{value:+.6g}", f"{reply:+.6g}", f"{max(reply - value, 0.0):.4g}"]
+        [name, f"{value:+.6g}", *([f"{reply:+.6g}", f"{max(reply - value, 0.0):.4g}"] if isfinite(reply) else "––")]
         for name, value, reply in islice(zip(seats(len(best)), evaluation.values, best, strict=True), PLAYERS)
     ]
     words = "exact" if evaluation.exact else "lower bounds of the gains"

@@ -101,9 +101,9 @@ class CorrelatedPlan:
 
     def evaluation(self) -> Evaluation:
         """What everybody is paid, and gains by leaving before it is told anything; ``reason`` has the other notions."""
-        gains = self.gains("cce")
-        told = ", ".join(f"{kind} {max(self.gains(kind)):.3g}" for kind in KINDS)
-        found = Evaluation.of(self.values, np.array(self.values) + gains)
+        gains = {kind: self.gains(kind) for kind in KINDS}
+        told = ", ".join(f"{kind} {max(found):.3g}" for kind, found in gains.items())
+        found = Evaluation.of(self.values, np.array(self.values) + gains["cce"])
         return replace(found, reason=f"a mediator draws; the most that somebody gains by a deviation: {told}")
 
     def __str__(self) -> str:

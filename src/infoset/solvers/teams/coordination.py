@@ -222,4 +222,5 @@ class _Program:
         for player, places in zip(self.team.members, self.alone, strict=True):
             plan[self.team.form.player_sequences(player)] = np.rint(result.x[places])
         value = float(worth @ self.team.played(plan))
-        return Answer(value, max(value, -float(result.mip_dual_bound) / scale), plan)
+        bound = result.fun if result.mip_dual_bound is None else result.mip_dual_bound  # none where nothing is 0 or 1
+        return Answer(value, max(value, -float(bound) / scale), plan)

@@ -31,6 +31,7 @@ from infoset.tree.sequence_form import SequenceForm
 
 TRIES = (10, 40, 160)  # plans that are improved one member at a time; more of them before a proof, which takes longer
 CLOSE = 1e-10  # of the payoffs' range: no plan is better by more
+UNPROVED = "stopped before the teams' best answers were proved; 'infoset evaluate' proves them"
 USED = 1e-12  # a plan that is drawn less often is left out
 
 
@@ -231,11 +232,12 @@ class DoubleOracle(Work):
         drawn = [(s.team.members, *s.lottery(x)) for s, x in zip(self.sides, self.weights, strict=True)]
         return CorrelatedPolicy.of(self.form, drawn, {"method": "team-maxmin", "iterations": self.iteration})
 
-    def evaluation(self) -> Evaluation | None:
-        """What the last proof says of the lotteries, if it was of these."""
-        if self.gains is None or not self.done:
-            return None
+    def evaluation(self) -> Evaluation:
+        """What the last proof says of the lotteries; payoffs alone where it was of others: proofs take their time."""
         played = self._played()
+        if self.gains is None or not self.done:
+            values = tuple(map(float, self.payoffs.T @ (played[0] * played[1])))
+            return Evaluation(nan, nan, nan, values, (nan,) * len(values), reason=UNPROVED)
         return _figures([side.team for side in self.sides], self.payoffs.T @ (played[0] * played[1]), self.gains)
 
     def point(self, seconds: float) -> Point:
@@ -343,13 +345,17 @@ def teams_of(compiled: Compiled, named: str | None) -> tuple[tuple[int, ...], ..
 def read_teams(text: str, players: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """Teams as ``0+2,1`` or ``P1+P3,P2``: seats from 0, or names; whoever is in none plays alone.
 
+    Where a player's name is a number there are names alone.
+
     Raises ``UnknownNameError``, and ``ParameterError`` for a player in two teams.
 
     >>> from infoset.solvers.teams.team_maxmin import read_teams
     >>> read_teams("P1+P3", ("P1", "P2", "P3"))
     ((0, 2), (1,))
     """
-    names = {**{str(seat): seat for seat in range(len(players))}, **{name: seat for seat, name in enumerate(players)}}
+    names = {name: seat for seat, name in enumerate(players)}
+    if not any(name.isdecimal() for name in players):
+        names |= {str(seat): seat for seat in range(len(players))}
     teams, seated = list[tuple[int, ...]](), set[int]()
     for group in text.split(","):
         members = []
