@@ -118,6 +118,21 @@ def own(tmp_path: Path, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("coins.nfg", 'NFG 1 R "" { "A" "B" } { 2 2 } 1 -1  -1 1  -1 1  1 -1'),
+        ("coins.csv", "1,-1\n-1,1\n"),
+        ("one.efg", 'EFG 2 R "" { "A" "B" }\np "" 1 1 "" { "l" "r" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { 0 0 }\n'),
+    ],
+)
+def test_games_of_files_are_found_there(name: str, text: str, tmp_path: Path) -> None:
+    """They go by the stems of their files, which say nothing of where these are."""
+    (tmp_path / name).write_text(text)
+    match = play_match(str(tmp_path / name), ["isolated(agent=random)", "random"], seed=1)
+    assert not match.faults
+
+
 def test_the_same_games(own) -> None:
     for game in ("leduc_poker", "gdl:monty_hall", "goofspiel(num_cards=4)"):
         here, apart = (

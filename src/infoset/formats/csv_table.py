@@ -52,7 +52,7 @@ class _Table(NamedTuple):
 
 def read_csv(path: str | Path) -> NfgGame:
     """Read a ``.csv`` file of payoffs as a game.  Raises ``FormatError`` with the line."""
-    return NfgGame(parse_csv(read_text(Path(path)), str(path)), Path(path).stem)
+    return NfgGame(parse_csv(read_text(Path(path)), str(path)), Path(path).stem, str(Path(path).resolve()))
 
 
 def parse_csv(text: str, file: str = "") -> Nfg:

@@ -189,7 +189,7 @@ def parse_efg(text: str, file: str = "") -> Efg:
 
 def read_efg(path: str | Path) -> EfgGame:
     """Read an ``.efg`` file of at most ``files.MAX_TEXT_BYTES`` bytes as a game.  Raises ``FormatError``."""
-    return EfgGame(parse_efg(read_text(Path(path)), str(path)), Path(path).stem)
+    return EfgGame(parse_efg(read_text(Path(path)), str(path)), Path(path).stem, str(Path(path).resolve()))
 
 
 def write_efg(efg: Efg) -> str:
@@ -261,8 +261,9 @@ class EfgState(NativeState, _Fields):
 class EfgGame(NotebookGame):
     """An ``.efg`` file as a game; also the information map of the file's own information sets."""
 
-    def __init__(self, efg: Efg, name: str) -> None:
-        self.efg, self.name, self.players = efg, name, efg.players
+    def __init__(self, efg: Efg, name: str, file: str = "") -> None:
+        """``file``: by which another process finds it."""
+        self.efg, self.name, self.players, self.file = efg, name, efg.players, file
         self.children = efg.children()
         self.paid = _paid(efg, self.children)
         menus = [distinct(s.actions) for s in efg.infosets]

@@ -105,7 +105,7 @@ def parse_nfg(text: str, file: str = "") -> Nfg:
 
 def read_nfg(path: str | Path) -> NfgGame:
     """Read an ``.nfg`` file of at most ``files.MAX_TEXT_BYTES`` bytes as a game.  Raises ``FormatError``."""
-    return NfgGame(parse_nfg(read_text(Path(path)), str(path)), Path(path).stem)
+    return NfgGame(parse_nfg(read_text(Path(path)), str(path)), Path(path).stem, str(Path(path).resolve()))
 
 
 def write_nfg(nfg: Nfg) -> str:
@@ -143,8 +143,9 @@ class NfgState(NativeState, _Fields):
 class NfgGame(NotebookGame):
     """An ``.nfg`` file as a game: everybody chooses a strategy at once."""
 
-    def __init__(self, nfg: Nfg, name: str) -> None:
-        self.nfg, self.name, self.players = nfg, name, nfg.players
+    def __init__(self, nfg: Nfg, name: str, file: str = "") -> None:
+        """``file``: by which another process finds it."""
+        self.nfg, self.name, self.players, self.file = nfg, name, nfg.players, file
         self.strategies: tuple[tuple[Action, ...], ...] = nfg.strategies
         self.places: list[dict[Action | None, int]] = [{s: k for k, s in enumerate(own)} for own in nfg.strategies]
         self.steps = [prod(map(len, nfg.strategies[:p])) for p in range(len(nfg.players))]

@@ -238,7 +238,8 @@ def _call(method: str, arguments: tuple[Any, ...]) -> Begin | Observe | Act | En
     match method:
         case "begin":
             game, player, rng, deadline = arguments
-            return Begin(own_name(game) or game.name, player, stream_of(rng), deadline)
+            name = own_name(game) or getattr(game, "file", "") or game.name
+            return Begin(name, player, stream_of(rng), deadline)
         case "observe":
             return Observe(*arguments)
         case "act":
