@@ -7,7 +7,7 @@ import pytest
 
 import infoset
 from infoset import load, load_agent, play_match
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.errors import ClockError, ParameterError, UnsupportedGameError
 from infoset.search.ranges import whole
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.tree.graph import NO_TOKEN
@@ -90,6 +90,20 @@ def test_uct_says_what_plays_where_something_is_hidden() -> None:
 def test_wrong_parameters_are_named(name) -> None:
     with pytest.raises(ParameterError, match=name.partition("(")[2].partition("=")[0]):
         load_agent(name)
+
+
+@pytest.mark.parametrize("name", ["is-mcts", "flat-mc"])
+def test_a_game_that_was_never_looked_at_is_played_at_random(name, monkeypatch) -> None:
+    """The start clock ends while the graph is made: one fault, then moves that say why they are random."""
+
+    def ends(*_, **__):
+        raise ClockError("the clock ran out")
+
+    monkeypatch.setattr("infoset.search.monte_carlo.shared_graph", ends)
+    match = play_match("gdl:phantom_connect", [name, "random"], seed=1, seconds_to_begin=60.0)
+    assert {fault.kind for fault in match.faults} == {"error"}
+    assert [fault.step for fault in match.faults] == [0]
+    assert match.over
 
 
 def test_a_late_agent_may_go_on_beside_another() -> None:

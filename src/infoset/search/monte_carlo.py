@@ -99,10 +99,10 @@ class GraphAgent:
         self.budget = budget
         self.faults: list[str] = []
         self.beliefs, self.unknown = Beliefs(), 0
-        self.an_edge, self.hurried = 0.0, False
+        self.an_edge, self.hurried, self.begun = 0.0, False, False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
+        self.game, self.player, self.rng, self.moved, self.tries, self.begun = game, player, rng, 0, 0, False
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
         self.heard: deque[Token] = deque()
         clock = Clock(inf if deadline is None else before(deadline))
@@ -112,6 +112,7 @@ class GraphAgent:
         self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
         self.waits = self.graph.start_tokens[player] != NO_TOKEN
         self.prepare()
+        self.begun = True
 
     def check(self, graph: GrowingGraph) -> None:
         """Raise ``UnsupportedGameError`` for a game that it is not made for."""
@@ -121,6 +122,8 @@ class GraphAgent:
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         token = own_token(own_move, observation)
+        if not self.begun:
+            return
         if self.waits:  # what is seen of the start is always the same
             self.waits = False
         elif token is not None:
@@ -130,6 +133,10 @@ class GraphAgent:
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal) == 1:
             return legal[0]
+        if not self.begun:
+            self.faults.append("the clock of the start ran out before the game was looked at")
+            self.unknown += 1
+            return legal[int(self.rng.random() * len(legal))]
         self.began = time.monotonic()
         row = self._row_in_time(legal, self._until(deadline))
         self.moved += 1
