@@ -64,7 +64,7 @@ def test_games_lists_every_name() -> None:
 
     names = {game["name"] for game in json.loads(run("games", "--json").stdout)["games"]}
     assert names == {*GAMES, *(f"gdl:{name}" for name in library()), *(f"pommerman:{name}" for name in CONFIGS)}
-    assert "kuhn_poker(players=2)" in run("games").stdout
+    assert "kuhn_poker(players=2,cards=0)" in run("games").stdout
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ REQUESTS = {
         400,
     ),
     "no page": ("/nothing", {}, 404),
-    "too much": ("/begin", {"match": "x" * (1 << 20)}, 413),
+    "too much": ("/begin", {"match": "x" * (1 << 22)}, 413),
     "deep": ("/act", None, 400),
 }
 

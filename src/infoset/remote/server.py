@@ -39,7 +39,7 @@ except ImportError:
 if TYPE_CHECKING:
     import uvicorn
 
-MAX_BODY = 1 << 20  # bytes; an observation of Pommerman's largest board takes a tenth of them
+MAX_BODY = 4 << 20  # bytes; 800 steps of Pommerman, told at once to an agent that died in the first, take half of them
 MAX_MATCHES = 64
 IDLE = 600.0  # seconds after which a game that nobody asks about any more is forgotten
 PLAYGROUND = ("action", "init_agent", "episode_end", "shutdown")
