@@ -314,6 +314,31 @@ class Background(Generic[T]):
         return cast("T", self.outcome)
 
 
+class OneCall(Work, Generic[T]):
+    """What one call finds, which lasts and can be left behind; there is nothing between its beginning and its end."""
+
+    total = 1
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self.call = call
+        self.found: T | None = None
+        self._working: Background[T] | None = None
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        if not iterations or self.iteration:
+            return
+        self._working = self._working or Background(self.call)
+        if self._working.wait(until):
+            self.found, self.iteration = self._working.result, 1
+
+    def save(self) -> dict[str, Any]:
+        """Nothing but that it has begun."""
+        return {"iteration": np.array(0)}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """It begins again."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When to stop: after so many iterations, at this exploitability, after so many seconds of work."""

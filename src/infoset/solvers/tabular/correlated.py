@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.linear_program import HIGHS
-from infoset.solvers.work import Background, Limits, Point, Work
+from infoset.solvers.work import Background, Limits, OneCall, Point
 from infoset.tree.normal_form import NormalForm, normal_form, shown
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -345,26 +344,11 @@ class CorrelatedMethod(Checked):
         """The linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
         _check_objective(self.objective, compiled.players)
         assert normal_form(compiled.form)  # which may be too large
-        return CorrelatedWork(compiled, self)
+        return CorrelatedWork(lambda: correlated_equilibrium(compiled, self.kind, self.objective))
 
 
-class CorrelatedWork(Work):
-    """One step, which lasts."""
-
-    total = 1
-
-    def __init__(self, compiled: Compiled, method: CorrelatedMethod) -> None:
-        self.compiled, self.method = compiled, method
-        self.found: CorrelatedPlan | None = None
-        self._finding: Background[CorrelatedPlan] | None = None
-
-    def step(self, iterations: int, until: float = inf) -> None:
-        if not iterations or self.iteration:
-            return
-        how = self.compiled, self.method.kind, self.method.objective
-        self._finding = self._finding or Background(lambda: correlated_equilibrium(*how))
-        if self._finding.wait(until):
-            self.found, self.iteration = self._finding.result, 1
+class CorrelatedWork(OneCall[CorrelatedPlan]):
+    """The linear program at work."""
 
     def policy(self) -> CorrelatedPolicy | None:
         """What the mediator draws."""
@@ -375,10 +359,3 @@ class CorrelatedWork(Work):
 
     def point(self, seconds: float) -> Point:
         return Point(self.iteration, seconds, values=None if self.found is None else self.found.values)
-
-    def save(self) -> dict[str, Any]:
-        """There is nothing between the beginning and the end."""
-        return {"iteration": np.array(0)}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """It begins again."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
-import numpy as np
-
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
@@ -21,7 +19,7 @@ from infoset.solvers.teams.optimum import METHODS as PROOFS
 from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, team_optimum
 from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
 from infoset.solvers.teams.team_maxmin import read_teams
-from infoset.solvers.work import Background, Limits, Point, Work
+from infoset.solvers.work import Limits, OneCall, Point
 from infoset.tree.information import RELAXATIONS
 
 SECONDS_FOR_OPTIMUM = 10.0
@@ -49,27 +47,12 @@ class TeamExact(Checked):
         """On the tree.  Raises as ``team_optimum`` does."""
         seconds = PROVING if options.seconds is None else options.seconds
         check_provable(compiled.tree, self.by, seconds)
-        return TeamWork(compiled, self.by, seconds)
+        tree = compiled.tree
+        return TeamWork(lambda: team_optimum(tree, self.by, seconds=max(seconds, 1e-3)))
 
 
-class TeamWork(Work):
-    """A proof at work: one step that lasts."""
-
-    total = 1
-
-    def __init__(self, compiled: Compiled, by: str, seconds: float) -> None:
-        self.compiled, self.by, self.seconds = compiled, by, seconds
-        self._proof: Background[TeamOptimum] | None = None
-        self.found: TeamOptimum | None = None
-
-    def step(self, iterations: int, until: float = inf) -> None:
-        if not iterations or self.iteration:
-            return
-        self._proof = self._proof or Background(
-            lambda: team_optimum(self.compiled.tree, self.by, seconds=max(self.seconds, 1e-3))
-        )
-        if self._proof.wait(until):
-            self.found, self.iteration = self._proof.result, 1
+class TeamWork(OneCall[TeamOptimum]):
+    """A proof at work."""
 
     def policy(self) -> TabularPolicy | None:
         """The optimum."""
@@ -82,13 +65,6 @@ class TeamWork(Work):
     def point(self, seconds: float) -> Point:
         values = None if self.found is None else (self.found.value,)
         return Point(self.iteration, seconds, values=values)
-
-    def save(self) -> dict[str, Any]:
-        """There is nothing between the beginning and the end."""
-        return {"iteration": np.array(0)}
-
-    def restore(self, saved: dict[str, Any]) -> None:
-        """It begins again."""
 
 
 @dataclass(frozen=True)
