@@ -127,6 +127,9 @@ def test_the_nearest_are_kept_where_there_is_no_time_for_others() -> None:
     assert ranges.near
     assert ranges.near <= set(states)
     assert not ranges.drawn_again
+    last = next(state for state in reversed(states) if state in ranges.near)
+    assert ranges.move_to(growing_graph(load("gdl:krieg_tic_tac_toe")), last) in ranges.near
+    assert len(ranges.near) == 1  # the others had numbers of the graph before
 
 
 def test_moves_are_made_by_histories_that_offer_other_ones() -> None:

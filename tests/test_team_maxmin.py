@@ -202,6 +202,17 @@ def test_everybody_in_one_team() -> None:
         solve(KUHN, teams="0+1+2", seconds=1.0)
 
 
+def test_a_target_is_proved() -> None:
+    """Of the lotteries that are returned, not of others before them."""
+    game = "kuhn_poker(players=3,cards=8)"
+    found = solve(game, "team-maxmin", teams="0+1", target=0.005)
+    assert found.stopped == "target"
+    assert found.exploitability <= 0.005
+    again = evaluate(game, found.policy)
+    assert again.exploitability == pytest.approx(found.exploitability, abs=1e-9)
+    assert again.values == pytest.approx(found.values, abs=1e-12)
+
+
 def test_stopped_before_a_proof() -> None:
     """The payoffs are known, what is left to gain is not; nothing is begun that lasts."""
     found = solve("kuhn_poker(players=3,cards=8)", "team-maxmin", teams="0+1", iterations=2)

@@ -99,10 +99,11 @@ class GraphAgent:
         self.budget = budget
         self.faults: list[str] = []
         self.beliefs, self.unknown = Beliefs(), 0
-        self.an_edge, self.hurried, self.begun = 0.0, False, False
+        self.an_edge, self.begun = 0.0, False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.game, self.player, self.rng, self.moved, self.tries, self.begun = game, player, rng, 0, 0, False
+        self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
+        self.begun = self.hurried = False
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
         self.heard: deque[Token] = deque()
         clock = Clock(inf if deadline is None else before(deadline))
@@ -233,7 +234,7 @@ class GraphAgent:
         menus = self.graph.menus_of(found.position, self.player)
         numbers = [number for number in np.unique(menus).tolist() if number != NO_MENU]
         right = [number for number in numbers if self.graph.source.menu(number) == legal]
-        if not right and self.state in self.ranges.near:
+        if not right and self.ranges.relaxed and numbers:
             right = sorted(numbers, key=lambda number: alike(self.graph.source.menu(number), legal))[-1:]
         rows = np.flatnonzero(np.isin(menus, right))
         if not len(rows):

@@ -251,6 +251,7 @@ class Ranges:
         """Work out every range anew from here on."""
         self.kept.clear()
         self.thinned.clear()
+        self.near.clear()
         self.entries = 0
 
     def move_to(self, graph: GrowingGraph, state: int) -> int:
@@ -259,7 +260,7 @@ class Ranges:
         last = state
         while last not in self.kept and self.states.parent[last] >= 0:
             last = int(self.states.parent[last])
-        thinned = last in self.thinned
+        thinned, near = last in self.thinned, last in self.near
         found = self._few(self.kept[last], last) if last in self.kept else whole(self.graph)
         position = graph.positions_of(self.graph, found.position)
         numbers = graph.states_of(self.graph, np.append(found.known, [last, state]))
@@ -267,6 +268,7 @@ class Ranges:
         self.forget()
         self._keep(int(numbers[-2]), Range(position, numbers[:-2].reshape(found.known.shape), found.weight))
         self.thinned |= {int(numbers[-2])} if thinned else set()
+        self.near |= {int(numbers[-2])} if near else set()
         return int(numbers[-1])
 
     def _few(self, found: Range, state: int) -> Range:

@@ -29,9 +29,10 @@ class SubgameAgent(GraphAgent):
 
     def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
         """The chances by the deepest subgame that was solved in time."""
-        if (
-            self.roots(legal, until) is None or self.state in self.ranges.near
-        ):  # whose sets offer what this one does not
+        roots = self.roots(legal, until)
+        if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
+            return None
+        if self.state in self.ranges.near:  # histories of several menus have no subgame in common
             return None
         self.plays = int(self.ranges.generator(self.state).integers(2**31))
         if until < inf:

@@ -49,7 +49,7 @@ class Evaluation:
     margin: float = 0.0
     """Half the width of the 95 % confidence interval of ``nash_conv``; 0 where it is exact."""
     reason: str = ""
-    """Why it is not exact."""
+    """Why it is not exact, or what several players gain together, who have no best responses of their own."""
     best_response: SavedPolicy | None = field(default=None, repr=False, compare=False)
     """Each player's best response to the others, where it was asked for."""
 

@@ -208,7 +208,11 @@ def evaluation_html(evaluation: Evaluation) -> str:
     """Each player's value, its best response's, and the gain; then what they come to."""
     best = evaluation.best_response_values
     rows = [
-        [name, f"{value:+.6g}", *([f"{reply:+.6g}", f"{max(reply - value, 0.0):.4g}"] if isfinite(reply) else "––")]
+        [
+            name,
+            f"{value:+.6g}",
+            *([f"{reply:+.6g}", f"{max(reply - value, 0.0):.4g}"] if isfinite(reply) else ["–", "–"]),
+        ]
         for name, value, reply in islice(zip(seats(len(best)), evaluation.values, best, strict=True), PLAYERS)
     ]
     words = "exact" if evaluation.exact else "lower bounds of the gains"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,21 +52,26 @@ def check_zero_sum(form: SequenceForm) -> None:
 
 
 def _maximin(form: SequenceForm, player: int) -> FloatArray:
-    """The plan of ``player`` that does best against its best reply.
+    """The plan of ``player`` that does best against its best reply."""
+    own, other = constraints(form, player), constraints(form, 1 - player)
+    return on_the_polytope(form, player, maximin(form.name, _payoff_matrix(form, player), own, other)[0])
 
-    maximise f'p subject to F'p <= A'x, E x = e, x >= 0, where A is the payoff matrix of ``player`` (own
-    sequences x the opponent's), E and F the sequence constraints of the two.
+
+def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, FloatArray]:
+    """The variables x (d,) that do best against the best reply, and the replies y (e,) that keep them from more.
+
+    maximise f'p subject to F'p <= A'x, E x = e, x >= 0, where A is ``payoff`` (d, e) sparse, E = ``own`` (m, d) and
+    F = ``other`` (l, e) the constraints of the two, whose first rows sum to 1 and all others to 0; y are the prices of
+    the inequalities.  Raises ``UnsupportedGameError`` with the game's ``name`` where HiGHS does not solve it.
     """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array
 
-    payoff = _payoff_matrix(form, player)
     largest = abs(payoff).max() if payoff.nnz else 0.0
     if largest > 0.0:
-        payoff = payoff / largest  # HiGHS drops entries below 1e-9; only the plan is used
-    own, other = constraints(form, player), constraints(form, 1 - player)
+        payoff = payoff / largest  # HiGHS drops entries below 1e-9; only x and y are used
     objective = np.zeros(own.shape[1] + other.shape[0])
-    objective[own.shape[1]] = -1.0  # the opponent's empty sequence: its value is what the opponent leaves
+    objective[own.shape[1]] = -1.0  # the value of the opponent's start is what it leaves
     result = linprog(
         objective,
         A_ub=block_array([[-payoff.T, other.T]], format="csr"),
@@ -78,8 +83,8 @@ def _maximin(form: SequenceForm, player: int) -> FloatArray:
         options=HIGHS,
     )
     if not result.success:
-        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {result.message}")
-    return on_the_polytope(form, player, result.x[: own.shape[1]])
+        raise UnsupportedGameError(f"{name}: HiGHS did not solve the linear program: {result.message}")
+    return result.x[: own.shape[1]], -result.ineqlin.marginals
 
 
 def _payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]

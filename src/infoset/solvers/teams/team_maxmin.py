@@ -23,7 +23,7 @@ from infoset.errors import CheckpointError, ParameterError, UnknownNameError, Un
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
-from infoset.solvers.tabular.linear_program import HIGHS, constraints, on_the_polytope
+from infoset.solvers.tabular.linear_program import constraints, maximin, on_the_polytope
 from infoset.solvers.teams.coordination import Answer, Team
 from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.plans import realisation
@@ -145,7 +145,7 @@ class DoubleOracle(Work):
         self.bounds = [-inf, inf]  # of what the first team gets at an equilibrium
         self.weights = [np.eye(1, side.equal.shape[1])[0] for side in self.sides]
         self._proof: Background[list[Answer]] | None = None
-        self.gains: tuple[float, ...] | None = None
+        self.gains: tuple[float, ...] | None = None  # by the best plans, where those against these lotteries are proved
 
     @property
     def total(self) -> int | None:  # type: ignore[override]
@@ -207,25 +207,10 @@ class DoubleOracle(Work):
         return found
 
     def _program(self) -> list[FloatArray]:
-        """Both sides' best variables: x maximises p under F'p <= M'x, and y are the prices of these rows."""
-        from scipy.optimize import linprog
-        from scipy.sparse import block_array, csr_array
-
+        """Both sides' best variables."""
         first, second = self.sides
         payoff = first.reach.T @ (first.team.paid[:, None] * second.reach)
-        payoff = csr_array(payoff / (abs(payoff).max() or 1.0))
-        own, other = first.equal, second.equal
-        objective = np.zeros(own.shape[1] + other.shape[0])
-        objective[own.shape[1]] = -1.0
-        result = linprog(
-            objective, A_ub=block_array([[-payoff.T, other.T]], format="csr"), b_ub=np.zeros(other.shape[1]),
-            A_eq=block_array([[own, csr_array((own.shape[0], other.shape[0]))]], format="csr"),
-            b_eq=np.eye(1, own.shape[0])[0],
-            bounds=[(0, None)] * own.shape[1] + [(None, None)] * other.shape[0], method="highs", options=HIGHS,
-        )  # fmt: skip
-        if not result.success:
-            raise UnsupportedGameError(f"{self.form.name}: HiGHS did not solve the linear program: {result.message}")
-        return [np.maximum(result.x[: own.shape[1]], 0.0), np.maximum(-result.ineqlin.marginals, 0.0)]
+        return [np.maximum(x, 0.0) for x in maximin(self.form.name, payoff.tocsr(), first.equal, second.equal)]
 
     def policy(self) -> CorrelatedPolicy:
         """The lotteries of both teams."""
@@ -235,16 +220,19 @@ class DoubleOracle(Work):
     def evaluation(self) -> Evaluation:
         """What the last proof says of the lotteries; payoffs alone where it was of others: proofs take their time."""
         played = self._played()
-        if self.gains is None or not self.done:
+        if self.gains is None:
             values = tuple(map(float, self.payoffs.T @ (played[0] * played[1])))
             return Evaluation(nan, nan, nan, values, (nan,) * len(values), reason=UNPROVED)
         return _figures([side.team for side in self.sides], self.payoffs.T @ (played[0] * played[1]), self.gains)
 
     def point(self, seconds: float) -> Point:
-        if self.bounds[1] == inf:
+        """Figures where the last proof was of these lotteries."""
+        if self.gains is None:
             return Point(self.iteration, seconds)
-        gap = max(self.bounds[1] - self.bounds[0], 0.0)
-        return Point(self.iteration, seconds, nash_conv=gap, exploitability=gap / 2, epsilon=gap)
+        found = self.evaluation()
+        return Point(
+            self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values
+        )  # fmt: skip
 
     def notes(self) -> dict[str, Any]:
         """Who plays together, between what the first team's payoff at an equilibrium lies, how many plans are drawn."""
