@@ -132,6 +132,7 @@ TEAM, FORGETS = "native, one team", "imperfect recall"
 FOR = {
     "annealing": {TEAM},
     "auto": set(KINDS),
+    "backward-induction": set(),  # in each somebody is in doubt
     "correlated": set(KINDS) - {FORGETS, "native, three players"},  # which has too many strategies
     "information-relaxation": {TEAM, FORGETS},
     "lcp": ZERO_SUM | {TEAM, "native, general sum"},

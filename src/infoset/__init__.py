@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         performance,
     )
     from infoset.solvers.study import Study
+    from infoset.solvers.tabular.backward_induction import backward_induction
     from infoset.solvers.tabular.cfr import (
         cfr,
         cfr_plus,
@@ -65,7 +66,9 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.linear_program import linear_program, lp
     from infoset.solvers.tabular.logit import logit, logit_path
     from infoset.solvers.tabular.loop import Method
+    from infoset.solvers.tabular.refinements import check_profile
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
+    from infoset.solvers.tabular.trembles import trembling_equilibrium
     from infoset.solvers.teams.annealing import Annealing, anneal
     from infoset.solvers.teams.hidden_game import HiddenGame
     from infoset.solvers.teams.information_relaxation import information_relaxation
@@ -117,7 +120,10 @@ _HOME = {
     "best_response": "solvers.metrics",
     "cfr": "solvers.tabular.cfr",
     "cfr_plus": "solvers.tabular.cfr",
+    "backward_induction": "solvers.tabular.backward_induction",
     "check": "verbs",
+    "check_profile": "solvers.tabular.refinements",
+    "trembling_equilibrium": "solvers.tabular.trembles",
     "compare": "policies.tabular",
     "compete": "arena.competition",
     "convert": "verbs",
@@ -200,11 +206,13 @@ __all__ = [
     "TeamOptimum",
     "Watcher",
     "anneal",
+    "backward_induction",
     "behaviour",
     "best_response",
     "cfr",
     "cfr_plus",
     "check",
+    "check_profile",
     "compare",
     "compete",
     "convert",
@@ -254,6 +262,7 @@ __all__ = [
     "testing",
     "tournament",
     "train",
+    "trembling_equilibrium",
     "watch",
 ]
 

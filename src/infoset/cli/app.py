@@ -730,9 +730,14 @@ def show(
 
 @app.command()
 def check(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A game description in GDL or GDL-II, KIF or infix; or gdl:NAME.")
+    context: typer.Context,
+    game: Annotated[
+        str,
+        typer.Argument(
+            metavar="GAME", help="A game description in GDL or GDL-II, KIF or infix, or gdl:NAME; with WHAT, any game."
+        ),
     ],
+    what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to check. {WHAT_HELP}")] = None,
     simulate: Annotated[
         int, typer.Option(min=0, max=10**12, help="Also play so many games at random and say what they show.")
     ] = 0,
@@ -744,9 +749,36 @@ def check(
         float | None,
         typer.Option(min=0, help="End the random games after so long and say what they have shown by then (60)."),
     ] = None,
+    max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
-    """Check a game description: every defect with its place; exit status 1 if one is an error."""
+    """Check a game description: every defect with its place; exit status 1 if one is an error.
+
+    With WHAT, which solution concepts a strategy of all players satisfies: Nash, subgame-perfect, undominated,
+    sequential, quasi-perfect, and where it fails.
+    """
+    if what is not None:
+        others = "a strategy is checked by what it is, not by random games"
+        _refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
+        _check_profile(game, what, max_histories, json_)
+        return
+    _refuse(context, {"max_histories"}, "rules are checked without listing histories")
+    _check_rules(game, simulate, seed, max_steps, seconds, json_)
+
+
+def _check_profile(game: str, what: str, max_histories: int | None, json_: bool) -> None:
+    from infoset.solvers.tabular.refinements import check_profile
+
+    found = check_profile(game, what, max_histories)
+    if json_:
+        _print_json({"game": found.game, "what": what, "findings": [asdict(one) for one in found.findings]})
+    else:
+        print(found)
+
+
+def _check_rules(
+    file: str, simulate: int, seed: int | None, max_steps: int | None, seconds: float | None, json_: bool
+) -> None:
     from infoset.catalog import GDL
     from infoset.errors import ParameterError
     from infoset.gdl.checks import ERROR

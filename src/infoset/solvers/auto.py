@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
 from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options, parse_method
+from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.work import Limits, Work
 from infoset.tree.graph import CHANCE
 from infoset.tree.subgames import public_positions
@@ -73,8 +74,8 @@ def choose(compiled: Compiled, options: Options) -> Choice:
 
 def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice | str], ...]:
     """In which order what is looked at, where a form was asked for only what works on that."""
-    by_form = {"tree": (_team, _tree), "factored": (_factored,), "sampled": (_sampling,)}
-    return by_form[form] if form else (_two_teams, _factored, _team, _tree, _public, _sampling)
+    by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "sampled": (_sampling,)}
+    return by_form[form] if form else (_two_teams, _factored, _team, _open, _tree, _public, _sampling)
 
 
 def _factored(compiled: Compiled, options: Options) -> Choice | str:
@@ -159,6 +160,15 @@ def _forgets(compiled: Compiled) -> bool:
     except ImperfectRecallError:
         return True
     return False
+
+
+def _open(compiled: Compiled, options: Options) -> Choice | str:
+    """Nobody is ever in doubt."""
+    if not (_fits(compiled) and _takes("backward-induction", options) and perfect_information(compiled.tree)):
+        return ""
+    return _chosen(
+        "backward-induction", options, "nobody is ever in doubt where the game stands: exact, in every subgame"
+    )
 
 
 def _tree(compiled: Compiled, options: Options) -> Choice | str:

@@ -100,6 +100,7 @@ METHODS: Registry[AnyMethod] = Registry(
     {
         "annealing": "infoset.solvers.teams.methods:AnnealingMethod",
         "auto": "infoset.solvers.auto:Auto",
+        "backward-induction": "infoset.solvers.tabular.backward_induction:BackwardInduction",
         "cfr": "infoset.solvers.tabular.cfr:cfr",
         "cfr+": "infoset.solvers.tabular.cfr:cfr_plus",
         "correlated": "infoset.solvers.tabular.correlated:CorrelatedMethod",

@@ -127,14 +127,18 @@ class SequenceForm:
         return sum(array.nbytes for array in self.arrays)
 
     @cached_property
+    def _named(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        return self._names()
+
+    @cached_property
     def keys(self) -> list[str]:
         """(I,) the readable key of each information set."""
-        return self._names()[0]
+        return self._named[0]
 
     @cached_property
     def actions(self) -> list[tuple[str, ...]]:
         """(I,) the moves of each information set as words."""
-        return self._names()[1]
+        return self._named[1]
 
     @cached_property
     def infoset_player(self) -> IntArray:
@@ -178,9 +182,14 @@ class SequenceForm:
         return sequences[0].astype(np.int32), np.stack(payoffs, axis=1)
 
 
+def carried(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
+    """Every player's sequence (N, n) at each node of the tree, and chance's probability of it (N,)."""
+    return _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
+
+
 def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, FloatArray]:
     """Every end of the tree: sequences (T, n), chance's probability (T,) and payoffs (T, n), nothing merged."""
-    held, reach = _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
+    held, reach = carried(tree, form)
     at = _ends(tree)
     return held[at], reach[at], tree.graph.payoffs[tree.graph.content[tree.position[at]]]
 
@@ -253,7 +262,9 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
         keys = [tree.key(k) for k in sets]
         if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
             raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
-        return keys, [move_words(tree.menu(k)) for k in sets]
+        content = graph.content[tree.position[tree.infoset_node[kept]]].tolist()
+        words = {number: move_words(graph.menus[number]) for number in set(content)}
+        return keys, [words[number] for number in content]
 
     return SequenceForm(
         name=tree.name,

@@ -205,7 +205,7 @@ class _Path:
         """To the end, as weights (S,)."""
         start, column = 2 * self.count, self.count
         row = self._leaves(column)
-        if row is None or self._step(row, column) >= self.one:
+        if row is None or self._step(row, column) >= (self.one if self.exact else 1 - ZERO):
             self.table[:, -1] += self.table[:, -2]  # the best answer to the start is an answer to itself
             return self._weights()
         self._pivot(row, column)

@@ -10,10 +10,12 @@ import numpy as np
 from infoset import signs
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.tabular.solver import OneStep, TabularMethod
+from infoset.names import check_choice, full_name
+from infoset.solvers.tabular.solver import OneProfile, OneStep, TabularMethod
 from infoset.solvers.work import Limits
 from infoset.tree.sequence_form import SequenceForm
 
+PLAIN = "any"
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -54,7 +56,7 @@ def check_zero_sum(form: SequenceForm) -> None:
 def _maximin(form: SequenceForm, player: int) -> FloatArray:
     """The plan of ``player`` that does best against its best reply."""
     own, other = constraints(form, player), constraints(form, 1 - player)
-    return on_the_polytope(form, player, maximin(form.name, _payoff_matrix(form, player), own, other)[0])
+    return on_the_polytope(form, player, maximin(form.name, payoff_matrix(form, player), own, other)[0])
 
 
 def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, FloatArray]:
@@ -87,7 +89,7 @@ def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, F
     return result.x[: own.shape[1]], -result.ineqlin.marginals
 
 
-def _payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
+def payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
     """(S_player, S_opponent) sparse payoffs of ``player``, own sequences counted from its empty one."""
     from scipy.sparse import csr_array
 
@@ -132,17 +134,32 @@ class LinearProgram(TabularMethod):
     takes: ClassVar[frozenset[str]] = frozenset()
     default: ClassVar[Limits] = Limits()
 
-    name: str = "lp"
+    refinement: str = PLAIN
+
+    @property
+    def name(self) -> str:
+        """As ``solve`` takes it."""
+        return full_name("lp", lp, refinement=self.refinement)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+        from infoset.solvers.tabular.trembles import trembling_equilibrium
+
         check_zero_sum(form)
+        if self.refinement != PLAIN:
+            return OneProfile(form, self.name, lambda: trembling_equilibrium(form, self.refinement))
         return OneStep(form, self.name, lambda: linear_program(form))
 
 
-def lp() -> LinearProgram:
+def lp(refinement: str = PLAIN) -> LinearProgram:
     """The linear program as a method of ``solve``: exact, for two players and a constant sum.
+
+    ``refinement``: ``any`` equilibrium; ``normal-form-perfect`` or ``quasi-perfect``, one that survives mistakes
+    that become rare.  Raises ``ParameterError`` for another one.
 
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.lp()).stopped
     'exact'
     """
-    return LinearProgram()
+    from infoset.solvers.tabular.trembles import TREMBLES
+
+    check_choice("refinement", refinement, (PLAIN, *TREMBLES))
+    return LinearProgram(refinement)

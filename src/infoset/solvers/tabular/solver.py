@@ -139,6 +139,27 @@ class OneStep(Solver):
             self.iteration = 1
 
 
+class OneProfile(OneStep):
+    """What is found in one piece is what to do at every information set, also where play does not get."""
+
+    def __init__(self, form: SequenceForm, name: str, find: Callable[[], FloatArray]) -> None:
+        """``find``: behaviour (S,)."""
+        super().__init__(form, name, self._plan)
+        self.arrays["strategy"] = uniform(form)
+        self.find_strategy = find
+
+    def _plan(self) -> FloatArray:
+        self.arrays["strategy"][:] = strategy = self.find_strategy()
+        return realisation(self.form, strategy)
+
+    def policy(self) -> TabularPolicy | None:
+        """What was found."""
+        if not self.iteration:
+            return None
+        made_by = {"method": self.name, "iterations": self.iteration}
+        return TabularPolicy.from_behaviour(self.form, self.arrays["strategy"].copy(), made_by)
+
+
 class TabularMethod(Checked, ABC):
     """A method that works on the sequence form."""
 

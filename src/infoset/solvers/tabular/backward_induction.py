@@ -1,0 +1,142 @@
+"""Perfect information: whoever moves knows where the game stands and takes what is best from there, in fractions.
+
+From the ends of the game up (Zermelo 1913; Kuhn 1953): an equilibrium of every subgame.  Where moves are equally good
+the first one on offer is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import FloatArray
+from infoset.compiled import Compiled
+from infoset.errors import UnsupportedGameError
+from infoset.solvers.method import Options
+from infoset.solvers.tabular.solver import OneProfile, OneStep, TabularMethod
+from infoset.solvers.work import Limits
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
+from infoset.tree.sequence_form import SequenceForm, simplest
+
+Values = tuple[Fraction, ...]
+
+
+def perfect_information(tree: GameTree) -> bool:
+    """Whether each information set with a choice has one history.
+
+    >>> from infoset.solvers.tabular.backward_induction import perfect_information
+    >>> perfect_information(infoset.GameTree.of(infoset.load("kuhn_poker")))
+    False
+    """
+    inside = tree.infoset >= 0
+    choice = tree.graph.num_edges[tree.position[inside]] > 1
+    return bool((np.bincount(tree.infoset[inside][choice]) < 2).all()) if choice.any() else True
+
+
+def backward_induction(tree: GameTree, form: SequenceForm) -> tuple[FloatArray, Values]:
+    """Behaviour (S,) that is best in every subgame, and what each player is paid.
+
+    Raises ``UnsupportedGameError`` where somebody does not know where the game stands.
+
+    >>> tree = infoset.GameTree.of(infoset.load("gdl:tic_tac_toe"))
+    >>> print(*infoset.backward_induction(tree, infoset.SequenceForm.of(tree))[1])
+    50 50
+    """
+    _check(tree)
+    with signs.during("going back from the ends of the game"):
+        values, best = _induce(tree.graph)
+    strategy = np.zeros(form.num_sequences)
+    strategy[form.arrays.sequences[:-1]] = 1.0
+    at = tree.position[tree.infoset_node[form.tree_infoset]]
+    moves = np.array([best[position] for position in at.tolist()], dtype=np.int64)
+    strategy[form.arrays.first.astype(np.int64) + moves] = 1.0
+    return strategy, values
+
+
+def _check(tree: GameTree) -> None:
+    if not perfect_information(tree):
+        inside = np.flatnonzero(tree.infoset >= 0)
+        inside = inside[tree.graph.num_edges[tree.position[inside]] > 1]
+        unsure = int(np.bincount(tree.infoset[inside]).argmax())
+        raise UnsupportedGameError(
+            f"{tree.name}: {tree.players[int(tree.infoset_player[unsure])]} does not know where the game stands at "
+            f"{tree.key(unsure)!r}; backward-induction is for perfect information. Try --method auto"
+        )
+
+
+def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
+    """What the start is worth, and the best move of each position, counted from 0."""
+    paid = [tuple(map(simplest, row)) for row in graph.payoffs.tolist()]
+    chances = {chance: simplest(chance) for chance in set(graph.probability.tolist())}
+    worth: dict[int, Values] = {}
+    best: dict[int, int] = {}
+    for position in _from_the_ends(graph):
+        mover, edges = int(graph.player[position]), range(*graph.first_edge[position : position + 2].tolist())
+        if mover == TERMINAL:
+            worth[position] = paid[int(graph.content[position])]
+            continue
+        after = [worth[int(graph.child[edge])] for edge in edges]
+        if mover == CHANCE:
+            weights = [chances[float(graph.probability[edge])] for edge in edges]
+            total = sum(weights, Fraction(0))
+            mixed = [sum(w * one[p] for w, one in zip(weights, after, strict=True)) for p in range(len(graph.players))]
+            worth[position] = tuple(Fraction(value) / total for value in mixed)
+            continue
+        best[position] = max(range(len(after)), key=lambda k: after[k][mover])  # the first of equals
+        worth[position] = after[best[position]]
+    return worth[0], best
+
+
+def _from_the_ends(graph: GameGraph) -> Iterator[int]:
+    """Every position once, behind all that follow it."""
+    first, child = graph.first_edge.tolist(), graph.child.tolist()
+    seen, stack = {0}, [(0, first[0])]
+    while stack:
+        position, edge = stack.pop()
+        if edge == first[position + 1]:
+            yield position
+            continue
+        stack.append((position, edge + 1))
+        if (below := child[edge]) not in seen:
+            seen.add(below)
+            stack.append((below, first[below]))
+
+
+@dataclass(frozen=True)
+class BackwardInduction(TabularMethod):
+    """Perfect information: best in every subgame, in fractions, in one iteration."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+    default: ClassVar[Limits] = Limits()
+
+    name: ClassVar[str] = "backward-induction"
+
+    def work(self, compiled: Compiled, options: Options) -> BackwardInductionWork:
+        """At work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
+        _check(compiled.tree)
+        return BackwardInductionWork(compiled)
+
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+        raise NotImplementedError("backward induction works on the tree")
+
+
+class BackwardInductionWork(OneProfile):
+    """It at work."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        super().__init__(compiled.form, BackwardInduction.name, lambda: self._find(compiled))
+        self.values: Values = ()
+
+    def _find(self, compiled: Compiled) -> FloatArray:
+        strategy, self.values = backward_induction(compiled.tree, compiled.form)
+        return strategy
+
+    def notes(self) -> dict[str, Any]:
+        """The payoffs as fractions."""
+        return {"exact_values": [str(value) for value in self.values]} if self.values else {}

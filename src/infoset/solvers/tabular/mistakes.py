@@ -1,0 +1,200 @@
+"""The mistakes that two players may have to fear of each other, and still do what a profile says.
+
+Which of an opponent's mistakes can be the likeliest ones, so that what the player does stays best, is a linear program;
+then which the next likeliest, and so on.  The more a step admits the better for all that follow, so that none is taken
+back (the conditions are cones, and of two answers to one the sum is an answer).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, LongArray
+from infoset.errors import UnsupportedGameError
+from infoset.solvers.tabular.linear_program import constraints, payoff_matrix
+from infoset.tree.sequence_form import SequenceForm
+
+if TYPE_CHECKING:
+    from infoset.solvers.tabular.refinements import Profile
+
+GAINS = 1e-6
+"""Of the range of payoffs: what may be gained where nothing is said to be gained."""
+PLAYED = 1e-7
+"""A chance below is none."""
+ADMITTED = 1e-4
+NOISE = 1e-12
+"""Of the largest payoff: differences below are rounding errors."""
+
+
+class Mistakes:
+    """The opponent's mistakes, from the likeliest on, that leave best what a player does."""
+
+    def __init__(self, profile: Profile, player: int, keep: bool) -> None:
+        """``keep``: what was best stays best against what is less likely still."""
+        from scipy.sparse import csr_array
+
+        form = profile.form
+        self.profile, self.player, self.keep = profile, player, keep
+        self.opponent = 1 - player
+        self.theirs = form.player_sequences(self.opponent)
+        self.sets = form.player_infosets(player)
+        self.gains = _gain_rows(profile, player)
+        inside = np.flatnonzero((profile.set_of >= self.sets.start) & (profile.set_of < self.sets.stop))
+        rows, columns = (
+            profile.set_of[inside] - self.sets.start,
+            profile.held[inside, self.opponent] - self.theirs.start,
+        )
+        shape = (len(self.sets), self.theirs.stop - self.theirs.start)
+        self.leads = csr_array((profile.reach[inside], (rows, columns)), shape=shape)
+        a = form.arrays
+        self.row_set = np.repeat(np.arange(len(self.sets)), a.size[self.sets.start : self.sets.stop].astype(np.int64))
+
+    def fails(self) -> int | None:
+        """``None`` where no sequence has to be left out; else the information set at which it would, -1 for no one."""
+        plan = self.profile.plan[self.theirs]
+        played = plan > PLAYED
+        reached = (self.leads @ plan) > PLAYED
+        tight = (self.gains @ plan > -GAINS) if self.keep else ~reached[self.row_set]
+        while not played.all():
+            weights, slack = self._admitted(played, tight)
+            fresh = (weights > ADMITTED) & ~played
+            looser = tight & (slack > ADMITTED)
+            if not fresh.any() and not (looser.any() and self.keep):
+                return self._blocked(played, tight)
+            played |= fresh
+            reached |= (self.leads @ fresh.astype(float)) > 0
+            tight = tight & ~looser if self.keep else ~reached[self.row_set]
+        return None
+
+    def _admitted(self, played: BoolArray, tight: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Of the next likeliest mistakes: how much of each sequence (1 at most), and what rows of gains lose."""
+        from scipy.optimize import linprog
+        from scipy.sparse import block_array, csr_array, eye_array
+
+        form, count = self.profile.form, len(played)
+        plans, own = self._plans(played), np.flatnonzero(tight)
+        rows = self.gains[own]
+        wanted = np.flatnonzero(~played)
+        pick = csr_array((np.ones(len(wanted)), (np.arange(len(wanted)), wanted)), shape=(len(wanted), count))
+        least = block_array([
+            [rows, None, eye_array(len(own))], [-pick, eye_array(len(wanted)), None]
+        ]) if len(own) else block_array([[-pick, eye_array(len(wanted))]])  # fmt: skip
+        free = len(wanted) + len(own)
+        equal = block_array([[plans, csr_array((plans.shape[0], free))]])
+        bounds = [(None, None) if one else (0, None) for one in played] + [(0, 1)] * free
+        found = linprog(
+            np.concatenate([np.zeros(count), -np.ones(free)]), A_ub=least, b_ub=np.zeros(least.shape[0]),
+            A_eq=equal, b_eq=np.zeros(equal.shape[0]), bounds=bounds, method="highs",
+        )  # fmt: skip
+        check_solved(form, found)
+        weights, slack = np.zeros(count), np.zeros(len(tight))
+        weights[wanted] = found.x[count : count + len(wanted)]
+        slack[own] = found.x[count + len(wanted) :]
+        return weights, slack
+
+    def _plans(self, played: BoolArray) -> Any:
+        """Rows that are 0: moves weigh together what leads to them; behind a first mistake, what the profile says."""
+        from scipy.sparse import csr_array
+
+        form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
+        rows, columns, entries, count = [0], [0], [1.0], 1  # the empty sequence keeps its weight
+        for k in form.player_infosets(self.opponent):
+            first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
+            if played[parent]:
+                rows += [count] * (size + 1)
+                columns += [*range(first, first + size), parent]
+                entries += [1.0] * size + [-1.0]
+                count += 1
+                continue
+            for move in range(first, first + size):
+                rows += [count] * 2
+                columns += [move, parent]
+                entries += [1.0, -float(self.profile.strategy[start + move])]
+                count += 1
+        return csr_array((entries, (rows, columns)), shape=(count, len(played)))
+
+    def _blocked(self, played: BoolArray, tight: BoolArray) -> int:
+        """An own set to which a first mistake leads, and where another move would pay then; -1 where it is no one."""
+        a, form, start = self.profile.form.arrays, self.profile.form, self.theirs.start
+        for k in form.player_infosets(self.opponent):
+            first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
+            for move in range(first, first + size):
+                if played[parent] and not played[move]:
+                    mistake = self._followed(move)
+                    wrong = np.flatnonzero((self.gains @ mistake > GAINS) & tight)
+                    if len(wrong):
+                        return self.sets.start + int(self.row_set[wrong[0]])
+        return -1
+
+    def _followed(self, move: int) -> FloatArray:
+        """(S_opponent,) weights of one move, and of what the profile does after it."""
+        form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
+        weights = np.zeros(self.theirs.stop - start)
+        weights[move] = 1.0
+        for k in form.player_infosets(self.opponent):
+            first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
+            if weights[parent]:
+                weights[first : first + size] = weights[parent] * self.profile.strategy[start + first :][:size]
+        return weights
+
+
+def _gain_rows(profile: Profile, player: int) -> Any:
+    """Sparse (moves, S_opponent): what each own move pays more than the profile's mixture at its set, in units of the
+    largest entry of its row, against each of the opponent's sequences; the player goes on as the profile says.
+    """
+    from scipy.sparse import csr_array, diags_array
+
+    form, a = profile.form, profile.form.arrays
+    own, sets = form.player_sequences(player), form.player_infosets(player)
+    count, start = own.stop - own.start, own.start
+    first = a.first[sets.start : sets.stop].astype(np.int64) - start
+    size = a.size[sets.start : sets.stop].astype(np.int64)
+    moves, at = np.arange(1, count), np.repeat(np.arange(len(sets)), size)
+    assert (first == np.cumsum(size) - size + 1).all()
+    mixes = csr_array((profile.strategy[start + 1 : own.stop], (at, moves)), shape=(len(sets), count))
+    above = a.parent[sets.start : sets.stop].astype(np.int64) - start
+    up = csr_array((np.ones(len(sets)), (above, np.arange(len(sets)))), shape=(count, len(sets)))
+    values = paid = payoff_matrix(form, player)
+    step = up @ mixes
+    while True:  # as many times as the player moves behind one another
+        found = paid + step @ values
+        if abs(found - values).sum() == 0:
+            break
+        values = found
+    move_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), moves)), shape=(len(moves), count))
+    set_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), at)), shape=(len(moves), len(sets)))
+    rows = csr_array(move_of @ values - set_of @ (mixes @ values))
+    rows.data[np.abs(rows.data) < NOISE * abs(paid).max()] = 0.0
+    largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(moves))
+    return csr_array(diags_array(1.0 / np.where(largest > 0, largest, 1.0)) @ rows) if len(moves) else rows
+
+
+def never_best(profile: Profile, player: int) -> LongArray:
+    """The opponent's sequences that have no weight in any plan against which the player's plan is best."""
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, csr_array, eye_array
+
+    form = profile.form
+    payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
+    payoff = payoff / (abs(payoff).max() or 1.0)
+    played = profile.plan[form.player_sequences(player)] > PLAYED
+    (sets, moves), (theirs, count) = own.shape, other.shape
+    falls = block_array([[-own.T, payoff, csr_array((moves, count))]], format="csr")  # payoffs are no more than prices
+    capped = block_array([[csr_array((count, sets)), -eye_array(count), eye_array(count)]])
+    plans = block_array([[csr_array((theirs - 1, sets)), other[1:], csr_array((theirs - 1, count))]])
+    found = linprog(
+        np.concatenate([np.zeros(sets + count), -np.ones(count)]),
+        A_ub=block_array([[falls[~played]], [capped]]) if (~played).any() else capped,
+        b_ub=np.zeros(int((~played).sum()) + count),
+        A_eq=block_array([[falls[played]], [plans]]), b_eq=np.zeros(int(played.sum()) + theirs - 1),
+        bounds=[(None, None)] * sets + [(0, None)] * count + [(0, 1)] * count, method="highs",
+    )  # fmt: skip
+    check_solved(form, found)
+    return np.flatnonzero(found.x[-count:] < ADMITTED)
+
+
+def check_solved(form: SequenceForm, found: Any) -> None:
+    if not found.success:
+        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program of mistakes: {found.message}")

@@ -1,0 +1,370 @@
+"""Which solution concepts a profile satisfies, and where it fails: Nash, subgame perfect, undominated, sequential,
+quasi-perfect.
+
+What a player has to fear at sets that are never reached depends on which mistakes would lead there.  For two players
+that is found out step by step: which mistakes of the opponent can be the likeliest ones (a linear program), so that
+what the player does stays best; which the next likeliest, and so on, until none of the opponent's moves is left out.
+The more of them one step admits the better for all that follow, so that no step need be taken back.
+
+- *Subgame perfect* (Selten 1965): an equilibrium in each subgame.
+- *Undominated*: each strategy is best against some mixture in which the opponent leaves out nothing; for two players
+  these are the equilibria that are perfect in the normal form (van Damme 1991, theorem 3.2.2).
+- *Sequential* (Kreps & Wilson 1982): best at each information set by beliefs that are limits.
+- *Quasi-perfect* (van Damme 1984): best at each information set also against the opponent's mistakes to come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.compiled import AnyGame, Compiled
+from infoset.errors import UnsupportedGameError
+from infoset.evaluation import What, check_what, tabulated
+from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.metrics import evaluate_plan
+from infoset.solvers.tabular.mistakes import GAINS, PLAYED, Mistakes, check_solved, never_best
+from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.kernels import expect_up, gradient
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm, carried
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a profile satisfies a concept, ``None`` where that is not decided; and where or why."""
+
+    concept: str
+    holds: bool | None
+    about: str
+
+    def __str__(self) -> str:
+        answer = "undecided" if self.holds is None else "yes" if self.holds else "no"
+        return f"{self.concept:<17} {answer:<9}  {self.about}"
+
+
+@dataclass(frozen=True)
+class ProfileCheck:
+    """What a profile is, by concept, from the weakest on."""
+
+    game: str
+    findings: tuple[Finding, ...]
+
+    def __getitem__(self, concept: str) -> Finding:
+        return next(one for one in self.findings if one.concept == concept)
+
+    def __str__(self) -> str:
+        return "\n".join(str(one).rstrip() for one in self.findings)
+
+
+def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
+    """Which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
+
+    Gains below 1e-6 of the range of payoffs count for nothing.  With more than two players, what is believed at sets
+    that are never reached is not decided.  Raises ``BudgetError`` for a game whose tree does not fit,
+    ``UnsupportedGameError`` for plans that are drawn for several players at once.
+
+    >>> print(infoset.check_profile("rock_paper_scissors", "random"))
+    Nash              yes        nobody gains more than 0
+    subgame-perfect   yes        no subgame but the game itself
+    undominated       yes
+    sequential        yes
+    quasi-perfect     yes
+    """
+    compiled = Compiled.of(game, max_histories)
+    form = compiled.form
+    what = check_what(what) if isinstance(what, str) else what
+    if isinstance(what, CorrelatedPolicy):
+        raise UnsupportedGameError(f"{what.about}; what its players gain by not obeying is said by evaluate")
+    strategy = tabulated(compiled, what).behaviour(form)
+    with signs.during("looking at what the profile is"):
+        profile = Profile.of(form, compiled.tree, strategy)
+        nash = _nash(profile)
+        found = [nash, _subgame_perfect(profile)]
+        if not nash.holds:
+            found += [Finding(name, False, "no equilibrium") for name in ("undominated", "sequential", "quasi-perfect")]
+        else:
+            sequential = _rational(profile, "sequential")
+            quasi = _rational(profile, "quasi-perfect") if sequential.holds is not False else Finding(
+                "quasi-perfect", False, sequential.about
+            )  # fmt: skip
+            found += [_undominated(profile), sequential, quasi]
+    return ProfileCheck(form.name, tuple(found))
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    form: SequenceForm
+    tree: GameTree
+    strategy: FloatArray
+    """(S,) behaviour, without chances that are rounding errors."""
+    plan: FloatArray
+    held: IntArray
+    """(N, n) each player's sequence at each node of the tree."""
+    reach: FloatArray
+    """(N,) chance's part in coming there."""
+    set_of: LongArray
+    """(N,) the form's information set, -1 where nobody chooses."""
+
+    @classmethod
+    def of(cls, form: SequenceForm, tree: GameTree, strategy: FloatArray) -> Profile:
+        strategy = np.where(strategy < PLAYED, 0.0, strategy)
+        owner = form.infoset_of
+        totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
+        strategy = np.where(owner >= 0, strategy / np.append(totals, 1.0)[owner], 1.0)
+        held, reach = carried(tree, form)
+        number = np.full(len(tree.infoset_player) + 1, -1)
+        number[form.tree_infoset] = np.arange(form.num_infosets)
+        return cls(form, tree, strategy, realisation(form, strategy), held, reach, number[tree.infoset])
+
+    @property
+    def scale(self) -> float:
+        return max(self.form.largest_payoff - self.form.smallest_payoff, float(np.finfo(float).tiny))
+
+    @cached_property
+    def chances(self) -> FloatArray:
+        """(N,) how likely each node follows its parent where all play the profile."""
+        tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
+        chance = np.ones(len(tree.parent))
+        sets, offset = self.set_of[above], np.arange(1, len(tree.parent)) - tree.first_child[above]
+        moves = sets >= 0
+        chance[1:][moves] = self.strategy[self.form.arrays.first[sets[moves]].astype(np.int64) + offset[moves]]
+        random = np.flatnonzero(tree.graph.player[tree.position[above]] == CHANCE) + 1
+        chance[random] = tree.graph.probability[tree.edges(random.astype(np.int32))]
+        return chance
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """(N, n) what the profile pays from each node on."""
+        tree = self.tree
+        value = np.zeros((len(tree.parent), self.form.num_players))
+        over = tree.graph.player[tree.position] == TERMINAL
+        value[over] = tree.graph.payoffs[tree.graph.content[tree.position[over]]]
+        for nodes, above in reversed(_down(tree)):
+            np.add.at(value, above, self.chances[nodes, None] * value[nodes])
+        return value
+
+    @cached_property
+    def reached(self) -> FloatArray:
+        """(I,) how likely each set is reached where its player wants to get there."""
+        weight = self.reach.copy()
+        mover = self.tree.graph.player[self.tree.position]
+        for player in range(self.form.num_players):
+            weight *= np.where(mover == player, 1.0, self.plan[self.held[:, player]])
+        inside = self.set_of >= 0
+        return np.asarray(np.bincount(self.set_of[inside], weight[inside], self.form.num_infosets))
+
+    @cached_property
+    def by_set(self) -> tuple[LongArray, LongArray]:
+        """The nodes sorted by their information set, and (I + 1,) where each set's begin."""
+        order = np.argsort(self.set_of, kind="stable")
+        return order, np.searchsorted(self.set_of[order], np.arange(self.form.num_infosets + 1))
+
+    def gains_of(self, infoset: int) -> FloatArray:
+        """(histories, moves) of a set: what each move pays more than the profile's mixture."""
+        order, begins = self.by_set
+        nodes, player = order[begins[infoset] : begins[infoset + 1]], int(self.form.infoset_player[infoset])
+        after = self.tree.first_child[nodes][:, None] + np.arange(int(self.form.arrays.size[infoset]))
+        return np.asarray(self.values[after, player] - self.values[nodes, player][:, None])
+
+    def set_name(self, infoset: int) -> str:
+        return f"{self.form.players[int(self.form.infoset_player[infoset])]} at {self.form.keys[infoset]!r}"
+
+    def move_name(self, sequence: int) -> str:
+        infoset = int(self.form.infoset_of[sequence])
+        return f"{self.form.actions[infoset][sequence - int(self.form.arrays.first[infoset])]!r}"
+
+
+def _nash(profile: Profile) -> Finding:
+    found = evaluate_plan(profile.form, profile.plan)
+    gains = np.subtract(found.best_response_values, found.values)
+    worst = int(gains.argmax())
+    if gains[worst] <= GAINS * profile.scale:
+        return Finding("Nash", True, f"nobody gains more than {max(float(gains[worst]), 0.0):.2g}")
+    return Finding("Nash", False, f"{profile.form.players[worst]} gains {gains[worst]:.6g} by its best response")
+
+
+# Subgames
+
+
+def _subgame_perfect(profile: Profile) -> Finding:
+    """In each subgame, what lies in smaller ones being worth what the profile makes of them."""
+    tree, form = profile.tree, profile.form
+    roots = _roots(profile)
+    count = int(roots.sum()) - 1
+    value = profile.values
+    region = np.arange(len(tree.parent))
+    for nodes, above in _down(tree):
+        region[nodes] = np.where(roots[nodes], nodes, region[above])
+    worst = (0.0, 0, 0)
+    for player in range(form.num_players):
+        gains = _gains_by_region(profile, player, roots, region, value)
+        node = int(gains.argmax())
+        worst = max(worst, (float(gains[node]), player, node))
+    gain, player, node = worst
+    if gain > GAINS * profile.scale:
+        history = " ".join(map(str, tree.history(node))) or "the start"
+        return Finding(
+            "subgame-perfect", False, f"{form.players[player]} gains {gain:.6g} in the subgame after {history}"
+        )
+    games = "no subgame but the game itself" if not count else f"{count:,} subgame{'s' * (count != 1)}"
+    return Finding("subgame-perfect", True, games)
+
+
+def _down(tree: GameTree) -> list[tuple[LongArray, LongArray]]:
+    """The nodes of each level but the first, with their parents."""
+    spans = pairwise(tree.levels.tolist()[1:])
+    return [(np.arange(begin, end), tree.parent[begin:end].astype(np.int64)) for begin, end in spans]
+
+
+def _roots(profile: Profile) -> BoolArray:
+    """(N,) where a subgame begins: no information set lies in part below it."""
+    tree, sets = profile.tree, profile.set_of
+    size, entered = np.ones(len(tree.parent), dtype=np.int64), np.zeros(len(tree.parent), dtype=np.int64)
+    for nodes, above in reversed(_down(tree)):
+        np.add.at(size, above, size[nodes])
+    for nodes, above in _down(tree):
+        before = np.cumsum(size[nodes]) - size[nodes]
+        entered[nodes] = entered[above] + 1 + before - before[tree.first_child[above] - nodes[0]]
+    inside = sets >= 0
+    least = np.full(profile.form.num_infosets, len(size))
+    most = np.full(profile.form.num_infosets, -1)
+    np.minimum.at(least, sets[inside], entered[inside])
+    np.maximum.at(most, sets[inside], entered[inside])
+    first, last = entered.copy(), entered.copy()
+    first[inside], last[inside] = least[sets[inside]], most[sets[inside]]
+    for nodes, above in reversed(_down(tree)):
+        np.minimum.at(first, above, first[nodes])
+        np.maximum.at(last, above, last[nodes])
+    chooses = tree.graph.player[tree.position] != TERMINAL
+    roots: BoolArray = (first >= entered) & (last < entered + size) & chooses
+    roots[0] = True
+    return roots
+
+
+def _gains_by_region(
+    profile: Profile, player: int, roots: BoolArray, region: LongArray, value: FloatArray
+) -> FloatArray:
+    """(N,) at roots of subgames: what the player gains there by its best response, smaller ones left as they are."""
+    tree, form, a = profile.tree, profile.form, profile.form.arrays
+    chance, mover = profile.chances, tree.graph.player[tree.position]
+    weight = np.ones(len(tree.parent))
+    for nodes, above in _down(tree):
+        weight[nodes] = weight[above] * np.where(mover[above] == player, 1.0, chance[nodes])
+        inner = nodes[roots[nodes]]
+        weight[inner] = 1.0
+    ends = np.flatnonzero(mover == TERMINAL)
+    inner = np.flatnonzero(roots)[1:]
+    above = tree.parent[inner].astype(np.int64)
+    leads = weight[above] * np.where(mover[above] == player, 1.0, chance[inner])
+    where = np.concatenate([region[ends], region[above]])
+    sequence = profile.held[np.concatenate([ends, inner]), player].astype(np.int64)
+    paid = np.concatenate([weight[ends] * value[ends, player], leads * value[inner, player]])
+    owner = form.infoset_of
+    node_of = np.append(tree.infoset_node[form.tree_infoset], 0)  # of no set: any
+    home = np.where(owner >= 0, region[node_of[owner]], -1)  # of each sequence
+    at_sequence = np.bincount(sequence, np.where(home[sequence] == where, paid, 0.0), form.num_sequences)
+    at_root = np.bincount(where, np.where(home[sequence] == where, 0.0, paid), len(tree.parent))
+    for k in reversed(form.player_infosets(player)):
+        first = int(a.first[k])
+        best, parent = at_sequence[first : first + int(a.size[k])].max(), int(a.parent[k])
+        if home[parent] == home[first]:
+            at_sequence[parent] += best
+        else:
+            at_root[home[first]] += best
+    return np.where(roots, at_root - value[:, player], 0.0)
+
+
+# Beliefs
+
+
+def _undominated(profile: Profile) -> Finding:
+    """Best against some plan of the opponent's in which every sequence has weight."""
+    form = profile.form
+    if form.num_players != 2:
+        return _undecided(profile, "undominated")
+    for player in range(2):
+        missing = never_best(profile, player)
+        if len(missing):
+            opponent = form.player_sequences(1 - player).start + int(missing[0])
+            infoset = int(form.infoset_of[opponent])
+            return Finding(
+                "undominated", False,
+                f"{form.players[player]} has something that is never worse, and better where "
+                f"{profile.set_name(infoset)} plays {profile.move_name(opponent)}",
+            )  # fmt: skip
+    return Finding("undominated", True, "")
+
+
+def _rational(profile: Profile, concept: str) -> Finding:
+    """Best at each information set, by beliefs that follow from mistakes (``sequential``), which may go on after it."""
+    form, a = profile.form, profile.form.arrays
+    values, worth = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+    for player in range(form.num_players):
+        gradient(a, player, profile.plan, values)
+        expect_up(a, player, profile.strategy, values, worth)
+    reached = profile.reached
+    owner = form.infoset_of
+    weight = np.append(reached, 0.0)[owner]
+    gains = np.where(weight > PLAYED, (values - np.append(worth, 0.0)[owner]) / np.maximum(weight, PLAYED), 0.0)
+    if gains.max() > GAINS * profile.scale:
+        better = int(gains.argmax())
+        where, move = profile.set_name(int(owner[better])), profile.move_name(better)
+        return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {move}")
+    for unreached in np.flatnonzero(reached <= PLAYED).tolist():
+        if (better_move := _never_believed(profile, unreached)) is not None:
+            about = f"{profile.set_name(unreached)}: whatever it believes, {better_move} pays more"
+            return Finding(concept, False, about)
+    if form.num_players != 2:
+        return _undecided(profile, concept)
+    for player in range(2):
+        infoset = Mistakes(profile, player, keep=concept == "quasi-perfect").fails()
+        if infoset is not None:
+            why = "no mistakes make best what it does"
+            if concept == "sequential":
+                why = (
+                    "no belief makes best what it does"
+                    if infoset >= 0
+                    else "no consistent beliefs make best what it does"
+                )
+            where = profile.set_name(infoset) if infoset >= 0 else form.players[player]
+            return Finding(concept, False, f"{where}: {why}")
+    return Finding(concept, True, "")
+
+
+def _never_believed(profile: Profile, infoset: int) -> str | None:
+    """Moves at a set of which one or the other is better than what the player does, whatever it believes."""
+    from scipy.optimize import linprog
+
+    gains = profile.gains_of(infoset)
+    if (gains.max(axis=1) <= GAINS * profile.scale).any():  # one history that fits is enough
+        return None
+    moves = np.flatnonzero(gains.max(axis=0) > GAINS * profile.scale)
+    count = len(gains)
+    found = linprog(
+        np.append(np.zeros(count), 1.0), A_ub=np.hstack([gains.T, -np.ones((gains.shape[1], 1))]),
+        b_ub=np.zeros(gains.shape[1]), A_eq=np.append(np.ones(count), 0.0)[None], b_eq=[1.0],
+        bounds=[(0, None)] * count + [(None, None)], method="highs",
+    )  # fmt: skip
+    check_solved(profile.form, found)
+    if found.x[-1] <= GAINS * profile.scale:
+        return None
+    first = int(profile.form.arrays.first[infoset])
+    return " or ".join(profile.move_name(first + move) for move in moves.tolist())
+
+
+def _undecided(profile: Profile, concept: str) -> Finding:
+    """Of more players than two, or one, where no mistakes are the others'."""
+    n, unreached = profile.form.num_players, profile.reached <= PLAYED
+    certain = np.bincount(profile.set_of[profile.set_of >= 0], minlength=len(unreached)) == 1
+    open_sets = int((unreached & ~certain).sum())
+    if n == 1 or (profile.strategy > 0).all() or (concept == "sequential" and not open_sets):
+        return Finding(concept, True, "")
+    why = f"not decided for {n} players where mistakes matter"
+    return Finding(concept, None, why + (f"; {open_sets:,} sets are not reached" if concept == "sequential" else ""))

@@ -1,0 +1,253 @@
+"""Zero-sum games in which hands tremble: equilibria that stay best as mistakes become rare, exact in the limit.
+
+Every sequence must be played with a least weight, a polynomial in ε: of the ε of a whole uniform plan, whose limits
+are the equilibria that are perfect in the normal form (Selten 1975), or ε for each own move, whose limits are
+quasi-perfect (van Damme 1984; Miltersen & Sørensen 2010, "Computing a quasi-perfect equilibrium of a two-player
+game").  The linear program's matrix stays what it is, its right-hand side and its costs are polynomials.  HiGHS solves
+it for ever smaller numbers; its basis is then kept to as ε goes to 0, and a few pivots mend what the numbers hid, by
+comparing polynomials from their lowest terms (Farina, Gatti & Sandholm 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import BoolArray, FloatArray, LongArray
+from infoset.errors import UnsupportedGameError
+from infoset.names import check_choice
+from infoset.solvers.tabular.linear_program import HIGHS, check_zero_sum, constraints, payoff_matrix
+from infoset.tree.plans import realisation, uniform
+from infoset.tree.sequence_form import SequenceForm
+
+EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001)
+ZERO = 1e-9  # a coefficient, where the largest payoff is 1
+MOST_PIVOTS = 2000
+
+
+def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
+    """(S_player, K) the least weights of a player's sequences, a coefficient for each power of ε: one a move.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> infoset.solvers.tabular.trembles.quasi_perfect(form, 0)[-2:].tolist()
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
+    """
+    a, own = form.arrays, form.player_sequences(player)
+    moves = np.zeros(own.stop - own.start, dtype=np.int64)
+    for k in form.player_infosets(player):
+        first = int(a.first[k]) - own.start
+        moves[first : first + int(a.size[k])] = moves[int(a.parent[k]) - own.start] + 1
+    least = np.eye(int(moves.max()) + 1)[moves]
+    least[0] = 0.0  # the game is begun
+    return least
+
+
+def normal_form_perfect(form: SequenceForm, player: int) -> FloatArray:
+    """(S_player, 2) the least weights of a player's sequences: ε of a uniform plan."""
+    least = realisation(form, uniform(form))[form.player_sequences(player)]
+    return np.stack([np.zeros(len(least)), least], axis=1)
+
+
+TREMBLES: dict[str, Callable[[SequenceForm, int], FloatArray]] = {
+    "normal-form-perfect": normal_form_perfect,
+    "quasi-perfect": quasi_perfect,
+}
+"""How hands tremble, by the refinement that it leads to."""
+
+
+def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
+    """Behaviour (S,) at every information set, also where the game does not get: an equilibrium that is refined so.
+
+    Raises ``UnsupportedGameError`` for other games than two players with a constant sum, and where rounding errors
+    leave no basis; ``ParameterError`` for another refinement.
+
+    >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
+    >>> strategy = infoset.trembling_equilibrium(form, "quasi-perfect")
+    >>> infoset.nash_conv(form, infoset.realisation(form, strategy)) < 1e-9
+    True
+    """
+    check_zero_sum(form)
+    check_choice("refinement", refinement, tuple(TREMBLES))
+    strategy = np.ones(form.num_sequences)
+    with signs.during("solving the linear program of hands that tremble"):
+        for player in range(2):
+            strategy[form.player_sequences(player)] = _Program(form, player, TREMBLES[refinement]).solve()
+    return strategy
+
+
+class _Program:
+    """Maximise ``costs @ ε`` where ``matrix @ z = right @ ε``, with ε for (1, ε, ε², …).
+
+    The variables: by how much own sequences are played more than they must be; the values that the opponent's
+    information sets have for it; by how much its sequences fall short of these; and one for each row, which is 0.
+    """
+
+    def __init__(self, form: SequenceForm, player: int, trembles: Callable[[SequenceForm, int], FloatArray]) -> None:
+        from scipy.sparse import block_array, eye_array
+
+        self.form, self.player = form, player
+        payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
+        payoff = payoff / (abs(payoff).max() or 1.0)
+        self.least, theirs = _alike(trembles(form, player), trembles(form, 1 - player))
+        self.own, values, their = own.shape[1], other.shape[0], other.shape[1]
+        begun = np.zeros((own.shape[0], self.least.shape[1]))
+        begun[0, 0] = 1.0
+        rows = block_array([[own, None, None], [payoff.T, -other.T, -eye_array(their)]])
+        self.matrix = block_array([[rows, eye_array(rows.shape[0])]], format="csc")
+        self.right = np.vstack([begun - own @ self.least, -(payoff.T @ self.least)])
+        self.costs = np.zeros((self.matrix.shape[1], self.least.shape[1]))
+        self.costs[self.own, 0] = 1.0
+        self.costs[self.own + values : self.own + values + their] = theirs
+        self.lower, self.upper = np.zeros(self.matrix.shape[1]), np.full(self.matrix.shape[1], np.inf)
+        self.lower[self.own : self.own + values] = -np.inf
+        self.upper[rows.shape[1] :] = 0.0
+
+    def solve(self) -> FloatArray:
+        """(S_player,) behaviour.  Raises ``UnsupportedGameError``."""
+        best: tuple[int, LongArray] | None = None
+        for basis in self._bases():
+            at = _Vertex(self, basis)
+            wrong = len(at.too_small()) + len(at.wanted())
+            if best is None or wrong < best[0]:
+                best = wrong, basis
+            if not wrong:
+                break
+        if best is not None:
+            at = _Vertex(self, best[1])
+            for _ in range(MOST_PIVOTS):
+                if not at.pivot():
+                    return self._behaviour(at)
+        raise UnsupportedGameError(f"{self.form.name}: rounding errors leave no basis as mistakes become rare")
+
+    def _bases(self) -> Any:
+        """(rows,) numbers of the basic variables for ever smaller mistakes, as HiGHS has them."""
+        import highspy
+
+        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        columns = self.matrix.shape[1] - self.matrix.shape[0]
+        highs.setOptionValue("output_flag", False)
+        for name, value in HIGHS.items():
+            highs.setOptionValue(name, value)
+        program, inside = highspy.HighsLp(), self.matrix[:, :columns]
+        program.num_col_, program.num_row_ = columns, self.matrix.shape[0]
+        program.col_lower_, program.col_upper_ = self.lower[:columns], self.upper[:columns]
+        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        program.a_matrix_.start_, program.a_matrix_.index_ = inside.indptr, inside.indices
+        program.a_matrix_.value_ = inside.data
+        basis = None
+        for epsilon in EPSILONS:
+            powers = epsilon ** np.arange(self.right.shape[1])
+            program.col_cost_ = -(self.costs[:columns] @ powers)
+            program.row_lower_ = program.row_upper_ = self.right @ powers
+            highs.passModel(program)
+            if basis is not None:
+                highs.setBasis(basis)
+            highs.run()
+            if highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:  # too large mistakes leave nothing
+                basis = highs.getBasis()
+                status = [*basis.col_status, *basis.row_status]
+                yield np.flatnonzero([one == highspy.HighsBasisStatus.kBasic for one in status])
+
+    def _behaviour(self, at: _Vertex) -> FloatArray:
+        """What is played as ε goes to 0: each set's moves by their lowest power."""
+        plan = self.least.copy()
+        inside = at.basic < self.own
+        plan[at.basic[inside]] += at.values[inside]
+        a, start = self.form.arrays, self.form.player_sequences(self.player).start
+        strategy = np.ones(self.own)
+        for k in self.form.player_infosets(self.player):
+            moves = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
+            power = int(_lowest(plan[moves]).min())
+            weights = np.maximum(plan[moves, power], 0.0)
+            weights[weights < ZERO * weights.max()] = 0.0
+            strategy[moves] = weights / weights.sum()
+        return strategy
+
+
+class _Vertex:
+    """A basis of the program, with its basic variables and its reduced costs as polynomials."""
+
+    def __init__(self, program: _Program, basic: LongArray) -> None:
+        from scipy.sparse.linalg import splu
+
+        self.program, self.basic = program, basic
+        self.factors = splu(program.matrix[:, basic].tocsc())
+        self.values = self.factors.solve(program.right)
+        self.worth = program.costs - program.matrix.T @ self.factors.solve(program.costs[basic], trans="T")
+        self.outside: BoolArray = program.upper > 0  # what is 0 by itself never enters
+        self.outside[basic] = False
+
+    def too_small(self) -> LongArray:
+        """Places of basic variables that leave their bounds: below 0, or beside it where they are 0 by themselves."""
+        fixed = (self.program.upper[self.basic] == 0) & (np.abs(self.values) > ZERO).any(axis=1)
+        return np.flatnonzero(fixed | (_negative(self.values) & (self.program.lower[self.basic] == 0)))
+
+    def wanted(self) -> LongArray:
+        """Variables outside the basis that would pay."""
+        return np.flatnonzero(_negative(-self.worth) & self.outside)
+
+    def pivot(self) -> bool:
+        """One pivot nearer to the optimum, the first of what is wrong first; whether there was one to make."""
+        if (places := self.too_small()).size:
+            place = int(places[np.argmin(self.basic[places])])
+            entering = self._enters(place)
+        elif (found := self.wanted()).size:
+            entering = int(found[0])
+            place = self._leaves(entering)
+        else:
+            return False
+        if min(entering, place) < 0:
+            raise UnsupportedGameError(f"{self.program.form.name}: rounding errors leave no pivot")
+        basic = self.basic.copy()
+        basic[place] = entering
+        self.__init__(self.program, basic)  # type: ignore[misc]
+        return True
+
+    def _enters(self, place: int) -> int:
+        """The variable that mends a basic one at the least cost; -1 for none."""
+        row = self.program.matrix.T @ self.factors.solve(np.eye(1, len(self.basic), place)[0], trans="T")
+        grows = -1.0 if _negative(self.values[place][None])[0] else 1.0
+        found = np.flatnonzero((row * grows > ZERO) & self.outside)
+        cost = np.where(_negative(-self.worth[found])[:, None], 0.0, -self.worth[found])
+        return _first(found, cost / (row[found] * grows)[:, None])
+
+    def _leaves(self, entering: int) -> int:
+        """The place of the basic variable that is first to reach its bound as another grows; -1 for none."""
+        falls = self.factors.solve(self.program.matrix[:, [entering]].toarray()[:, 0])
+        fixed = self.program.upper[self.basic] == 0
+        if (stuck := np.flatnonzero(fixed & (np.abs(falls) > ZERO))).size:
+            return int(stuck[0])
+        found = np.flatnonzero((falls > ZERO) & (self.program.lower[self.basic] == 0))
+        return _first(found, self.values[found] / falls[found][:, None])
+
+
+def _alike(one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both with as many powers."""
+    powers = max(one.shape[1], other.shape[1])
+    first, second = (np.pad(each, ((0, 0), (0, powers - each.shape[1]))) for each in (one, other))
+    return first, second
+
+
+def _lowest(polynomials: FloatArray) -> LongArray:
+    """(N,) the lowest power that is there; one above the last where none is."""
+    there = np.abs(polynomials) > ZERO
+    return np.asarray(np.where(there.any(axis=1), there.argmax(axis=1), polynomials.shape[1]))
+
+
+def _negative(polynomials: FloatArray) -> BoolArray:
+    """(N,) which are below 0 for all small ε."""
+    power = np.minimum(_lowest(polynomials), polynomials.shape[1] - 1)
+    return np.take_along_axis(polynomials, power[:, None], axis=1)[:, 0] < -ZERO
+
+
+def _first(found: LongArray, ratios: FloatArray) -> int:
+    """The one of least ratio, the coefficients compared from the lowest power on; -1 for none."""
+    for power in range(ratios.shape[1]):
+        if len(found) < 2:
+            break
+        kept = ratios[:, power] <= ratios[:, power].min() + ZERO
+        found, ratios = found[kept], ratios[kept]
+    return int(found[0]) if len(found) else -1
