@@ -11,6 +11,7 @@
 # make bench-factored   games as products beside the same games as trees
 # make bench-equilibria   equilibria of Gambit's files beside Gambit
 # make bench-teams   two against one in Kuhn poker with up to twelve cards
+# make bench-correlated   what a mediator draws in Sheriff and Battleship, beside OpenSpiel's regret minimisation
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
 # make bench-rivals   search against OpenSpiel's searching bots with the same clock (days; goes on where it was left)
 # make bench-training   an epoch of self-play alone and with two processes that play
@@ -26,7 +27,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-equilibria bench-teams bench-training bench-arena bench-rivals papers papers-long clean
+.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -86,7 +87,7 @@ notebooks: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-cold bench-tabular bench-factored bench-equilibria bench-teams bench-playouts bench-pommerman bench-search bench-sampling
+bench: bench-cold bench-tabular bench-factored bench-equilibria bench-teams bench-correlated bench-playouts bench-pommerman bench-search bench-sampling
 
 bench-cold: $(VENV)/demo
 	$(BIN)/python benchmarks/cold_start.py
@@ -120,6 +121,9 @@ bench-equilibria: $(VENV)/bench
 
 bench-teams: $(VENV)/demo
 	$(BIN)/python benchmarks/teams.py
+
+bench-correlated: $(VENV)/bench
+	$(BIN)/python benchmarks/correlated.py
 
 bench-sampling: $(VENV)/demo
 	$(BIN)/python benchmarks/sampling.py

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,37 +22,45 @@ from infoset import (
     solve,
 )
 from infoset.base import FloatArray
-from infoset.errors import BudgetError, ParameterError, PolicyError, UnknownNameError
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.formats.nfg import NfgGame, parse_nfg
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.saved import load_policy
 from infoset.solvers.tabular import correlated as module
+from infoset.solvers.tabular import correlated_programs as programs
 from infoset.solvers.tabular.correlated import KINDS, CorrelatedPlan
-from infoset.tree.normal_form import PASSED, NormalForm, count_strategies, normal_form
-from random_games import RandomGame
+from infoset.tree.normal_form import PASSED, NormalForm, count_strategies, normal_form, strategy_name
+from random_games import RandomGame, RandomState
 
 CHICKEN = NfgGame(
     parse_nfg('NFG 1 R "" { "A" "B" } { { "dare" "out" } { "dare" "out" } } 0 0  2 7  7 2  6 6'), "chicken"
 )
 
 
-def drawn(form: SequenceForm, table: NormalForm, seed: int) -> CorrelatedPlan:
+def of_table(form: SequenceForm, table: NormalForm, chances: FloatArray) -> CorrelatedPlan:
+    """The plan that draws each combination of strategies with its chance (K1, …, Kn)."""
+    numbers = np.unravel_index(np.arange(chances.size), chances.shape)
+    plans = np.hstack([own[number] for own, number in zip(table.plans, numbers, strict=True)])
+    return CorrelatedPlan(form, chances.ravel(), plans)
+
+
+def drawn(table: NormalForm, seed: int) -> FloatArray:
     chances = np.random.default_rng(seed).exponential(size=table.payoffs.shape[:-1])
-    return CorrelatedPlan(form, table, chances / chances.sum())
+    return chances / chances.sum()
 
 
-def best_by_hand(plan: CorrelatedPlan, kind: str, player: int) -> float:
+def best_by_hand(form: SequenceForm, table: NormalForm, chances: FloatArray, kind: str, player: int) -> float:
     """The largest gain of a deviation, by every plan of the player in place of its own: the slow twin.
 
     A plan is left at a set (and, for ``efce``, once a certain move is told there): what it says there and behind is
     replaced by what another one says.
     """
-    form, table = plan.form, plan.table
     own = [name.split("/") for name in table.strategies[player]]
     sets = list(form.player_infosets(player))
     number = {tuple(name): k for k, name in enumerate(own)}
     payoffs = np.moveaxis(table.payoffs[..., player], player, 0)
-    chances = np.moveaxis(plan.chances, player, 0)
+    chances = np.moveaxis(chances, player, 0)
     start = form.player_sequences(player).start
     best = 0.0
     for place, k in enumerate(sets):
@@ -77,7 +86,7 @@ def test_chicken(kind: str) -> None:
     """Aumann 1974 and every textbook: a quarter, a quarter, a half; 5.25 each, where no equilibrium gives 14/3 twice."""
     plan = correlated_equilibrium(CHICKEN, kind)
     assert plan.values == pytest.approx((5.25, 5.25))
-    assert plan.chances == pytest.approx(np.array([[0, 0.25], [0.25, 0.5]]), abs=1e-9)
+    assert plan.chances == pytest.approx([0.25, 0.25, 0.5], abs=1e-9)
     assert str(plan).splitlines()[1] == "0.250000  A dare   B out"
 
 
@@ -112,9 +121,12 @@ def test_gains_by_trying_every_deviation(seed: int, players: int) -> None:
     form = SequenceForm.of(RandomGame(seed, players, 2))
     if np.prod([count_strategies(form, p) for p in range(players)]) > 300:
         return
-    plan = drawn(form, normal_form(form), seed)
+    table = normal_form(form)
+    chances = drawn(table, seed)
+    plan = of_table(form, table, chances)
     for kind in ("efce", "efcce"):
-        assert plan.gains(kind) == pytest.approx([best_by_hand(plan, kind, p) for p in range(players)], abs=1e-9)
+        by_hand = [best_by_hand(form, table, chances, kind, p) for p in range(players)]
+        assert plan.gains(kind) == pytest.approx(by_hand, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["rock_paper_scissors", "matching_pennies_3p", "kuhn_poker"])
@@ -126,7 +138,7 @@ def test_independent_play_gains_what_evaluate_says(name: str) -> None:
     chances: FloatArray = mixed[0]
     for own in mixed[1:]:
         chances = np.multiply.outer(chances, own)
-    plan = CorrelatedPlan(form, table, chances)
+    plan = of_table(form, table, chances)
     figures = evaluate(form, table.plan(mixed))
     assert plan.values == pytest.approx(figures.values)
     gains = [b - v for b, v in zip(figures.best_response_values, figures.values, strict=True)]
@@ -142,7 +154,7 @@ def test_every_equilibrium_is_correlated_in_every_sense(seed: int) -> None:
         return
     for one in found.equilibria:
         x, y = (np.array([float(c) for c in own]) for own in one.mixtures)
-        plan = CorrelatedPlan(found.form, normal_form(found.form), np.multiply.outer(x, y))
+        plan = of_table(found.form, normal_form(found.form), np.multiply.outer(x, y))
         for kind in KINDS:
             assert max(plan.gains(kind)) < 1e-9
 
@@ -168,7 +180,7 @@ def test_openspiel_measures_the_same_distance() -> None:
                 state = cards[card] + "".join("p" if move == "pass" else "b" for move in past)
                 policy[state] = [(0, float(word != "bet")), (1, float(word == "bet"))]
         device.append((float(weight), pyspiel.TabularPolicy(policy)))
-    plan = CorrelatedPlan(form, table, chances)
+    plan = of_table(form, table, chances)
     assert sum(plan.gains("cce")) == pytest.approx(pyspiel.cce_dist(theirs, device).dist_value, abs=1e-9)
 
 
@@ -189,7 +201,6 @@ def test_words_that_cost_nothing(tmp_path: Path) -> None:
     assert correlated_equilibrium(str(path), "ce").values == pytest.approx((0, 6))
     plan = correlated_equilibrium(str(path), "efce")
     assert sum(plan.values) > 9.9
-    assert [best_by_hand(plan, "efce", p) for p in range(2)] == pytest.approx([0, 0], abs=1e-9)
     assert max(plan.gains("ce")) > 0.1
 
 
@@ -199,10 +210,56 @@ def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(UnknownNameError, match="did you mean 'welfare'"):
         correlated_equilibrium(CHICKEN, "ce", "welfair")
     with pytest.raises(BudgetError, match="its reduced normal form has"):
-        correlated_equilibrium("leduc_poker")
-    monkeypatch.setattr(module, "MOST_ENTRIES", 10)
-    with pytest.raises(BudgetError, match="of its 4 combinations of strategies has more than 10 entries"):
+        correlated_equilibrium("leduc_poker", "ce")
+    with pytest.raises(UnsupportedGameError, match="cannot be drawn, since nature's moves are not seen by all"):
+        correlated_equilibrium("kuhn_poker(cards=8)", "cce", "P1")
+    monkeypatch.setattr(programs, "MOST_ENTRIES", 10)
+    with pytest.raises(BudgetError, match="of its 9 combinations has more than 10 entries"):
         correlated_equilibrium(CHICKEN)
+    monkeypatch.setattr(programs, "MOST_PAIRS", 5)
+    with pytest.raises(BudgetError, match="of A\\+B combine to more than 5 tuples"):
+        correlated_equilibrium(CHICKEN)
+
+
+class WithoutNature(RandomState):
+    def chance(self, moves: Any) -> tuple[Any, ...]:
+        return ()
+
+    def moves(self, player: int) -> bool:
+        return super().moves(player) or player == 0  # somebody has to
+
+    def returns(self) -> tuple[float, ...]:
+        return tuple(float(self.noise("pays", p) % 9) for p in range(self.game.num_players))
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS[1:]), objective=st.sampled_from(["welfare", "P2"]))
+def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int, kind: str, objective: str) -> None:
+    """von Stengel & Forges 2008: without nature, for two players."""
+    compiled = Compiled.of(RandomGame(seed, 2, 3, WithoutNature))
+    if np.prod([count_strategies(compiled.form, p) for p in range(2)]) > 3000:
+        return
+    found = [module._best(compiled, variables, kind, objective) for variables in
+             (programs.Cells(compiled.form), programs.Pairs(compiled))]  # fmt: skip
+    for plan in found:
+        assert max(plan.gains(kind)) < 1e-7
+        assert plan.chances.sum() == pytest.approx(1)
+    paid = [sum(plan.values) if objective == "welfare" else plan.values[1] for plan in found]
+    assert paid[0] == pytest.approx(paid[1], abs=1e-7)
+
+
+def test_sheriff() -> None:
+    """Farina, Ling, Fang & Sandholm 2019: who must not leave before it is told (``cce``) may agree on more for the
+    sheriff than who may leave at each move (``efce``).
+    """
+    pytest.importorskip("pyspiel")
+    game = load("openspiel:sheriff(max_items=3,max_bribe=3,num_rounds=2)")
+    plans = {kind: correlated_equilibrium(game, kind, "P2") for kind in KINDS[1:]}
+    for kind, plan in plans.items():
+        assert max(plan.gains(kind)) < 1e-8
+    paid = [plans[kind].values[1] for kind in KINDS[1:]]
+    assert paid == sorted(paid)
+    assert paid[2] > paid[0] + 0.1
 
 
 @pytest.mark.parametrize("size", [1e-11, 1.0, 1e9])
@@ -211,7 +268,7 @@ def test_payoffs_of_any_size(size: float, kind: str) -> None:
     """In the dilemma nobody is talked into what is dominated."""
     cells = " ".join(f"{size * value!r}" for value in (3, 3, 5, 0, 0, 5, 1, 1))
     game = NfgGame(parse_nfg(f'NFG 1 R "" {{ "A" "B" }} {{ 2 2 }} {cells}'), "dilemma")
-    assert correlated_equilibrium(game, kind).chances[1, 1] == pytest.approx(1)
+    assert str(correlated_equilibrium(game, kind)).splitlines()[1:] == ['1.000000  A "2"   B "2"']
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -224,7 +281,7 @@ def test_a_mediator_draws_for_everybody(kind: str, tmp_path: Path) -> None:
     assert isinstance(saved, CorrelatedPolicy)
     agents = [PolicyAgent(saved, f"agent {k}") for k in range(2)]
     met = [play_match(CHICKEN, agents, seed=seed).steps[0].moves for seed in range(200)]
-    told = {("dare", "out")[a] + ("dare", "out")[b] for a, b in np.argwhere(plan.chances > 1e-9).tolist()}
+    told = {"".join(strategy_name(plan.form, p, row) for p in range(2)) for row in plan.plans}
     assert {f"{a}{b}" for a, b in met} == told
     again = CorrelatedPlan.drawn(plan.form, saved)
     assert again.chances == pytest.approx(plan.chances, abs=1e-9)

@@ -52,6 +52,16 @@ def shown(strategy: str) -> str:
     return f'"{strategy}"' if strategy[:1].isdigit() else strategy
 
 
+def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
+    """Of a pure plan, realisation weights (S,) 0 or 1: its move at each set, ``*`` where it does not come to it."""
+    a, moves = form.arrays, []
+    for k in form.player_infosets(player):
+        first = int(a.first[k])
+        own = plan[first : first + int(a.size[k])]
+        moves.append(form.actions[k][int(np.argmax(own))] if own.any() else PASSED)
+    return "/".join(moves)
+
+
 def count_strategies(form: SequenceForm, player: int) -> int:
     """How many strategies of the reduced normal form ``player`` has; counted, not listed."""
     a, own = form.arrays, form.player_sequences(player)

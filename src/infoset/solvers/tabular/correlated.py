@@ -1,4 +1,4 @@
-"""Correlated equilibria of small games: a mediator draws a plan for everybody, tells each player its own, and all obey.
+"""Correlated equilibria: a mediator draws a plan for everybody, tells each player its own, and all obey.
 
 Four notions, from the strongest to the weakest; whoever would gain by a deviation keeps a plan from being one of them:
 
@@ -9,56 +9,54 @@ Four notions, from the strongest to the weakest; whoever would gain by a deviati
   Sandholm 2020);
 - ``cce``: it decides before it is told anything (Moulin & Vial 1978).
 
-A plan combines strategies of the reduced normal form.  The best one of a kind, for all together or for one player, is a
-linear program; what a given one leaves to be gained is worked out from the end of the game.
+The best one of a kind, for all together or for one player, is a linear program (``correlated_programs``); what a given
+one leaves to be gained is worked out from the end of the game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from infoset import signs
-from infoset.base import FloatArray
+from infoset.base import BoolArray, FloatArray
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, PolicyError, UnknownNameError, UnsupportedGameError
+from infoset.errors import PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.names import check_choice, full_name
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
-from infoset.solvers.tabular.linear_program import HIGHS
-from infoset.solvers.work import Background, Limits, OneCall, Point
-from infoset.tree.normal_form import NormalForm, normal_form, shown
+from infoset.solvers.tabular.correlated_programs import Variables, solve_program, variables_of
+from infoset.solvers.tabular.deviations import KINDS, Deviation, Leaver
+from infoset.solvers.work import Limits, OneCall, Point
+from infoset.tree.normal_form import shown, strategy_name
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
-KINDS = ("ce", "efce", "efcce", "cce")
 WELFARE = "welfare"
-MOST_ENTRIES = 40_000_000
-"""Of the linear program."""
-PLAYED, LEFT, NOUGHT = 1e-9, 1e-7, 1e-14
-PURE = 1 - 1e-6
+LEFT, NOUGHT = 1e-7, 1e-14
+PURE = 1e-6
 
 
 @dataclass(frozen=True)
 class CorrelatedPlan:
-    """How likely the mediator draws each combination of strategies."""
+    """What the mediator draws, and how likely."""
 
     form: SequenceForm = field(repr=False)
-    table: NormalForm = field(repr=False)
     chances: FloatArray
-    """(K1, …, Kn) they sum to 1."""
+    """(K,) they sum to 1."""
+    plans: BoolArray = field(repr=False)
+    """(K, S) which sequences each one plays, of all players."""
 
     @property
     def values(self) -> tuple[float, ...]:
         """(n,) what each player is paid where all obey."""
-        n = self.form.num_players
-        found = np.tensordot(self.chances, self.table.payoffs, axes=n)
-        largest = np.abs(self.table.payoffs).reshape(-1, n).max(axis=0)
+        ends, paid = self.form.terminals()
+        weight = self.chances @ _together(self.plans, ends.T)
+        found, largest = weight @ paid, np.abs(paid).max(axis=0, initial=0.0)
         return tuple(np.where(np.abs(found) > NOUGHT * largest, found, 0.0).tolist())
 
     def gains(self, kind: str) -> tuple[float, ...]:
@@ -68,35 +66,43 @@ class CorrelatedPlan:
         counts as often as it comes to that.
         """
         check_choice("kind", kind, KINDS)
-        flat = self.chances.ravel()
-        return tuple([_gain(list(_deviations(self.form, self.table, kind, p)), flat) for p in range(len(self.values))])
+        return tuple([self._gain(Leaver(self.form, player), kind) for player in range(self.form.num_players)])
+
+    def _gain(self, leaver: Leaver, kind: str) -> float:
+        own = np.unique(self.plans[:, self.form.player_sequences(leaver.player)], axis=0) if kind == "ce" else None
+        return max((self._gain_by(leaver, one) for one in leaver.deviations(kind, own)), default=0.0)
+
+    def _gain_by(self, leaver: Leaver, deviation: Deviation) -> float:
+        told = self.plans[:, deviation.told]
+        concerned = np.flatnonzero(told if told.ndim == 1 else told.all(axis=1))
+        if not len(concerned) or not deviation.sets:
+            return 0.0
+        chances, plans = self.chances[concerned], self.plans[concerned]
+        others = [p for p in range(self.form.num_players) if p != leaver.player]
+        paid = np.zeros(len(leaver.paid))
+        for k in deviation.sets:
+            rows = leaver.rows_behind(leaver.moves(k))
+            paid[rows] = chances @ _together(plans, leaver.ends[rows][:, others].T) * leaver.paid[rows]
+        ends = leaver.ends[deviation.obeying].T
+        obeying = float(chances @ _together(plans, ends) @ leaver.paid[deviation.obeying])
+        return max(_best_leaving(leaver, deviation.sets, paid) - obeying, 0.0)
 
     @property
     def policy(self) -> CorrelatedPolicy:
         """What everybody plays once the mediator has drawn."""
-        cells = np.argwhere(self.chances > PLAYED).tolist()
-        sizes = self.chances.shape
-        plans = [self.table.plan([np.eye(1, n, k)[0] for n, k in zip(sizes, cell, strict=True)]) for cell in cells]
-        chances = np.array([self.chances[tuple(cell)] for cell in cells])
-        return CorrelatedPolicy.of(self.form, [(tuple(range(len(self.values))), chances / chances.sum(), plans)])
+        everybody = tuple(range(self.form.num_players))
+        return CorrelatedPolicy.of(self.form, [(everybody, self.chances, list(self.plans.astype(float)))])
 
     @classmethod
     def drawn(cls, form: SequenceForm, policy: CorrelatedPolicy) -> CorrelatedPlan:
-        """What a policy of one lottery for all players draws.
-
-        Raises ``PolicyError`` for plans that are not pure, ``BudgetError`` where the normal form is too large.
-        """
-        table, (lottery,) = normal_form(form), policy.lotteries
-        number = [{row.tobytes(): k for k, row in enumerate(plans)} for plans in table.plans]
-        chances = np.zeros(table.payoffs.shape[:-1])
-        for k, chance in enumerate(lottery.chances.tolist()):
+        """What a policy of one lottery for all players draws.  Raises ``PolicyError`` for plans that are not pure."""
+        (lottery,), plans = policy.lotteries, []
+        for k in range(len(lottery.chances)):
             plan = realisation(form, policy.table([k]).behaviour(form))
-            try:
-                cell = [number[p][(plan[form.player_sequences(p)] > PURE).tobytes()] for p in range(form.num_players)]
-            except KeyError:
-                raise PolicyError(f"plan {k + 1} draws moves itself; correlated plans are pure") from None
-            chances[tuple(cell)] += chance
-        return cls(form, table, chances)
+            if (np.abs(plan - np.rint(plan)) > PURE).any():
+                raise PolicyError(f"plan {k + 1} draws moves itself; correlated plans are pure")
+            plans.append(plan > 0.5)
+        return cls(form, lottery.chances, np.array(plans))
 
     def evaluation(self) -> Evaluation:
         """What everybody is paid, and gains by leaving before it is told anything; ``reason`` has the other notions."""
@@ -107,222 +113,67 @@ class CorrelatedPlan:
 
     def __str__(self) -> str:
         lines = [", ".join(f"{name} {value:+.9g}" for name, value in zip(self.form.players, self.values, strict=True))]
-        for cell in np.argwhere(self.chances > PLAYED).tolist():
-            told = zip(self.form.players, self.table.strategies, cell, strict=True)
-            lines.append(f"{self.chances[tuple(cell)]:.6f}  {'   '.join(f'{p} {shown(own[k])}' for p, own, k in told)}")
+        for chance, plan in zip(self.chances.tolist(), self.plans, strict=True):
+            told = [(name, strategy_name(self.form, p, plan)) for p, name in enumerate(self.form.players)]
+            lines.append(f"{chance:.6f}  {'   '.join(f'{player} {shown(own)}' for player, own in told)}")
         return "\n".join(lines)
 
 
-class _Deviation(NamedTuple):
-    """A way to leave the plan: it must pay no more than ``obeying`` does.
+def _together(plans: BoolArray, sequences: Any) -> BoolArray:
+    """(K, T) which plans play all the sequences (players, T)."""
+    found = np.ones((len(plans), sequences.shape[1]), dtype=bool)
+    for own in sequences:
+        found &= plans[:, own]
+    return found
 
-    ``obeying`` (cells,): what the player is paid in the cells that it concerns.  ``sets``: the information sets that it
-    may come to then, the first one first; of each the moves, of which the best counts: what a move pays at once
-    (cells,) and the places of the sets that come after it.
-    """
 
-    obeying: FloatArray
-    sets: tuple[tuple[tuple[FloatArray, tuple[int, ...]], ...], ...]
+def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> float:
+    """The most that a player gets from its first sets on, where the rows pay ``paid`` (T,)."""
+    worth: dict[int, float] = {}
+    for k in reversed(leaver.sets_behind(first)):
+        after = [sum(worth.get(one, 0.0) for one in leaver.below.get(move, [])) for move in leaver.moves(k)]
+        at_once = [paid[rows.start : rows.stop].sum() for rows in map(leaver.rows, leaver.moves(k))]
+        worth[k] = max(float(one + other) for one, other in zip(after, at_once, strict=True))
+    return sum(worth[k] for k in first)
 
 
 def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = WELFARE) -> CorrelatedPlan:
     """The plan of a ``kind`` that is best for all together, or for the player named by ``objective``.
 
     Raises ``ParameterError`` and ``UnknownNameError`` for what there is not, ``BudgetError`` where the program is too
-    large.  By HiGHS.
+    large, ``UnsupportedGameError`` where what fits it cannot be drawn.  By HiGHS.
 
     >>> file = infoset.convert("rock_paper_scissors", "rps.nfg")
     >>> plan = infoset.correlated_equilibrium(str(file), "cce")
     >>> plan.values, max(plan.gains("cce")) < 1e-9
     ((0.0, 0.0), True)
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
-
     check_choice("kind", kind, KINDS)
     compiled = Compiled.of(game)
+    _check_objective(objective, compiled.players)
+    return _best(compiled, variables_of(compiled, kind), kind, objective)
+
+
+def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -> CorrelatedPlan:
     form = compiled.form
-    _check_objective(objective, form.players)
-    table = normal_form(form)
-    cells = table.payoffs.shape[:-1]
-    paid = table.payoffs.sum(axis=-1) if objective == WELFARE else table.payoffs[..., form.players.index(objective)]
+    favoured = range(form.num_players) if objective == WELFARE else [form.players.index(objective)]
     with signs.during("solving the linear program of correlated plans"):
-        program = _Program(form.name, int(np.prod(cells)))
-        for player in range(form.num_players):
-            scale = float(np.ptp(table.payoffs[..., player])) or 1.0
-            for deviation in _deviations(form, table, kind, player):
-                program.forbid(deviation, scale)
-        bounds = [(0, None)] * program.cells + [(None, None)] * program.values
-        total = csr_array(np.concatenate([np.ones(program.cells), np.zeros(program.values)])[None])
-        wanted = (paid - paid.min()) / (float(np.ptp(paid)) or 1.0)
-        cost = np.concatenate([-wanted.ravel(), np.zeros(program.values)])
-        solving = Background(lambda: linprog(
-            cost, A_ub=program.rows, b_ub=np.zeros(program.rows.shape[0]), A_eq=total, b_eq=[1.0], bounds=bounds,
-            method="highs", options=HIGHS,
-        ))  # fmt: skip
-        solving.wait()  # where Ctrl-C is heard
-        found = solving.result
-    if not found.success:
-        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {found.message}")
-    chances = np.maximum(found.x[: program.cells], 0.0)
-    plan = CorrelatedPlan(form, table, (chances / chances.sum()).reshape(cells))
-    ranges = np.ptp(table.payoffs.reshape(-1, form.num_players), axis=0)
-    if (np.array(plan.gains(kind)) > LEFT * ranges).any():
+        chances, plans = solve_program(form, variables, kind, favoured)
+    plan = CorrelatedPlan(form, chances, plans)
+    if max(plan.gains(kind), default=0.0) > LEFT * (form.largest_payoff - form.smallest_payoff):
         raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")
     return plan
 
 
-def _check_objective(objective: str, players: tuple[str, ...]) -> None:
+def _check_objective(objective: str, players: Sequence[str]) -> None:
     """Raise ``UnknownNameError`` for what is neither welfare nor a player."""
     if objective != WELFARE and objective not in players:
         raise UnknownNameError("objective", objective, [WELFARE, *players])
 
 
-class _Program:
-    """Rows of ``A x <= 0`` over the cells and the values of leaving at sets."""
-
-    def __init__(self, name: str, cells: int) -> None:
-        self.name, self.cells, self.values, self.entries = name, cells, 0, 0
-        self.parts: list[tuple[FloatArray, dict[int, float]]] = []
-
-    def forbid(self, deviation: _Deviation, scale: float) -> None:
-        """Leaving pays no more than obeying, in units of ``scale``."""
-        begin = self.values
-        self.values += len(deviation.sets)
-        for number, moves in enumerate(deviation.sets):
-            for at_once, after in moves:  # what follows a move is no more than the set is worth
-                self._add(at_once / scale, {begin + number: -1.0, **{begin + k: 1.0 for k in after}})
-        self._add(-deviation.obeying / scale, {begin: 1.0})
-
-    def _add(self, over_cells: FloatArray, values: dict[int, float]) -> None:
-        self.parts.append((over_cells, values))
-        self.entries += int(np.count_nonzero(over_cells))
-        if self.entries > MOST_ENTRIES:
-            raise BudgetError(
-                f"{self.name}: the linear program of its {self.cells:,} combinations of strategies has more than "
-                f"{MOST_ENTRIES:,} entries"
-            )
-
-    @cached_property
-    def rows(self) -> Any:
-        from scipy.sparse import csr_array, hstack
-
-        columns = [list(values) for _, values in self.parts]
-        counts = np.cumsum([0, *map(len, columns)])
-        entries = [entry for _, values in self.parts for entry in values.values()]
-        flat = [column for own in columns for column in own]
-        beside = csr_array((entries, flat, counts), shape=(len(self.parts), self.values))
-        over_cells = np.array([over for over, _ in self.parts]).reshape(len(self.parts), self.cells)
-        return hstack([csr_array(over_cells), beside], format="csr")
-
-
-def _deviations(form: SequenceForm, table: NormalForm, kind: str, player: int) -> Iterator[_Deviation]:
-    """All ways in which a player may leave its plan."""
-    if kind in ("ce", "cce"):
-        payoffs = np.moveaxis(table.payoffs[..., player], player, 0)
-        yield from _from_the_start(payoffs, kind, player)
-    else:
-        yield from _Leaving(form, table, player).at_sets(before=kind == "efcce")
-
-
-def _from_the_start(payoffs: FloatArray, kind: str, player: int) -> Iterator[_Deviation]:
-    """To any strategy, after the own one is told (``ce``: a deviation for each) or before (``cce``)."""
-    size = len(payoffs)
-    for told in range(size) if kind == "ce" else [None]:
-        concerns = np.zeros_like(payoffs)
-        concerns[slice(None) if told is None else told] = 1.0
-
-        def over_cells(worth: FloatArray, concerns: FloatArray = concerns) -> FloatArray:
-            return np.moveaxis(concerns * worth, 0, player).ravel()
-
-        moves = tuple([(over_cells(payoffs[other] - payoffs), ()) for other in range(size)])
-        yield _Deviation(np.zeros(payoffs.size), (moves,))
-
-
-class _Leaving:
-    """How a player may leave its plan at its information sets."""
-
-    def __init__(self, form: SequenceForm, table: NormalForm, player: int) -> None:
-        self.form, self.table, self.player = form, table, player
-        a, self.start = form.arrays, form.player_sequences(player).start
-        self.sets = list(form.player_infosets(player))
-        self.below: dict[int, list[int]] = {}
-        for k in self.sets:
-            self.below.setdefault(int(a.parent[k]), []).append(k)
-        self.sequences, self.payoffs = form.terminals()
-
-    def moves(self, k: int) -> range:
-        """The sequences of an information set."""
-        first = int(self.form.arrays.first[k])
-        return range(first, first + int(self.form.arrays.size[k]))
-
-    def at_sets(self, before: bool) -> Iterator[_Deviation]:
-        """At each set once its move is told, or ``before`` that."""
-        for k in self.sets:
-            told = [int(self.form.arrays.parent[k])] if before else list(self.moves(k))
-            for sequence in told:
-                concerns = self.table.plans[self.player][:, sequence - self.start].astype(float)
-                yield _Deviation(self._obeying(k, concerns), tuple(self._leaving(k, concerns)))
-
-    def _obeying(self, k: int, concerns: FloatArray) -> FloatArray:
-        """What is paid behind a set where everybody obeys."""
-        total = np.zeros(self.table.payoffs.shape[:-1])
-        for sequence in self._behind(k):
-            own = concerns * self.table.plans[self.player][:, sequence - self.start]
-            total += self._paid(sequence, own)
-        return total.ravel()
-
-    def _behind(self, k: int) -> Iterator[int]:
-        """The moves of a set and of all sets behind it."""
-        todo = [k]
-        for at in todo:
-            for sequence in self.moves(at):
-                yield sequence
-                todo += self.below.get(sequence, [])
-
-    def _leaving(self, k: int, concerns: FloatArray) -> Iterator[tuple[tuple[FloatArray, tuple[int, ...]], ...]]:
-        """Of a set and all behind it, what each move pays at once, and what comes after it."""
-        listed = [k]
-        for at in listed:
-            moves = []
-            for sequence in self.moves(at):
-                after = self.below.get(sequence, [])
-                moves.append(
-                    (self._paid(sequence, concerns).ravel(), tuple(range(len(listed), len(listed) + len(after))))
-                )
-                listed += after
-            yield tuple(moves)
-
-    def _paid(self, sequence: int, own: FloatArray) -> FloatArray:
-        """What ends with a sequence of the player pays, where its strategies count ``own`` (K,) and others obey."""
-        total = np.zeros(self.table.payoffs.shape[:-1])
-        for row in np.flatnonzero(self.sequences[:, self.player] == sequence).tolist():
-            weight = np.full((1,) * total.ndim, self.payoffs[row, self.player])
-            for p in range(total.ndim):
-                playing = own if p == self.player else self._plays(p, int(self.sequences[row, p]))
-                weight = weight * playing.reshape([-1 if q == p else 1 for q in range(total.ndim)])
-            total += weight
-        return total
-
-    def _plays(self, player: int, sequence: int) -> FloatArray:
-        return self.table.plans[player][:, sequence - self.form.player_sequences(player).start].astype(float)
-
-
-def _gain(deviations: list[_Deviation], chances: FloatArray) -> float:
-    """The most to be gained by one of them."""
-    gains = []
-    for deviation in deviations:
-        worth = np.zeros(len(deviation.sets))
-        for number in range(len(worth) - 1, -1, -1):
-            moves = deviation.sets[number]
-            worth[number] = max(float(at_once @ chances) + sum(worth[k] for k in after) for at_once, after in moves)
-        gains.append(max(float(worth[0] - deviation.obeying @ chances), 0.0))
-    return max(gains, default=0.0)
-
-
 @dataclass(frozen=True)
 class CorrelatedMethod(Checked):
-    """The best plan for a mediator to draw, so that all obey, of a small game: a correlated equilibrium."""
+    """The best plan for a mediator to draw, so that all obey: a correlated equilibrium."""
 
     kind: str = "efce"
     """``ce``, ``efce``, ``efcce`` or ``cce``: when a player may leave."""
@@ -343,8 +194,8 @@ class CorrelatedMethod(Checked):
     def work(self, compiled: Compiled, options: Options) -> CorrelatedWork:
         """The linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
         _check_objective(self.objective, compiled.players)
-        assert normal_form(compiled.form)  # which may be too large
-        return CorrelatedWork(lambda: correlated_equilibrium(compiled, self.kind, self.objective))
+        variables = variables_of(compiled, self.kind)  # which may be too many
+        return CorrelatedWork(lambda: _best(compiled, variables, self.kind, self.objective))
 
 
 class CorrelatedWork(OneCall[CorrelatedPlan]):

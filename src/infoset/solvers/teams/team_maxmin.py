@@ -140,7 +140,7 @@ class DoubleOracle(Work):
         self.sides = tuple([_Alone(team) if len(team.members) == 1 else _Together(team) for team in (first, second)])
         for number, side in enumerate(self.sides):
             if side.add(side.team.any_plan(np.random.default_rng([seed, number]))):
-                assert side.team.program  # which may be too large
+                assert side.team.together  # which may be too large
         self.iteration, self.solved, self.done = 0, False, False
         self.bounds = [-inf, inf]  # of what the first team gets at an equilibrium
         self.weights = [np.eye(1, side.equal.shape[1])[0] for side in self.sides]

@@ -1,0 +1,271 @@
+"""The linear programs of correlated equilibria: what is best to draw, where nobody gains by a deviation.
+
+Over *combinations of strategies* of the reduced normal form, for any number of players and any notion; or, for two
+players, over *pairs of sequences* that may come together (von Stengel & Forges 2008), which are as few as the game is
+small; what fits is then drawn as pure plans, one after the other.  That it can be drawn is sure where nature does not
+move; where it does, it is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, LongArray
+from infoset.compiled import Compiled
+from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.solvers.tabular.deviations import Deviation, Leaver
+from infoset.solvers.tabular.joint_plans import JointPlans
+from infoset.solvers.tabular.linear_program import HIGHS
+from infoset.solvers.work import Background
+from infoset.tree.graph import CHANCE
+from infoset.tree.normal_form import normal_form
+from infoset.tree.sequence_form import SequenceForm, carried, ends
+
+MOST_ENTRIES = 40_000_000
+"""Of the linear program."""
+MOST_PAIRS = 1_000_000
+PLAYED = 1e-9
+NOISE, UNDRAWN, UNSEEN = 1e-12, 1e-10, 1e-6
+"""Chances: what HiGHS leaves that is none, what need not be drawn any more, what may be left where it does not fit."""
+FEW = 2000  # variables up to which simplex is as quick as interior points
+
+
+class Variables(Protocol):
+    """What a program's numbers say how likely it is."""
+
+    count: int
+    total: tuple[Any, FloatArray]
+    """Rows (M, count) and what they come to."""
+
+    def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
+        """The variables of which what a player gets at rows consists, and how much of each.
+
+        It was told something, and comes there by itself, or by ``obeying``.
+        """
+
+    def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """The chances (K,) of pure plans (K, S)."""
+
+
+def variables_of(compiled: Compiled, kind: str) -> Variables:
+    """The fewer ones of those that will do.  Raises ``BudgetError`` where they are too many."""
+    form = compiled.form
+    if kind == "ce" or form.num_players != 2 or compiled.only_form:
+        return Cells(form)
+    if (compiled.tree.graph.player == CHANCE).any():  # with it what fits pairs may be more than what can be drawn
+        try:
+            return Cells(form)
+        except BudgetError:
+            return Pairs(compiled)
+    return Pairs(compiled)
+
+
+def solve_program(
+    form: SequenceForm, variables: Variables, kind: str, favoured: Iterable[int]
+) -> tuple[FloatArray, BoolArray]:
+    """The chances (K,) of pure plans (K, S) that pay the favoured players the most.
+
+    Raises ``BudgetError``, and ``UnsupportedGameError`` where HiGHS does not solve it or it cannot be drawn.
+    """
+    from scipy.optimize import linprog
+
+    program = _Program(form.name, variables)
+    favoured = set(favoured)
+    cost = np.zeros(variables.count)
+    for player in range(form.num_players):
+        leaver = Leaver(form, player)
+        scale = float(np.abs(leaver.paid).max(initial=0.0)) or 1.0
+        own = variables.table.plans[player] if isinstance(variables, Cells) else None
+        for deviation in leaver.deviations(kind, own):
+            program.forbid(leaver, deviation, scale)
+        if player in favoured:
+            np.subtract.at(cost, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
+    rows = program.rows()
+    total, weight = variables.total
+    beside = _beside(total, program.values)
+    cost /= float(np.abs(cost).max(initial=0.0)) or 1.0
+    solving = Background(lambda: linprog(
+        np.concatenate([cost, np.zeros(program.values)]), A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=beside,
+        b_eq=weight, bounds=[(0, None)] * variables.count + [(None, None)] * program.values,
+        method="highs" if variables.count <= FEW else "highs-ipm", options=HIGHS,
+    ))  # fmt: skip
+    solving.wait()  # where Ctrl-C is heard
+    found = solving.result
+    if not found.success:
+        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {found.message}")
+    return variables.drawn(np.maximum(found.x[: variables.count], 0.0))
+
+
+def _beside(total: Any, values: int) -> Any:
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([csr_array(total), csr_array((total.shape[0], values))], format="csr")
+
+
+class _Program:
+    """Rows of ``A x <= 0`` over the variables and the values of leaving at sets."""
+
+    def __init__(self, name: str, variables: Variables) -> None:
+        self.name, self.variables, self.values, self.entries = name, variables, 0, 0
+        self.parts: list[tuple[LongArray, FloatArray]] = []
+
+    def forbid(self, leaver: Leaver, deviation: Deviation, scale: float) -> None:
+        """Leaving pays no more than obeying, in units of ``scale``."""
+        sets = leaver.sets_behind(deviation.sets)
+        place = {k: self.variables.count + self.values + number for number, k in enumerate(sets)}
+        self.values += len(sets)
+        for k in sets:
+            for move in leaver.moves(k):  # what follows a move is no more than the set is worth
+                after = [place[one] for one in leaver.below.get(move, [])]
+                paid = self.variables.paid(leaver, deviation.told, leaver.rows(move), obeying=False)
+                self._add(paid, scale, [place[k], *after], [-1.0, *[1.0] * len(after)])
+        where, worth = self.variables.paid(leaver, deviation.told, deviation.obeying, obeying=True)
+        first = [place[k] for k in deviation.sets]
+        self._add((where, -worth), scale, first, [1.0] * len(first))
+
+    def _add(self, paid: tuple[LongArray, FloatArray], scale: float, values: list[int], signs: list[float]) -> None:
+        where, worth = paid
+        self.parts.append((np.append(where, values).astype(np.int64), np.append(worth / scale, signs)))
+        self.entries += len(where)
+        if self.entries > MOST_ENTRIES:
+            raise BudgetError(
+                f"{self.name}: the linear program of its {self.variables.count:,} combinations has more than "
+                f"{MOST_ENTRIES:,} entries"
+            )
+
+    def rows(self) -> Any:
+        from scipy.sparse import csr_array
+
+        begins = np.cumsum([0, *[len(where) for where, _ in self.parts]])
+        columns = np.concatenate([where for where, _ in self.parts] or [np.zeros(0, dtype=np.int64)])
+        entries = np.concatenate([worth for _, worth in self.parts] or [np.zeros(0)])
+        return csr_array((entries, columns, begins), shape=(len(self.parts), self.variables.count + self.values))
+
+
+class Cells:
+    """Combinations of strategies."""
+
+    def __init__(self, form: SequenceForm) -> None:
+        self.form, self.table = form, normal_form(form)
+        self.shape = self.table.payoffs.shape[:-1]
+        self.count = int(np.prod(self.shape))
+        self.total = np.ones((1, self.count)), np.ones(1)
+
+    def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
+        """See ``Variables``."""
+        worth = np.zeros(self.shape)
+        own = self.table.plans[leaver.player]
+        playing = own[:, np.atleast_1d(told) - leaver.start]
+        concerns = playing.all(axis=1) & (isinstance(told, int) | (own.sum(axis=1) == playing.shape[1]))
+        for row in rows:
+            factors = [self._plays(p, int(leaver.ends[row, p])) for p in range(len(self.shape))]
+            factors[leaver.player] = concerns & factors[leaver.player] if obeying else concerns
+            worth[np.ix_(*map(np.flatnonzero, factors))] += leaver.paid[row]
+        flat = worth.ravel()
+        where = np.flatnonzero(flat)
+        return where, flat[where]
+
+    def _plays(self, player: int, sequence: int) -> BoolArray:
+        return self.table.plans[player][:, sequence - self.form.player_sequences(player).start]
+
+    def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """See ``Variables``."""
+        cells = np.flatnonzero(found > PLAYED * found.sum())
+        numbers = np.unravel_index(cells, self.shape)
+        plans = np.hstack([own[number] for own, number in zip(self.table.plans, numbers, strict=True)])
+        return found[cells] / found[cells].sum(), plans
+
+
+class Pairs:
+    """Pairs of two players' sequences that may come together."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled, self.form = compiled, compiled.form
+        self.together = JointPlans(self.form, range(2), ends(compiled.tree, self.form)[0], MOST_PAIRS)
+        self.count = len(self.together.number)
+        self.total = self.together.matrix, self.together.total
+
+    def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
+        """See ``Variables``."""
+        rows = np.asarray(rows, dtype=np.int64)
+        tuples = leaver.ends[rows].astype(np.int64)
+        if not obeying:
+            tuples[:, leaver.player] = told
+        return self.together.places(tuples), leaver.paid[rows]
+
+    def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
+        """See ``Variables``.  Raises ``UnsupportedGameError`` where it cannot be drawn."""
+        left, chances, plans = found.copy(), list[float](), list[FloatArray]()
+        begin = self.together.number[self.together.start]
+        while left[begin] > UNDRAWN:
+            plan = self._likely(left)
+            if left[self.together.played(plan)].min() <= NOISE:
+                if left[begin] < UNSEEN:
+                    break
+                plan = self._fitting(left)
+            played = self.together.played(plan)
+            chances.append(float(left[played].min()))
+            plans.append(plan)
+            left[played] -= chances[-1]
+        order = np.lexsort(-np.array(plans).T[::-1])  # those of the first moves first
+        return (np.array(chances) / sum(chances))[order], np.array(plans)[order] > 0
+
+    def _likely(self, left: FloatArray) -> FloatArray:
+        """Pure plans (S,): at each set the likeliest move, given what both have chosen on the way there.
+
+        Without moves of nature there is one way, so that this has always a chance.
+        """
+        plan = np.zeros(self.form.num_sequences)
+        plan[list(self.together.start)] = 1.0
+        for player, parent, moves, before in self._sets:
+            if plan[parent]:
+                other = next(sequence for sequence in before if plan[sequence])
+                pairs = np.full((len(moves), 2), other)
+                pairs[:, player] = moves
+                plan[moves[int(left[self.together.places(pairs)].argmax())]] = 1.0
+        return plan
+
+    def _fitting(self, left: FloatArray) -> FloatArray:
+        """The same by a mixed-integer program."""
+        try:
+            return self.together.pure(left, inside=left > PLAYED)[0]
+        except BudgetError:
+            raise UnsupportedGameError(
+                f"{self.form.name}: what is best of what fits the program cannot be drawn, since nature's moves are "
+                "not seen by all"
+            ) from None
+
+    @cached_property
+    def _sets(self) -> list[tuple[int, int, LongArray, list[int]]]:
+        """Information sets from the start on: whose, the sequence that leads there, its moves, and the other player's
+        sequences with which it is reached or was left, the longest first.
+        """
+        form, tree, a = self.form, self.compiled.tree, self.form.arrays
+        held, _ = carried(tree, form)
+        order = np.argsort(tree.infoset_node[form.tree_infoset], kind="stable").tolist()
+        reached = [set[int]() for _ in order]
+        number = np.full(len(tree.infoset_player) + 1, -1)
+        number[form.tree_infoset] = np.arange(form.num_infosets)
+        for node in np.flatnonzero(number[tree.infoset] >= 0).tolist():
+            infoset = int(number[tree.infoset[node]])
+            reached[infoset].add(int(held[node, 1 - int(form.infoset_player[infoset])]))
+        found = []
+        for k in order:
+            depth: dict[int, int] = {}
+            for sequence in reached[k]:
+                path = [sequence]
+                while (above := int(form.infoset_of[path[-1]])) >= 0:
+                    path.append(int(a.parent[above]))
+                for place, one in enumerate(path[:-1]):
+                    infoset = int(form.infoset_of[one])
+                    first = int(a.first[infoset])
+                    depth |= dict.fromkeys(range(first, first + int(a.size[infoset])), len(path) - place)
+                depth[path[-1]] = 1
+            moves = np.arange(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+            before = sorted(depth, key=depth.__getitem__, reverse=True)
+            found.append((int(form.infoset_player[k]), int(a.parent[k]), moves, before))
+        return found

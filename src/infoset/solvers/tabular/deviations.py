@@ -1,0 +1,110 @@
+"""How a player may leave a plan that was drawn for it: what it has been told by then, and what it can do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.tree.sequence_form import SequenceForm
+
+KINDS = ("ce", "efce", "efcce", "cce")
+
+
+class Deviation(NamedTuple):
+    """One occasion to leave the plan."""
+
+    told: int | LongArray
+    """The sequence that the player must have been told, the empty one where nothing; or all sequences of its plan."""
+    sets: tuple[int, ...]
+    """The information sets that come first then."""
+    obeying: LongArray
+    """The rows at which the game ends where it obeys."""
+
+
+class Leaver:
+    """A player who may leave; the game's ends as rows, those behind a set or a move side by side."""
+
+    def __init__(self, form: SequenceForm, player: int) -> None:
+        self.form, self.player = form, player
+        ends, paid = form.terminals()
+        a, own = form.arrays, form.player_sequences(player)
+        self.start = own.start
+        self.below: dict[int, list[int]] = {}
+        for k in form.player_infosets(player):
+            self.below.setdefault(int(a.parent[k]), []).append(k)
+        self.order: list[int] = []  # sequences, each with all behind it at once
+        self.last: dict[int, int] = {}  # where those behind a sequence end
+        self._walk()
+        place = np.empty(own.stop - own.start, dtype=np.int64)
+        place[np.array(self.order) - own.start] = np.arange(len(self.order))
+        at = place[ends[:, player] - own.start]
+        rows = np.argsort(at, kind="stable")
+        self.place = place
+        self.ends: IntArray = ends[rows]
+        """(T, n) sequences, by the player's."""
+        self.paid: FloatArray = paid[rows, player]
+        """(T,) what the player gets at each, times the probability of chance."""
+        self.begins = np.searchsorted(at[rows], np.arange(len(self.order) + 1))
+
+    def _walk(self) -> None:
+        todo: list[tuple[int, bool]] = [(self.start, False)]
+        while todo:
+            sequence, done = todo.pop()
+            if done:
+                self.last[sequence] = len(self.order)
+                continue
+            self.order.append(sequence)
+            todo.append((sequence, True))
+            for k in reversed(self.below.get(sequence, [])):
+                todo += [(move, False) for move in reversed(self.moves(k))]
+
+    def moves(self, infoset: int) -> range:
+        """The sequences of an information set."""
+        first = int(self.form.arrays.first[infoset])
+        return range(first, first + int(self.form.arrays.size[infoset]))
+
+    def rows(self, sequence: int) -> range:
+        """The rows that end with a sequence of the player."""
+        at = int(self.place[sequence - self.start])
+        return range(int(self.begins[at]), int(self.begins[at + 1]))
+
+    def rows_behind(self, moves: range) -> LongArray:
+        """The rows that end with moves of a set, or with what is behind them."""
+        at = int(self.place[moves[0] - self.start])
+        return np.arange(self.begins[at], self.begins[self.last[moves[-1]]])
+
+    def sets_behind(self, sets: tuple[int, ...]) -> list[int]:
+        """Sets, and all behind them, parents first."""
+        listed = list(sets)
+        for k in listed:
+            for move in self.moves(k):
+                listed += self.below.get(move, [])
+        return listed
+
+    @cached_property
+    def first_sets(self) -> tuple[int, ...]:
+        """Those that the player comes to without a move of its own."""
+        return tuple(self.below.get(self.start, []))
+
+    def deviations(self, kind: str, plans: BoolArray | None = None) -> Iterator[Deviation]:
+        """The occasions of a kind.  ``plans`` (K, S_player): those that it may be told, for ``ce``."""
+        behind = np.arange(self.rows(self.start).stop, len(self.ends))
+        if kind == "cce":
+            yield Deviation(self.start, self.first_sets, behind)
+        elif kind == "ce":
+            assert plans is not None
+            for plan in plans:
+                playing = np.flatnonzero(plan) + self.start
+                yield Deviation(playing, self.first_sets, behind[plan[self.ends[behind, self.player] - self.start]])
+        else:
+            for k in self.form.player_infosets(self.player):
+                moves = self.moves(k)
+                if kind == "efcce":
+                    yield Deviation(int(self.form.arrays.parent[k]), (k,), self.rows_behind(moves))
+                else:
+                    for move in moves:
+                        yield Deviation(move, (k,), self.rows_behind(range(move, move + 1)))

@@ -1,0 +1,165 @@
+"""What several players can do together: how likely their sequences come together, where plans are drawn for all.
+
+Variables are tuples of sequences, one of each, that some history may come to together, or one move beside it (the
+polytope of von Stengel & Forges 2008).  For two players without moves of nature that nobody else sees, whatever fits
+its constraints can be drawn; with all members but one pure it always can (Farina, Celli, Gatti & Sandholm 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.errors import BudgetError
+from infoset.tree.sequence_form import SequenceForm
+
+SCALE = 1e3  # of the largest coefficient: HiGHS stops 1e-6 from the optimum, whatever the units
+
+
+class JointPlans:
+    """Of ``members`` of a game; ``ends`` (T, members): the sequences that come together at its ends."""
+
+    def __init__(self, form: SequenceForm, members: Sequence[int], ends: IntArray, most: int) -> None:
+        """Raises ``BudgetError`` for more than ``most`` tuples."""
+        self.form, self.members, self.most = form, tuple(members), most
+        a = form.arrays
+        self.owner = form.infoset_of.tolist()
+        self.parent, self.first, self.size = (array.astype(np.int64).tolist() for array in (a.parent, a.first, a.size))
+        self.start = tuple([int(a.sequences[player]) for player in members])
+        self.number: dict[tuple[int, ...], int] = {}
+        for tuple_ in map(tuple, np.unique(ends, axis=0).tolist()):
+            self._add(tuple_)
+        for k, player in enumerate(members):
+            own = form.player_sequences(player)
+            for sequence in range(own.start, own.stop):
+                self._add((*self.start[:k], sequence, *self.start[k + 1 :]))
+        self.rows = [
+            (self.number[above], [self.number[move] for move in moves]) for above, moves in self._constraints()
+        ]
+
+    @cached_property
+    def tuples(self) -> LongArray:
+        """(variables, members) the sequences of each."""
+        return np.array(list(self.number), dtype=np.int64).reshape(-1, len(self.members))
+
+    @cached_property
+    def _sorted(self) -> tuple[LongArray, LongArray]:
+        keys = self._keys(self.tuples)
+        order = np.argsort(keys)
+        return keys[order], order
+
+    def _keys(self, tuples: Any) -> LongArray:
+        keys = np.zeros(len(tuples), dtype=np.int64)
+        for column in np.asarray(tuples).T:
+            keys = keys * self.form.num_sequences + column
+        return keys
+
+    def places(self, tuples: Any) -> LongArray:
+        """(T,) the variables of tuples (T, members)."""
+        keys, order = self._sorted
+        return order[np.searchsorted(keys, self._keys(tuples))]
+
+    def played(self, plan: FloatArray) -> BoolArray:
+        """(variables,) which tuples come together where pure plans (S,) are played."""
+        return np.asarray((plan[self.tuples] > 0).all(axis=1))
+
+    def _add(self, tuple_: tuple[int, ...]) -> None:
+        """With all that its constraints speak of."""
+        todo = [tuple_]
+        while todo:
+            one = todo.pop()
+            if one in self.number:
+                continue
+            self.number[one] = len(self.number)
+            if len(self.number) > self.most:
+                names = "+".join(self.form.players[player] for player in self.members)
+                raise BudgetError(
+                    f"{self.form.name}: the sequences of {names} combine to more than {self.most:,} tuples, too many "
+                    "for a program of what they can do together"
+                )
+            for above, moves in self._around(one):
+                todo += [above, *moves]
+
+    def _around(self, tuple_: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
+        """For each member that has moved: the tuple before its last choice, and those behind its moves there."""
+        for k, sequence in enumerate(tuple_):
+            if (infoset := self.owner[sequence]) >= 0:
+                moves = range(self.first[infoset], self.first[infoset] + self.size[infoset])
+                before, after = tuple_[:k], tuple_[k + 1 :]
+                yield (*before, self.parent[infoset], *after), [(*before, move, *after) for move in moves]
+
+    def _constraints(self) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
+        """Each once: moves weigh together what the tuple before them does."""
+        for tuple_ in self.number:
+            for above, moves in self._around(tuple_):
+                if moves[0] == tuple_:
+                    yield above, moves
+
+    @cached_property
+    def matrix(self) -> Any:
+        """Sparse (1 + rows, variables): all that is drawn weighs 1; moves together what is drawn before them."""
+        from scipy.sparse import csr_array
+
+        entries, columns, begins = [1.0], [self.number[self.start]], [0, 1]
+        for above, moves in self.rows:
+            entries += [-1.0] + [1.0] * len(moves)
+            columns += [above, *moves]
+            begins.append(len(columns))
+        return csr_array((entries, columns, begins), shape=(len(self.rows) + 1, len(self.number)))
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """(1 + rows,) what the rows of the matrix come to."""
+        return np.asarray(np.eye(1, len(self.rows) + 1)[0])
+
+    @cached_property
+    def alone(self) -> list[LongArray]:
+        """The variables of each member's own sequences, by their numbers."""
+        places = []
+        for k, player in enumerate(self.members):
+            own = self.form.player_sequences(player)
+            before, after = self.start[:k], self.start[k + 1 :]
+            places.append(np.array([self.number[(*before, q, *after)] for q in range(own.start, own.stop)]))
+        return places
+
+    @cached_property
+    def whole(self) -> BoolArray:
+        """(variables,) which are 0 or 1: own sequences of all members but the one who has most."""
+        free = max(range(len(self.alone)), key=lambda k: (len(self.alone[k]), k))
+        found = np.zeros(len(self.number), dtype=bool)
+        for k, places in enumerate(self.alone):
+            found[places] = k != free
+        return found
+
+    def pure(
+        self, worth: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
+    ) -> tuple[FloatArray, float]:
+        """The pure plans (S,) whose variables are ``worth`` (variables,) most, and a bound that no plans exceed.
+
+        ``inside``: the variables that may be more than 0.  Raises ``BudgetError`` where it is not proved in time, or
+        nothing fits.
+        """
+        from scipy.optimize import LinearConstraint, milp
+
+        scale = SCALE / (float(np.abs(worth).max()) or 1.0)
+        columns = np.arange(len(worth)) if inside is None else np.flatnonzero(inside)
+        matrix = self.matrix if inside is None else self.matrix[:, columns]
+        rows = np.flatnonzero(np.diff(matrix.indptr))
+        result = milp(
+            -worth[columns] * scale, integrality=self.whole[columns].astype(int), bounds=(0, 1),
+            constraints=[LinearConstraint(matrix[rows], self.total[rows], self.total[rows])],
+            options={"mip_rel_gap": 0.0, **({} if seconds == np.inf else {"time_limit": max(seconds, 0.0)})},
+        )  # fmt: skip
+        if result.status:
+            names = "+".join(self.form.players[player] for player in self.members)
+            raise BudgetError(f"{self.form.name}: HiGHS did not find the best plan of {names}: {result.message}")
+        found, plan = np.zeros(len(worth)), np.zeros(self.form.num_sequences)
+        found[columns] = np.rint(result.x)
+        for player, places in zip(self.members, self.alone, strict=True):
+            plan[self.form.player_sequences(player)] = found[places]
+        bound = result.fun if result.mip_dual_bound is None else result.mip_dual_bound  # none where nothing is 0 or 1
+        return plan, -float(bound) / scale
