@@ -7,6 +7,7 @@ import pytest
 
 from conftest import SMALL_GAMES, form_of
 from infoset import GameTree, TabularPolicy, load
+from infoset.errors import ParameterError
 from infoset.formats.openspiel import export_policy
 from infoset.games.kuhn_poker import showdown
 from infoset.testing import check_game
@@ -116,3 +117,33 @@ def test_draw_has_natures_frequencies(name: str) -> None:
     answers = state.chance(moves)
     for answer, probability in answers:
         assert drawn.count(answer) / 6000 == pytest.approx(probability, abs=4 * (probability / 6000) ** 0.5)
+
+
+@pytest.mark.parametrize(("ranks", "suits"), [(3, 2), (4, 2), (2, 3), (3, 1), (6, 2)])
+def test_leduc_with_any_deck(ranks: int, suits: int) -> None:
+    """A card and one of six bettings so far; then two cards and one of thirty: 936 where there are six cards."""
+    form = form_of(f"leduc_poker(ranks={ranks},suits={suits})")
+    cards = ranks * suits
+    assert form.num_infosets == 6 * cards + 30 * cards * (cards - 1)
+    assert form.zero_sum
+
+
+def test_a_deck_is_large_enough() -> None:
+    with pytest.raises(ParameterError, match="leduc_poker: 2 cards, where 2 players and the table need one each"):
+        load("leduc_poker(ranks=1)")
+    assert load("leduc_poker(ranks=3)").start() == load("leduc_poker").start()
+
+
+@pytest.mark.parametrize(("players", "sides"), [(2, 3), (3, 2), (4, 2)])
+def test_liars_dice_for_several(players: int, sides: int) -> None:
+    """Bids only rise and somebody is called in the end, so that plays are the non-empty sets of bids, for each roll."""
+    form = form_of(f"liars_dice(dice_sides={sides},players={players})")
+    assert form.num_terminals == sides**players * (2 ** (players * sides) - 1)
+    game = load("liars_dice(dice_sides=2,players=3)")
+    step = game.start()
+    for answer in (1, 1, 1):
+        step = step.state.play((None,) * 3, answer)  # type: ignore[attr-defined]
+    for player, bid in enumerate(("1x1", "3x1")):
+        step = step.state.play(tuple(bid if p == player else None for p in range(3)))  # type: ignore[attr-defined]
+    lost = step.state.play((None, None, "liar"))  # type: ignore[attr-defined]
+    assert lost.state.returns() == (0.0, 1.0, -1.0)  # three ones lie there; who only looked on wins and loses nothing

@@ -1,16 +1,17 @@
-"""Leduc poker: two suits, two betting rounds, one public card (Southey et al. 2005), as OpenSpiel plays it."""
+"""Leduc poker: two betting rounds, one public card (Southey et al. 2005), as OpenSpiel plays it; any deck."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.errors import ParameterError
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
 from infoset.names import check_range, full_name
 
-RANKS = "789TJQK"
-SUITS = "hs"
+RANKS = "23456789TJQK"
+SUITS = "hsdc"
 ANTE = 1
 RAISES = (2, 4)
 MAX_RAISES = 2
@@ -23,8 +24,29 @@ MENUS = {  # (facing a bet, may raise)
 }
 
 
+class Deck(NamedTuple):
+    """So many of the highest ranks, up to the king, in so many suits; cards are numbered ``suits * rank + suit``."""
+
+    ranks: int
+    suits: int
+
+    def name(self, card: int) -> str:
+        """Rank and suit, such as ``Qh``."""
+        return RANKS[card // self.suits - self.ranks] + SUITS[card % self.suits]
+
+    def number(self, name: str) -> int:
+        """The card of a name."""
+        return self.suits * (RANKS.index(name[0]) - len(RANKS) + self.ranks) + SUITS.index(name[1])
+
+    def strength(self, card: int, public: int) -> int:
+        """A pair beats every rank; ranks beat each other; suits do not count."""
+        rank = card // self.suits
+        return rank + 100 * (rank == public // self.suits)
+
+
 class _Fields(NamedTuple):
     players: int
+    deck: Deck
     cards: tuple[int, ...]
     public: bool
     second: bool
@@ -38,8 +60,8 @@ class _Fields(NamedTuple):
 class LeducState(NativeState, _Fields):
     """What is still needed of the past.
 
-    ``cards`` are numbered ``2 * rank + suit``; when the ``public`` card lies open they become the order of
-    the hands.  ``stakes`` are the chips put in, ``calls`` and ``raises`` count the current round.
+    When the ``public`` card lies open the ``cards`` become the order of the hands.  ``stakes`` are the chips put in,
+    ``calls`` and ``raises`` count the current round.
     """
 
     __slots__ = ()
@@ -57,8 +79,8 @@ class LeducState(NativeState, _Fields):
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if not self.dealing:
             return ()
-        left = [card for card in range(2 * (self.players + 1)) if card not in self.cards]
-        return tuple((card_name(card, self.players), 1 / len(left)) for card in left)
+        left = [card for card in range(self.deck.ranks * self.deck.suits) if card not in self.cards]
+        return tuple((self.deck.name(card), 1 / len(left)) for card in left)
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
         if nature is not None:
@@ -70,15 +92,15 @@ class LeducState(NativeState, _Fields):
         return Observed(self._bet(mover, move), tuple(seen))
 
     def _deal(self, name: str) -> Observed:
-        card = 2 * (RANKS.index(name[0]) - len(RANKS) + self.players + 1) + SUITS.index(name[1])
+        card = self.deck.number(name)
         if self.second:
-            hands = order([strength(own, card) for own in self.cards])
+            hands = order([self.deck.strength(own, card) for own in self.cards])
             return Observed(self._replace(cards=hands, public=True), (name,) * self.players)
         seen = tuple([name if p == len(self.cards) else None for p in range(self.players)])
         return Observed(self._replace(cards=(*self.cards, card)), seen)
 
     def _bet(self, mover: int, move: str) -> NativeState:
-        players, cards, public, second, stakes, folded, calls, raises, _ = self
+        players, deck, cards, public, second, stakes, folded, calls, raises, _ = self
         stakes = self.staked(mover, move)
         if move == FOLD:
             folded = folded | {mover}
@@ -93,7 +115,7 @@ class LeducState(NativeState, _Fields):
         mover = (mover + 1) % players
         while mover in folded:
             mover = (mover + 1) % players
-        return LeducState(players, cards, public, second, stakes, folded, calls, raises, mover)
+        return LeducState(players, deck, cards, public, second, stakes, folded, calls, raises, mover)
 
     def staked(self, mover: int, move: str) -> tuple[int, ...]:
         """The chips put in after a move."""
@@ -106,11 +128,6 @@ class LeducState(NativeState, _Fields):
         return (0.0,) * self.players
 
 
-def strength(card: int, public: int) -> int:
-    """A pair beats every rank; ranks beat each other; suits do not count."""
-    return card // 2 + 100 * (card // 2 == public // 2)
-
-
 def showdown(hands: tuple[int, ...], stakes: tuple[int, ...], folded: frozenset[int]) -> tuple[float, ...]:
     """The best hands that did not fold share the pot."""
     players = range(len(hands))
@@ -118,11 +135,6 @@ def showdown(hands: tuple[int, ...], stakes: tuple[int, ...], folded: frozenset[
     winners = [p for p in players if p not in folded and hands[p] == best]
     share = sum(stakes) / len(winners)
     return tuple([share * (p in winners) - stakes[p] for p in players])
-
-
-def card_name(card: int, players: int) -> str:
-    """Rank and suit, such as ``Qh``; the highest rank of every deck is a king."""
-    return RANKS[card // 2 - players - 1] + SUITS[card % 2]
 
 
 class Public(NamedTuple):
@@ -175,12 +187,18 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
     return does(rules.players[state.mover], str(seen)) if isinstance(state, LeducState) else str(seen)
 
 
-def leduc_poker(players: int = 2) -> Rules:
-    """Leduc poker for 2 or 3 players: ``players + 1`` ranks in two suits, ante 1, raises of 2 and then 4.
+def leduc_poker(players: int = 2, ranks: int = 0, suits: int = 2) -> Rules:
+    """Leduc poker for 2 or 3 players: ``ranks`` (0: one more than players) in ``suits``, ante 1, raises of 2, then 4.
 
-    The value of the two-player game is about -0.0856 for the first player.
+    The value of the two-player game is about -0.0856 for the first player.  Raises ``ParameterError`` for decks of too
+    few cards.
     """
     check_range("leduc_poker: players", players, 2, 3)
-    name = full_name("leduc_poker", leduc_poker, players=players)
-    first = LeducState(players, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
+    check_range("leduc_poker: ranks", ranks, 0, len(RANKS))
+    check_range("leduc_poker: suits", suits, 1, len(SUITS))
+    deck = Deck(ranks or players + 1, suits)
+    if (cards := deck.ranks * deck.suits) <= players:
+        raise ParameterError(f"leduc_poker: {cards} cards, where {players} players and the table need one each")
+    name = full_name("leduc_poker", leduc_poker, players=players, ranks=ranks, suits=suits)
+    first = LeducState(players, deck, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
     return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))

@@ -1,4 +1,4 @@
-"""Liar's dice for two, the highest face wild, as OpenSpiel plays it (bidding rule ``reset-face``)."""
+"""Liar's dice, the highest face wild, as OpenSpiel plays it (bidding rule ``reset-face``)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
-PLAYERS = 2
 NO_BID = -1
 LIAR = "liar"
 
 
 class _Fields(NamedTuple):
+    players: int
     numdice: int
     sides: int
     dice: tuple[int, ...]
@@ -30,12 +30,12 @@ class DiceState(NativeState, _Fields):
 
     @property
     def rolling(self) -> bool:
-        return len(self.dice) < PLAYERS * self.numdice
+        return len(self.dice) < self.players * self.numdice
 
     def legal(self, player: int) -> tuple[Action, ...]:
         if player != self.mover or self.rolling:
             return ()
-        bids = PLAYERS * self.numdice * self.sides
+        bids = self.players * self.numdice * self.sides
         higher = tuple(bid_name(bid, self.sides) for bid in range(self.bid + 1, bids))
         return higher if self.bid == NO_BID else (*higher, LIAR)
 
@@ -47,12 +47,12 @@ class DiceState(NativeState, _Fields):
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
         if isinstance(nature, int):
             return self._roll(nature)
-        numdice, sides, dice, _, mover = self
+        mover = self.mover
         move = str(moves[mover])
-        seen = (None, move) if mover == 0 else (move, None)
+        seen = tuple([None if p == mover else move for p in range(self.players)])
         if move == LIAR:
             return Observed(Ended(self._judge()), seen)
-        return Observed(DiceState(numdice, sides, dice, bid_number(move, sides), 1 - mover), seen)
+        return Observed(self._replace(bid=bid_number(move, self.sides), mover=(mover + 1) % self.players), seen)
 
     def _roll(self, face: int) -> Observed:
         """A player sees its hand, in no order, when its last die has fallen."""
@@ -61,17 +61,18 @@ class DiceState(NativeState, _Fields):
         hand = tuple(sorted((*self.dice[begin:], face)))
         seen = hand if place == self.numdice - 1 else None
         state = self._replace(dice=(*self.dice[:begin], *hand))
-        return Observed(state, tuple(seen if p == owner else None for p in range(PLAYERS)))
+        return Observed(state, tuple(seen if p == owner else None for p in range(self.players)))
 
     def returns(self) -> tuple[float, ...]:
-        return (0.0, 0.0)
+        return (0.0,) * self.players
 
-    def _judge(self) -> tuple[float, float]:
-        """The caller wins unless the dice bear out the last bid."""
+    def _judge(self) -> tuple[float, ...]:
+        """The caller wins a point of the bidder, who wins it where the dice bear out the last bid."""
         quantity, face = self.bid // self.sides + 1, self.bid % self.sides + 1
         count = sum(die in (face, self.sides) for die in self.dice)
-        caller = -1.0 if count >= quantity else 1.0
-        return (caller, -caller) if self.mover == 0 else (-caller, caller)
+        caller, bidder = self.mover, (self.mover - 1) % self.players
+        won = -1.0 if count >= quantity else 1.0
+        return tuple([won if p == caller else -won if p == bidder else 0.0 for p in range(self.players)])
 
 
 class DiceRules(ShownRules):
@@ -81,13 +82,14 @@ class DiceRules(ShownRules):
         """How many dice fell, the last bid and the turn; the players' dice."""
         if not isinstance(state, DiceState):
             return None
-        first, second = state.dice[: state.numdice], state.dice[state.numdice :]
-        return (len(state.dice), state.bid, state.mover), (first, second)
+        n = state.numdice
+        own = tuple([state.dice[p * n : (p + 1) * n] for p in range(state.players)])
+        return (len(state.dice), state.bid, state.mover), own
 
     def join(self, core: tuple[int, int, int], own: tuple[tuple[int, ...], ...]) -> DiceState:
         """The state in which the players have these dice."""
-        numdice, sides = self.first.state[:2]  # type: ignore[index]
-        return DiceState(numdice, sides, own[0] + own[1], *core[1:])
+        players, numdice, sides = self.first.state[:3]  # type: ignore[index]
+        return DiceState(players, numdice, sides, sum(own, ()), *core[1:])
 
 
 def bid_name(bid: int, sides: int) -> str:
@@ -103,12 +105,12 @@ def bid_number(name: str, sides: int) -> int:
 
 def picture(rules: Rules, known: Known) -> Picture:
     """Dice, the bids, and the last one as a die."""
-    numdice, sides = rules.first.state[:2]  # type: ignore[index]
+    players, numdice, sides = rules.first.state[:3]  # type: ignore[index]
     bids = [str(bid).replace("x", " × ") for bid in made(longest(known))[1:]]
     areas = []
     for player, own in enumerate(known):
         dice, hidden = (own[0][1], 0) if own else ((), numdice if own is None else 0)
-        note = turn_words(bids, 0, player, PLAYERS)
+        note = turn_words(bids, 0, player, players)
         areas.append(area(rules.players[player], dice, hidden, note, **{"as": "die"}, player=player))  # type: ignore[arg-type]
     last = next((bid for bid in reversed(bids) if bid != LIAR), None)
     quantity, face = last.split(" × ") if last else ("", "")
@@ -123,13 +125,15 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
         return f"you roll {' '.join(map(str, seen))}"  # type: ignore[arg-type]
     bid = seen if move is None else move
     verb, what = ("call", "a liar") if bid == LIAR else ("bid", str(bid).replace("x", " × "))
-    return f"{f'you {verb}' if move is not None else does(rules.players[1 - player], verb)} {what}"
+    mover = (len(before) - 1) % len(rules.players)
+    return f"{f'you {verb}' if move is not None else does(rules.players[mover], verb)} {what}"
 
 
-def liars_dice(numdice: int = 1, dice_sides: int = 6) -> Rules:
-    """Liar's dice: ``numdice`` dice a player with ``dice_sides`` faces."""
+def liars_dice(numdice: int = 1, dice_sides: int = 6, players: int = 2) -> Rules:
+    """Liar's dice: ``numdice`` dice a player with ``dice_sides`` faces; caller and bidder play for a point."""
     check_range("liars_dice: numdice", numdice, 1, 9)
     check_range("liars_dice: dice_sides", dice_sides, 2, 9)
-    name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides)
-    first = Observed(DiceState(numdice, dice_sides, (), NO_BID, 0), (None, None))
-    return DiceRules(name, seats(PLAYERS), first, Look(picture, told))
+    check_range("liars_dice: players", players, 2, 6)
+    name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides, players=players)
+    first = Observed(DiceState(players, numdice, dice_sides, (), NO_BID, 0), (None,) * players)
+    return DiceRules(name, seats(players), first, Look(picture, told))
