@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.linear_program import linear_program, lp
     from infoset.solvers.tabular.logit import logit, logit_path
     from infoset.solvers.tabular.loop import Method
+    from infoset.solvers.tabular.mirror_descent import mmd
     from infoset.solvers.tabular.refinements import check_profile
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
     from infoset.solvers.tabular.trembles import trembling_equilibrium
@@ -152,6 +153,7 @@ _HOME = {
     "logit": "solvers.tabular.logit",
     "logit_path": "solvers.tabular.logit",
     "lp": "solvers.tabular.linear_program",
+    "mmd": "solvers.tabular.mirror_descent",
     "nash_conv": "solvers.metrics",
     "new_agent": "remote.submission",
     "pcfr_plus": "solvers.tabular.cfr",
@@ -242,6 +244,7 @@ __all__ = [
     "logit",
     "logit_path",
     "lp",
+    "mmd",
     "nash_conv",
     "new_agent",
     "pcfr_plus",

@@ -114,6 +114,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "logit": "infoset.solvers.tabular.logit:logit",
         "lp": "infoset.solvers.tabular.linear_program:lp",
         "mccfr": "infoset.solvers.sampling.method:SamplingMethod",
+        "mmd": "infoset.solvers.tabular.mirror_descent:mmd",
         "pcfr+": "infoset.solvers.tabular.cfr:pcfr_plus",
         "pdcfr+": "infoset.solvers.tabular.cfr:pdcfr_plus",
         "progressive-hiding": "infoset.solvers.teams.methods:ProgressiveHiding",

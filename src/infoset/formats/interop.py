@@ -1,0 +1,71 @@
+"""Games of nashpy and of pygambit, Gambit's Python package, as ours, and ours as theirs (extras ``interop`` and
+``gambit``)."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from infoset.base import Game
+from infoset.errors import MissingExtraError, UnsupportedGameError, shorten
+from infoset.formats.efg import EfgGame, game_to_efg, parse_efg, write_efg
+from infoset.formats.nfg import NfgGame, game_to_nfg, parse_nfg, table_game, write_nfg
+
+
+def from_nashpy(game: Any) -> NfgGame:
+    """A game of nashpy, by its two tables.  Raises ``ParameterError`` for tables without numbers.
+
+    >>> from infoset.formats.interop import from_nashpy, to_nashpy
+    >>> infoset.solve(from_nashpy(to_nashpy(infoset.load("rock_paper_scissors")))).values
+    (0.0, 0.0)
+    """
+    return table_game(*game.payoff_matrices, name="nashpy")
+
+
+def to_nashpy(game: Game, max_histories: int | None = None) -> Any:
+    """A game of two players as one of nashpy: its (reduced) normal form, strategies in the order of ``.nfg`` files.
+
+    Raises ``UnsupportedGameError`` for more or fewer players, ``BudgetError`` for too large a table, and
+    ``MissingExtraError``.
+    """
+    nashpy = _their("nashpy", "interop")
+    if (n := len(game.players)) != 2:
+        raise UnsupportedGameError(f"{game.name} has {n} player{'s'[: n != 1]}; a game of nashpy has two")
+    nfg = game_to_nfg(game, max_histories)
+    shape = [len(own) for own in nfg.strategies]
+    payoffs = np.array([list(map(float, cell)) for cell in nfg.payoffs])
+    tables = [payoffs[:, player].reshape(shape, order="F") for player in range(2)]  # the row runs fastest
+    return nashpy.Game(*tables)
+
+
+def from_gambit(game: Any) -> EfgGame | NfgGame:
+    """A game of pygambit: its tree, or its table where it has none.  Raises ``FormatError``."""
+    name = str(game.title) or "gambit"
+    if game.is_tree:
+        return EfgGame(parse_efg(game.to_efg()), name)
+    return NfgGame(parse_nfg(game.to_nfg()), name)
+
+
+def to_gambit(game: Game, max_histories: int | None = None) -> Any:
+    """Any game as one of pygambit: a table where all choose at once by one, else its tree.
+
+    Raises ``BudgetError`` for too large a tree, ``UnsupportedGameError`` for what Gambit does not take, and
+    ``MissingExtraError``.
+    """
+    gambit = _their("pygambit", "gambit")
+    try:
+        if isinstance(game, NfgGame):
+            return gambit.read_nfg(io.StringIO(write_nfg(game.nfg)))
+        return gambit.read_efg(io.StringIO(write_efg(game_to_efg(game, max_histories))))
+    except ValueError as error:
+        raise UnsupportedGameError(f"{game.name}: Gambit does not take it: {shorten(str(error))}") from None
+
+
+def _their(package: str, extra: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtraError(package, extra) from None
