@@ -17,8 +17,8 @@ from infoset import signs
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.method import Options
-from infoset.solvers.tabular.solver import OneProfile, OneStep, TabularMethod
+from infoset.solvers.method import Checked, Options
+from infoset.solvers.tabular.solver import OneProfile
 from infoset.solvers.work import Limits
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
@@ -109,7 +109,7 @@ def _from_the_ends(graph: GameGraph) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class BackwardInduction(TabularMethod):
+class BackwardInduction(Checked):
     """Perfect information: best in every subgame, in fractions, in one iteration."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
@@ -121,9 +121,6 @@ class BackwardInduction(TabularMethod):
         """At work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
         _check(compiled.tree)
         return BackwardInductionWork(compiled)
-
-    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
-        raise NotImplementedError("backward induction works on the tree")
 
 
 class BackwardInductionWork(OneProfile):
