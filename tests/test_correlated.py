@@ -211,12 +211,13 @@ def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch
         correlated_equilibrium(CHICKEN, "ce", "welfair")
     with pytest.raises(BudgetError, match="its reduced normal form has"):
         correlated_equilibrium("leduc_poker", "ce")
-    with pytest.raises(UnsupportedGameError, match="cannot be drawn, since nature's moves are not seen by all"):
+    with monkeypatch.context() as patch, pytest.raises(UnsupportedGameError, match="2 plans hold no draw that every"):
+        patch.setattr(programs, "MOST_ROUNDS", 2)
         correlated_equilibrium("kuhn_poker(cards=8)", "cce", "P1")
     monkeypatch.setattr(programs, "MOST_ENTRIES", 10)
     with pytest.raises(BudgetError, match="of its 9 combinations has more than 10 entries"):
         correlated_equilibrium(CHICKEN)
-    monkeypatch.setattr(programs, "MOST_PAIRS", 5)
+    monkeypatch.setattr(programs, "MOST_TUPLES", 5)
     with pytest.raises(BudgetError, match="of A\\+B combine to more than 5 tuples"):
         correlated_equilibrium(CHICKEN)
 
@@ -240,12 +241,45 @@ def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int,
     if np.prod([count_strategies(compiled.form, p) for p in range(2)]) > 3000:
         return
     found = [module._best(compiled, variables, kind, objective) for variables in
-             (programs.Cells(compiled.form), programs.Pairs(compiled))]  # fmt: skip
+             (programs.Cells(compiled.form), programs.Tuples(compiled))]  # fmt: skip
     for plan in found:
         assert max(plan.gains(kind)) < 1e-7
         assert plan.chances.sum() == pytest.approx(1)
     paid = [sum(plan.values) if objective == "welfare" else plan.values[1] for plan in found]
     assert paid[0] == pytest.approx(paid[1], abs=1e-7)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), players=st.integers(2, 3), kind=st.sampled_from(KINDS[1:]))
+def test_plans_found_one_by_one_are_as_good(seed: int, players: int, kind: str) -> None:
+    """Column generation, with nature and for any number of players; its bound is met."""
+    compiled = Compiled.of(RandomGame(seed, players, 2))
+    if np.prod([count_strategies(compiled.form, p) for p in range(players)]) > 500:
+        return
+    best = module._best(compiled, programs.Cells(compiled.form), kind, "welfare")
+    tuples = programs.Tuples(compiled)
+    found = module._best(compiled, tuples, kind, "welfare")
+    assert max(found.gains(kind)) < 1e-7
+    assert found.bound is None
+    assert sum(found.values) == pytest.approx(sum(best.values), abs=1e-6)
+
+
+def test_too_many_strategies_with_nature() -> None:
+    """Where the sum is constant nobody gets more than its value, whatever is drawn: -1/16 with eight cards."""
+    plan = correlated_equilibrium("kuhn_poker(cards=8)", "cce", "P1")
+    assert plan.values == pytest.approx((-1 / 16, 1 / 16), abs=1e-8)
+    assert plan.bound is None
+
+
+def test_a_bound_where_the_best_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if no gap were small enough: what is found after so many rounds, and what nothing exceeds."""
+    monkeypatch.setattr(programs, "MOST_ROUNDS", 30)
+    monkeypatch.setattr(programs, "GAP", -1.0)
+    compiled = Compiled.of("kuhn_poker")
+    plan = module._best(compiled, programs.Tuples(compiled), "cce", "P2")
+    assert plan.bound == pytest.approx(1 / 18)
+    assert plan.values[1] == pytest.approx(1 / 18)
+    assert "no plan of the kind pays more than 0.0555" in str(plan).splitlines()[-1]
 
 
 def test_sheriff() -> None:

@@ -50,6 +50,8 @@ class CorrelatedPlan:
     """(K,) they sum to 1."""
     plans: BoolArray = field(repr=False)
     """(K, S) which sequences each one plays, of all players."""
+    bound: float | None = None
+    """What no plan of the kind pays more than to those whom it was to be best for; ``None`` where this one is best."""
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -116,6 +118,10 @@ class CorrelatedPlan:
         for chance, plan in zip(self.chances.tolist(), self.plans, strict=True):
             told = [(name, strategy_name(self.form, p, plan)) for p, name in enumerate(self.form.players)]
             lines.append(f"{chance:.6f}  {'   '.join(f'{player} {shown(own)}' for player, own in told)}")
+        if self.bound is not None:
+            lines.append(
+                f"no plan of the kind pays more than {self.bound:.9g}; whether one pays more than this is open"
+            )
         return "\n".join(lines)
 
 
@@ -141,7 +147,7 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
     """The plan of a ``kind`` that is best for all together, or for the player named by ``objective``.
 
     Raises ``ParameterError`` and ``UnknownNameError`` for what there is not, ``BudgetError`` where the program is too
-    large, ``UnsupportedGameError`` where what fits it cannot be drawn.  By HiGHS.
+    large, ``UnsupportedGameError`` where no plan is found that all obey.  By HiGHS.
 
     >>> file = infoset.convert("rock_paper_scissors", "rps.nfg")
     >>> plan = infoset.correlated_equilibrium(str(file), "cce")
@@ -158,8 +164,7 @@ def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -
     form = compiled.form
     favoured = range(form.num_players) if objective == WELFARE else [form.players.index(objective)]
     with signs.during("solving the linear program of correlated plans"):
-        chances, plans = solve_program(form, variables, kind, favoured)
-    plan = CorrelatedPlan(form, chances, plans)
+        plan = CorrelatedPlan(form, *solve_program(form, variables, kind, favoured))
     if max(plan.gains(kind), default=0.0) > LEFT * (form.largest_payoff - form.smallest_payoff):
         raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")
     return plan
@@ -207,6 +212,10 @@ class CorrelatedWork(OneCall[CorrelatedPlan]):
 
     def evaluation(self) -> Evaluation | None:
         return None if self.found is None else self.found.evaluation()
+
+    def notes(self) -> dict[str, Any]:
+        """What no plan pays more than, where it is not known that this one is the best."""
+        return {} if self.found is None or self.found.bound is None else {"bound": self.found.bound}
 
     def point(self, seconds: float) -> Point:
         return Point(self.iteration, seconds, values=None if self.found is None else self.found.values)

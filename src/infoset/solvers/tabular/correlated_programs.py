@@ -1,16 +1,16 @@
 """The linear programs of correlated equilibria: what is best to draw, where nobody gains by a deviation.
 
-Over *combinations of strategies* of the reduced normal form, for any number of players and any notion; or, for two
-players, over *pairs of sequences* that may come together (von Stengel & Forges 2008), which are as few as the game is
-small; what fits is then drawn as pure plans, one after the other.  That it can be drawn is sure where nature does not
-move; where it does, it is seen.
+Over *combinations of strategies* of the reduced normal form, for any number of players and any notion; or over *tuples
+of sequences* that may come together (von Stengel & Forges 2008), which are as few as the game is small.  What fits
+these can be drawn, as pure plans one after the other, for two players where nature does not move.  Else the plans are
+found one by one, each the best answer to the prices of the program so far.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,9 @@ from infoset.tree.sequence_form import SequenceForm, carried, ends
 
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
-MOST_PAIRS = 1_000_000
+MOST_TUPLES = 1_000_000
+MOST_ROUNDS, DEAR = 400, 100.0
+GAP, SLACK = 1e-8, 1e-9
 PLAYED = 1e-9
 NOISE, UNDRAWN, UNSEEN = 1e-12, 1e-10, 1e-6
 """Chances: what HiGHS leaves that is none, what need not be drawn any more, what may be left where it does not fit."""
@@ -51,31 +53,36 @@ class Variables(Protocol):
         """The chances (K,) of pure plans (K, S)."""
 
 
+class Draw(NamedTuple):
+    """What is drawn, and what no plan of the kind pays the favoured players more than; ``None``: than this one."""
+
+    chances: FloatArray
+    """(K,)"""
+    plans: BoolArray
+    """(K, S)"""
+    bound: float | None
+
+
 def variables_of(compiled: Compiled, kind: str) -> Variables:
     """The fewer ones of those that will do.  Raises ``BudgetError`` where they are too many."""
     form = compiled.form
-    if kind == "ce" or form.num_players != 2 or compiled.only_form:
+    if kind == "ce" or compiled.only_form:
         return Cells(form)
-    if (compiled.tree.graph.player == CHANCE).any():  # with it what fits pairs may be more than what can be drawn
+    if form.num_players != 2 or (compiled.tree.graph.player == CHANCE).any():
         try:
-            return Cells(form)
+            return Cells(form)  # what fits these can be drawn
         except BudgetError:
-            return Pairs(compiled)
-    return Pairs(compiled)
+            return Tuples(compiled)
+    return Tuples(compiled)
 
 
-def solve_program(
-    form: SequenceForm, variables: Variables, kind: str, favoured: Iterable[int]
-) -> tuple[FloatArray, BoolArray]:
-    """The chances (K,) of pure plans (K, S) that pay the favoured players the most.
+def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured: Iterable[int]) -> Draw:
+    """The pure plans, and their chances, that pay the favoured players the most.
 
-    Raises ``BudgetError``, and ``UnsupportedGameError`` where HiGHS does not solve it or it cannot be drawn.
+    Raises ``BudgetError``, and ``UnsupportedGameError`` where HiGHS does not solve it.
     """
-    from scipy.optimize import linprog
-
     program = _Program(form.name, variables)
-    favoured = set(favoured)
-    cost = np.zeros(variables.count)
+    paid, favoured = np.zeros(variables.count), set(favoured)
     for player in range(form.num_players):
         leaver = Leaver(form, player)
         scale = float(np.abs(leaver.paid).max(initial=0.0)) or 1.0
@@ -83,21 +90,78 @@ def solve_program(
         for deviation in leaver.deviations(kind, own):
             program.forbid(leaver, deviation, scale)
         if player in favoured:
-            np.subtract.at(cost, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
+            np.add.at(paid, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
+    scale = float(np.abs(paid).max(initial=0.0)) or 1.0
     rows = program.rows()
+    if isinstance(variables, Tuples) and not variables.sure:
+        found = _Generation(variables, rows, paid / scale).run()
+        return found._replace(bound=None if found.bound is None else found.bound * scale)
     total, weight = variables.total
-    beside = _beside(total, program.values)
-    cost /= float(np.abs(cost).max(initial=0.0)) or 1.0
+    found = _solved(
+        form.name, cost=np.concatenate([-paid / scale, np.zeros(program.values)]), rows=rows,
+        equal=_beside(total, program.values), weight=weight, nonnegative=variables.count,
+    )  # fmt: skip
+    return Draw(*variables.drawn(np.maximum(found.x[: variables.count], 0.0)), None)
+
+
+def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArray, nonnegative: int) -> Any:
+    """HiGHS's answer, least ``cost``; the first variables are not negative.  Raises ``UnsupportedGameError``."""
+    from scipy.optimize import linprog
+
     solving = Background(lambda: linprog(
-        np.concatenate([cost, np.zeros(program.values)]), A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=beside,
-        b_eq=weight, bounds=[(0, None)] * variables.count + [(None, None)] * program.values,
-        method="highs" if variables.count <= FEW else "highs-ipm", options=HIGHS,
+        cost, A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=equal, b_eq=weight,
+        bounds=[(0, None)] * nonnegative + [(None, None)] * (len(cost) - nonnegative),
+        method="highs" if nonnegative <= FEW else "highs-ipm", options=HIGHS,
     ))  # fmt: skip
     solving.wait()  # where Ctrl-C is heard
-    found = solving.result
-    if not found.success:
-        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program: {found.message}")
-    return variables.drawn(np.maximum(found.x[: variables.count], 0.0))
+    if not solving.result.success:
+        raise UnsupportedGameError(f"{name}: HiGHS did not solve the linear program: {solving.result.message}")
+    return solving.result
+
+
+class _Generation:
+    """Plans are found one after the other: the best draw of those so far, by a linear program, and the plan that would
+    improve it the most, by a mixed-integer one, whose worth is a bound for all plans (column generation).
+    """
+
+    def __init__(self, variables: Tuples, rows: Any, paid: FloatArray) -> None:
+        """``rows`` over the variables and the values of leaving at sets; ``paid`` (variables,) is 1 at most."""
+        self.together, self.name = variables.together, variables.form.name
+        self.over, self.beside = rows[:, : variables.count].tocsr(), rows[:, variables.count :].tocsr()
+        self.paid, self.plans = paid, list[FloatArray]()
+
+    def run(self) -> Draw:
+        """Raises ``UnsupportedGameError`` where nothing that all obey was found in so many rounds."""
+        bound, best, worth, columns = np.inf, None, self.paid, list[FloatArray]()
+        for _ in range(MOST_ROUNDS):
+            plan, most = self.together.pure(worth)
+            bound = min(bound, most)
+            self.plans.append(plan)
+            columns.append(self.over @ self.together.played(plan).astype(float))
+            found, value, slack = self._best(columns)
+            worth = self.paid + self.over.T @ found.ineqlin.marginals  # less what the rows cost
+            if slack <= SLACK:
+                best = found.x[: len(columns)], value
+                if bound - value <= GAP:
+                    break
+        if best is None:
+            raise UnsupportedGameError(f"{self.name}: {MOST_ROUNDS} plans hold no draw that everybody obeys")
+        chances = np.maximum(best[0], 0.0)
+        kept = np.flatnonzero(chances > PLAYED)
+        plans = np.array(self.plans)[kept] > 0
+        return Draw(chances[kept] / chances[kept].sum(), plans, None if bound - best[1] <= GAP else bound)
+
+    def _best(self, columns: list[FloatArray]) -> tuple[Any, float, float]:
+        """Of the plans so far: HiGHS's answer, what it pays, and how much somebody may still gain, which is dear."""
+        from scipy.sparse import csr_array, hstack
+
+        count = len(columns)
+        paid = np.array([self.paid[self.together.played(plan)].sum() for plan in self.plans])
+        rows = hstack([csr_array(np.array(columns).T), -np.ones((self.over.shape[0], 1)), self.beside], format="csr")
+        equal = csr_array(np.concatenate([np.ones(count), np.zeros(1 + self.beside.shape[1])])[None])
+        cost = np.concatenate([-paid, [DEAR], np.zeros(self.beside.shape[1])])
+        found = _solved(self.name, cost, rows, equal, np.ones(1), count + 1)
+        return found, float(paid @ found.x[:count]), float(found.x[count])
 
 
 def _beside(total: Any, values: int) -> Any:
@@ -180,12 +244,14 @@ class Cells:
         return found[cells] / found[cells].sum(), plans
 
 
-class Pairs:
-    """Pairs of two players' sequences that may come together."""
+class Tuples:
+    """Sequences of all players that may come together."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled, self.form = compiled, compiled.form
-        self.together = JointPlans(self.form, range(2), ends(compiled.tree, self.form)[0], MOST_PAIRS)
+        self.together = JointPlans(
+            self.form, range(self.form.num_players), ends(compiled.tree, self.form)[0], MOST_TUPLES
+        )
         self.count = len(self.together.number)
         self.total = self.together.matrix, self.together.total
 
@@ -197,8 +263,13 @@ class Pairs:
             tuples[:, leaver.player] = told
         return self.together.places(tuples), leaver.paid[rows]
 
+    @property
+    def sure(self) -> bool:
+        """Whether what fits can be drawn: for two players without moves of nature."""
+        return self.form.num_players == 2 and not (self.compiled.tree.graph.player == CHANCE).any()
+
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """See ``Variables``.  Raises ``UnsupportedGameError`` where it cannot be drawn."""
+        """See ``Variables``."""
         left, chances, plans = found.copy(), list[float](), list[FloatArray]()
         begin = self.together.number[self.together.start]
         while left[begin] > UNDRAWN:
@@ -206,7 +277,7 @@ class Pairs:
             if left[self.together.played(plan)].min() <= NOISE:
                 if left[begin] < UNSEEN:
                     break
-                plan = self._fitting(left)
+                plan = self.together.pure(left, inside=left > PLAYED)[0]
             played = self.together.played(plan)
             chances.append(float(left[played].min()))
             plans.append(plan)
@@ -217,7 +288,7 @@ class Pairs:
     def _likely(self, left: FloatArray) -> FloatArray:
         """Pure plans (S,): at each set the likeliest move, given what both have chosen on the way there.
 
-        Without moves of nature there is one way, so that this has always a chance.
+        Without moves of nature there is one way, so that this has a chance.
         """
         plan = np.zeros(self.form.num_sequences)
         plan[list(self.together.start)] = 1.0
@@ -228,16 +299,6 @@ class Pairs:
                 pairs[:, player] = moves
                 plan[moves[int(left[self.together.places(pairs)].argmax())]] = 1.0
         return plan
-
-    def _fitting(self, left: FloatArray) -> FloatArray:
-        """The same by a mixed-integer program."""
-        try:
-            return self.together.pure(left, inside=left > PLAYED)[0]
-        except BudgetError:
-            raise UnsupportedGameError(
-                f"{self.form.name}: what is best of what fits the program cannot be drawn, since nature's moves are "
-                "not seen by all"
-            ) from None
 
     @cached_property
     def _sets(self) -> list[tuple[int, int, LongArray, list[int]]]:
