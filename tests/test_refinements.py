@@ -244,5 +244,5 @@ def test_what_is_refused() -> None:
     with pytest.raises(UnsupportedGameError, match="not zero-sum"):
         solve("goofspiel(num_cards=3,returns_type=total_points)", "lp(refinement=quasi-perfect)")
     plans = solve("rock_paper_scissors", "correlated").policy
-    with pytest.raises(UnsupportedGameError, match="by not obeying"):
+    with pytest.raises(UnsupportedGameError, match="Try evaluate"):
         check_profile("rock_paper_scissors", plans)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -85,13 +85,21 @@ class TabularPolicy:
         if n != len(self.players):
             raise PolicyError(f"the policy is for {len(self.players)} players, {compiled.name} has {n}")
         if mine != self.map_name:
-            raise PolicyError(
-                f"the policy has the information sets {self.map_name or 'of information states'!r}, "
-                f"{compiled.name} has {mine or 'information states'!r}"
-            )
+            return self._by_keys(compiled)
         if self.game not in ("", compiled.name) and not compiled.only_form:  # whose sets are looked at in any case
             self._check_other(compiled)
         return self
+
+    def _by_keys(self, compiled: Compiled) -> TabularPolicy:
+        """For a game whose information sets are named otherwise as a whole: one by one they may be the same."""
+        try:
+            self._check_other(compiled)
+        except PolicyError as error:
+            raise PolicyError(
+                f"the policy has the information sets of {self.map_name or 'information states'}, {compiled.name} has "
+                f"those of {compiled.map_name or 'information states'}: {error}"
+            ) from None
+        return replace(self, map_name=compiled.map_name)
 
     def _check_other(self, compiled: Compiled) -> None:
         """Another name may be the same rules with other payoffs: then all its information sets are known."""

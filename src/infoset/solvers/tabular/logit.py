@@ -24,6 +24,7 @@ from infoset.base import FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_number, full_name
+from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Options
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.work import Limits
@@ -326,6 +327,15 @@ class LogitSolver(Solver):
         logs[self.system.moves] = point[:-1]
         return logs
 
+    def _strategy(self) -> FloatArray:
+        """(S,) behaviour at the point at hand, also where chances to get there are too small for a float."""
+        return _normal(self.form, np.exp(self._logs(self.arrays["point"])))
+
+    def policy(self) -> TabularPolicy:
+        """The point at hand."""
+        made_by = {"method": self.name, "iterations": self.iteration}
+        return TabularPolicy.from_behaviour(self.form, self._strategy(), made_by)
+
     def _advance(self) -> None:
         """One point further."""
         point, step = self.arrays["point"], float(self.arrays["step"][0])
@@ -351,8 +361,7 @@ class LogitSolver(Solver):
         point[:] = found[0]
         self.arrays["tangent"][:] = after
         self.arrays["step"][0] = step * (FASTER if found[2] <= NEWTON_STEPS // 2 else 1.0)
-        strategy = np.exp(self._logs(point))
-        self.arrays["plan"][:] = realisation(self.form, _normal(self.form, strategy))
+        self.arrays["plan"][:] = realisation(self.form, self._strategy())
         self.arrays["average"][:] = self.arrays["plan"]
         if last or (self.at is None and self._near()):
             self.done[0] = ENDED

@@ -7,6 +7,7 @@ back (the conditions are cones, and of two answers to one the sum is an answer).
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,16 +24,15 @@ GAINS = 1e-6
 """Of the range of payoffs: what may be gained where nothing is said to be gained."""
 PLAYED = 1e-7
 """A chance below is none."""
-ADMITTED = 1e-4
-NOISE = 1e-12
-"""Of the largest payoff: differences below are rounding errors."""
+ADMITTED, MOST = 1e-4, 10.0
+"""What counts as a mistake of one step, and how many times a whole one it may be: allowances stay far below."""
 
 
 class Mistakes:
     """The opponent's mistakes, from the likeliest on, that leave best what a player does."""
 
-    def __init__(self, profile: Profile, player: int, keep: bool) -> None:
-        """``keep``: what was best stays best against what is less likely still."""
+    def __init__(self, profile: Profile, player: int, keep: bool, rounded: bool) -> None:
+        """``keep``: what was best stays best against what is less likely still.  ``rounded``: chances are not exact."""
         from scipy.sparse import csr_array
 
         form = profile.form
@@ -40,7 +40,6 @@ class Mistakes:
         self.opponent = 1 - player
         self.theirs = form.player_sequences(self.opponent)
         self.sets = form.player_infosets(player)
-        self.gains = _gain_rows(profile, player)
         inside = np.flatnonzero((profile.set_of >= self.sets.start) & (profile.set_of < self.sets.stop))
         rows, columns = (
             profile.set_of[inside] - self.sets.start,
@@ -48,14 +47,16 @@ class Mistakes:
         )
         shape = (len(self.sets), self.theirs.stop - self.theirs.start)
         self.leads = csr_array((profile.reach[inside], (rows, columns)), shape=shape)
+        self.gains, allowed = _gain_rows(profile, player, self.leads)
+        self.allowed = allowed * float(rounded)
         a = form.arrays
         self.row_set = np.repeat(np.arange(len(self.sets)), a.size[self.sets.start : self.sets.stop].astype(np.int64))
 
     def fails(self) -> int | None:
         """``None`` where no sequence has to be left out; else the information set at which it would, -1 for no one."""
         plan = self.profile.plan[self.theirs]
-        played = plan > PLAYED
-        reached = (self.leads @ plan) > PLAYED
+        played = plan > 0  # what is less likely than a rounding error is 0
+        reached = (self.leads @ plan) > 0
         tight = (self.gains @ plan > -GAINS) if self.keep else ~reached[self.row_set]
         while not played.all():
             weights, slack = self._admitted(played, tight)
@@ -70,28 +71,26 @@ class Mistakes:
 
     def _admitted(self, played: BoolArray, tight: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Of the next likeliest mistakes: how much of each sequence (1 at most), and what rows of gains lose."""
-        from scipy.optimize import linprog
         from scipy.sparse import block_array, csr_array, eye_array
 
         form, count = self.profile.form, len(played)
         plans, own = self._plans(played), np.flatnonzero(tight)
-        rows = self.gains[own]
         wanted = np.flatnonzero(~played)
+        rows = self.gains[own] - self.allowed[own] * (~played)
         pick = csr_array((np.ones(len(wanted)), (np.arange(len(wanted)), wanted)), shape=(len(wanted), count))
-        least = block_array([
+        falls = block_array([
             [rows, None, eye_array(len(own))], [-pick, eye_array(len(wanted)), None]
         ]) if len(own) else block_array([[-pick, eye_array(len(wanted))]])  # fmt: skip
         free = len(wanted) + len(own)
         equal = block_array([[plans, csr_array((plans.shape[0], free))]])
-        bounds = [(None, None) if one else (0, None) for one in played] + [(0, 1)] * free
-        found = linprog(
-            np.concatenate([np.zeros(count), -np.ones(free)]), A_ub=least, b_ub=np.zeros(least.shape[0]),
-            A_eq=equal, b_eq=np.zeros(equal.shape[0]), bounds=bounds, method="highs",
+        bounds = [(None, None) if one else (0, MOST) for one in played] + [(0, 1)] * free
+        found = least(
+            form, np.concatenate([np.zeros(count), -np.ones(free)]), A_ub=falls, b_ub=np.zeros(falls.shape[0]),
+            A_eq=equal, b_eq=np.zeros(equal.shape[0]), bounds=bounds,
         )  # fmt: skip
-        check_solved(form, found)
         weights, slack = np.zeros(count), np.zeros(len(tight))
-        weights[wanted] = found.x[count : count + len(wanted)]
-        slack[own] = found.x[count + len(wanted) :]
+        weights[wanted] = found[count : count + len(wanted)]
+        slack[own] = found[count + len(wanted) :]
         return weights, slack
 
     def _plans(self, played: BoolArray) -> Any:
@@ -140,9 +139,10 @@ class Mistakes:
         return weights
 
 
-def _gain_rows(profile: Profile, player: int) -> Any:
+def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
     """Sparse (moves, S_opponent): what each own move pays more than the profile's mixture at its set, in units of the
-    largest entry of its row, against each of the opponent's sequences; the player goes on as the profile says.
+    largest entry of its row, against each of the opponent's sequences; the player goes on as the profile says.  And
+    what may be gained there, since profiles are rounded.
     """
     from scipy.sparse import csr_array, diags_array
 
@@ -166,35 +166,49 @@ def _gain_rows(profile: Profile, player: int) -> Any:
     move_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), moves)), shape=(len(moves), count))
     set_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), at)), shape=(len(moves), len(sets)))
     rows = csr_array(move_of @ values - set_of @ (mixes @ values))
-    rows.data[np.abs(rows.data) < NOISE * abs(paid).max()] = 0.0
+    if not len(moves):
+        return rows, rows
+    allowed = GAINS * profile.scale * leads[at]
+    tiny = allowed.max(axis=1).toarray().ravel()
+    rows.data[np.abs(rows.data) <= np.repeat(tiny, np.diff(rows.indptr))] = 0.0
     largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(moves))
-    return csr_array(diags_array(1.0 / np.where(largest > 0, largest, 1.0)) @ rows) if len(moves) else rows
+    unit = diags_array(1.0 / np.where(largest > 0, largest, 1.0))
+    return csr_array(unit @ rows), csr_array(unit @ allowed)
 
 
 def never_best(profile: Profile, player: int) -> LongArray:
     """The opponent's sequences that have no weight in any plan against which the player's plan is best."""
-    from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array, eye_array
 
     form = profile.form
     payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
     payoff = payoff / (abs(payoff).max() or 1.0)
-    played = profile.plan[form.player_sequences(player)] > PLAYED
+    played = profile.plan[form.player_sequences(player)] > 0
     (sets, moves), (theirs, count) = own.shape, other.shape
     falls = block_array([[-own.T, payoff, csr_array((moves, count))]], format="csr")  # payoffs are no more than prices
     capped = block_array([[csr_array((count, sets)), -eye_array(count), eye_array(count)]])
     plans = block_array([[csr_array((theirs - 1, sets)), other[1:], csr_array((theirs - 1, count))]])
-    found = linprog(
-        np.concatenate([np.zeros(sets + count), -np.ones(count)]),
+    found = least(
+        form, np.concatenate([np.zeros(sets + count), -np.ones(count)]),
         A_ub=block_array([[falls[~played]], [capped]]) if (~played).any() else capped,
         b_ub=np.zeros(int((~played).sum()) + count),
         A_eq=block_array([[falls[played]], [plans]]), b_eq=np.zeros(int(played.sum()) + theirs - 1),
-        bounds=[(None, None)] * sets + [(0, None)] * count + [(0, 1)] * count, method="highs",
+        bounds=[(None, None)] * sets + [(0, None)] * count + [(0, 1)] * count,
     )  # fmt: skip
-    check_solved(form, found)
-    return np.flatnonzero(found.x[-count:] < ADMITTED)
+    return np.flatnonzero(found[-count:] < ADMITTED)
 
 
-def check_solved(form: SequenceForm, found: Any) -> None:
-    if not found.success:
-        raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program of mistakes: {found.message}")
+def least(form: SequenceForm, cost: FloatArray, **program: Any) -> FloatArray:
+    """HiGHS's answer to a linear program, by the first of its ways that finds one.
+
+    Raises ``UnsupportedGameError`` where none does.
+    """
+    from scipy.optimize import linprog
+
+    for method, options in (("highs", {}), ("highs-ds", {"presolve": False}), ("highs-ipm", {})):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # which tell that HiGHS gave up
+            found = linprog(cost, method=method, options=options, **program)
+        if found.success:
+            return np.asarray(found.x)
+    raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program of mistakes: {found.message}")

@@ -28,12 +28,14 @@ from infoset.errors import UnsupportedGameError
 from infoset.evaluation import What, check_what, tabulated
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.solvers.metrics import evaluate_plan
-from infoset.solvers.tabular.mistakes import GAINS, PLAYED, Mistakes, check_solved, never_best
+from infoset.solvers.tabular.mistakes import GAINS, PLAYED, Mistakes, least, never_best
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm, carried
+
+ROUNDING = 1e-14  # of the range of payoffs
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     form = compiled.form
     what = check_what(what) if isinstance(what, str) else what
     if isinstance(what, CorrelatedPolicy):
-        raise UnsupportedGameError(f"{what.about}; what its players gain by not obeying is said by evaluate")
+        raise UnsupportedGameError(f"{what.about}; these concepts are of players who choose alone. Try evaluate")
     strategy = tabulated(compiled, what).behaviour(form)
     with signs.during("looking at what the profile is"):
         profile = Profile.of(form, compiled.tree, strategy)
@@ -90,11 +92,11 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
         if not nash.holds:
             found += [Finding(name, False, "no equilibrium") for name in ("undominated", "sequential", "quasi-perfect")]
         else:
-            sequential = _rational(profile, "sequential")
-            quasi = _rational(profile, "quasi-perfect") if sequential.holds is not False else Finding(
+            sequential = _decided(profile, "sequential")
+            quasi = _decided(profile, "quasi-perfect") if sequential.holds is not False else Finding(
                 "quasi-perfect", False, sequential.about
             )  # fmt: skip
-            found += [_undominated(profile), sequential, quasi]
+            found += [_decided(profile, "undominated"), sequential, quasi]
     return ProfileCheck(form.name, tuple(found))
 
 
@@ -170,6 +172,7 @@ class Profile:
         """(histories, moves) of a set: what each move pays more than the profile's mixture."""
         order, begins = self.by_set
         nodes, player = order[begins[infoset] : begins[infoset + 1]], int(self.form.infoset_player[infoset])
+        nodes = nodes[self.reach[nodes] > 0]  # what nature never does is not believed
         after = self.tree.first_child[nodes][:, None] + np.arange(int(self.form.arrays.size[infoset]))
         return np.asarray(self.values[after, player] - self.values[nodes, player][:, None])
 
@@ -213,7 +216,7 @@ def _subgame_perfect(profile: Profile) -> Finding:
         return Finding(
             "subgame-perfect", False, f"{form.players[player]} gains {gain:.6g} in the subgame after {history}"
         )
-    games = "no subgame but the game itself" if not count else f"{count:,} subgame{'s' * (count != 1)}"
+    games = "no subgame but the game itself" if not count else f"{count:,} proper subgame{'s' * (count != 1)}"
     return Finding("subgame-perfect", True, games)
 
 
@@ -243,7 +246,7 @@ def _roots(profile: Profile) -> BoolArray:
         np.minimum.at(first, above, first[nodes])
         np.maximum.at(last, above, last[nodes])
     chooses = tree.graph.player[tree.position] != TERMINAL
-    roots: BoolArray = (first >= entered) & (last < entered + size) & chooses
+    roots: BoolArray = (first >= entered) & (last < entered + size) & chooses & (profile.reach > 0)
     roots[0] = True
     return roots
 
@@ -284,6 +287,14 @@ def _gains_by_region(
 # Beliefs
 
 
+def _decided(profile: Profile, concept: str) -> Finding:
+    """Left open where HiGHS fails."""
+    try:
+        return _undominated(profile) if concept == "undominated" else _rational(profile, concept)
+    except UnsupportedGameError as error:
+        return Finding(concept, None, str(error))
+
+
 def _undominated(profile: Profile) -> Finding:
     """Best against some plan of the opponent's in which every sequence has weight."""
     form = profile.form
@@ -312,19 +323,23 @@ def _rational(profile: Profile, concept: str) -> Finding:
     reached = profile.reached
     owner = form.infoset_of
     weight = np.append(reached, 0.0)[owner]
-    gains = np.where(weight > PLAYED, (values - np.append(worth, 0.0)[owner]) / np.maximum(weight, PLAYED), 0.0)
+    gains = np.where(weight > 0, values - np.append(worth, 0.0)[owner], 0.0)
+    gains = np.where(gains > ROUNDING * profile.scale, gains / np.where(weight > 0, weight, 1.0), 0.0)
     if gains.max() > GAINS * profile.scale:
         better = int(gains.argmax())
         where, move = profile.set_name(int(owner[better])), profile.move_name(better)
         return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {move}")
-    for unreached in np.flatnonzero(reached <= PLAYED).tolist():
+    for unreached in np.flatnonzero(reached == 0).tolist():
         if (better_move := _never_believed(profile, unreached)) is not None:
             about = f"{profile.set_name(unreached)}: whatever it believes, {better_move} pays more"
             return Finding(concept, False, about)
     if form.num_players != 2:
         return _undecided(profile, concept)
     for player in range(2):
-        infoset = Mistakes(profile, player, keep=concept == "quasi-perfect").fails()
+        keep = concept == "quasi-perfect"
+        infoset = Mistakes(profile, player, keep, rounded=True).fails()
+        if infoset is not None:  # what is exact needs no allowance, which may hide a tie
+            infoset = Mistakes(profile, player, keep, rounded=False).fails()
         if infoset is not None:
             why = "no mistakes make best what it does"
             if concept == "sequential":
@@ -340,20 +355,17 @@ def _rational(profile: Profile, concept: str) -> Finding:
 
 def _never_believed(profile: Profile, infoset: int) -> str | None:
     """Moves at a set of which one or the other is better than what the player does, whatever it believes."""
-    from scipy.optimize import linprog
-
-    gains = profile.gains_of(infoset)
-    if (gains.max(axis=1) <= GAINS * profile.scale).any():  # one history that fits is enough
+    gains = profile.gains_of(infoset) / profile.scale
+    if not len(gains) or (gains.max(axis=1) <= GAINS).any():  # one history that fits is enough
         return None
-    moves = np.flatnonzero(gains.max(axis=0) > GAINS * profile.scale)
+    moves = np.flatnonzero(gains.max(axis=0) > GAINS)
     count = len(gains)
-    found = linprog(
-        np.append(np.zeros(count), 1.0), A_ub=np.hstack([gains.T, -np.ones((gains.shape[1], 1))]),
+    found = least(
+        profile.form, np.append(np.zeros(count), 1.0), A_ub=np.hstack([gains.T, -np.ones((gains.shape[1], 1))]),
         b_ub=np.zeros(gains.shape[1]), A_eq=np.append(np.ones(count), 0.0)[None], b_eq=[1.0],
-        bounds=[(0, None)] * count + [(None, None)], method="highs",
+        bounds=[(0, None)] * count + [(None, None)],
     )  # fmt: skip
-    check_solved(profile.form, found)
-    if found.x[-1] <= GAINS * profile.scale:
+    if found[-1] <= GAINS:
         return None
     first = int(profile.form.arrays.first[infoset])
     return " or ".join(profile.move_name(first + move) for move in moves.tolist())
@@ -361,10 +373,15 @@ def _never_believed(profile: Profile, infoset: int) -> str | None:
 
 def _undecided(profile: Profile, concept: str) -> Finding:
     """Of more players than two, or one, where no mistakes are the others'."""
-    n, unreached = profile.form.num_players, profile.reached <= PLAYED
+    n, unreached = profile.form.num_players, profile.reached == 0
     certain = np.bincount(profile.set_of[profile.set_of >= 0], minlength=len(unreached)) == 1
     open_sets = int((unreached & ~certain).sum())
     if n == 1 or (profile.strategy > 0).all() or (concept == "sequential" and not open_sets):
         return Finding(concept, True, "")
     why = f"not decided for {n} players where mistakes matter"
-    return Finding(concept, None, why + (f"; {open_sets:,} sets are not reached" if concept == "sequential" else ""))
+    return Finding(
+        concept,
+        None,
+        why
+        + (f"; {open_sets:,} set{'s are' if open_sets != 1 else ' is'} not reached" if concept == "sequential" else ""),
+    )
