@@ -213,13 +213,21 @@ def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch
         correlated_equilibrium("leduc_poker", "ce")
     with monkeypatch.context() as patch, pytest.raises(UnsupportedGameError, match="2 plans hold no draw that every"):
         patch.setattr(programs, "MOST_ROUNDS", 2)
-        correlated_equilibrium("kuhn_poker(cards=8)", "cce", "P1")
+        patch.setattr(programs, "_cells", lambda _: None)
+        module._best(compiled := Compiled.of("kuhn_poker"), OneByOne(compiled), "cce", "P1")
     monkeypatch.setattr(programs, "MOST_ENTRIES", 10)
     with pytest.raises(BudgetError, match="of its 9 combinations has more than 10 entries"):
         correlated_equilibrium(CHICKEN)
     monkeypatch.setattr(programs, "MOST_TUPLES", 5)
     with pytest.raises(BudgetError, match="of A\\+B combine to more than 5 tuples"):
         correlated_equilibrium(CHICKEN)
+
+
+class OneByOne(programs.Tuples):
+    """Where what fits cannot be drawn, and strategies are too many."""
+
+    def drawn(self, found: FloatArray) -> Any:
+        raise BudgetError("not so")
 
 
 class WithoutNature(RandomState):
@@ -257,8 +265,9 @@ def test_plans_found_one_by_one_are_as_good(seed: int, players: int, kind: str) 
     if np.prod([count_strategies(compiled.form, p) for p in range(players)]) > 500:
         return
     best = module._best(compiled, programs.Cells(compiled.form), kind, "welfare")
-    tuples = programs.Tuples(compiled)
-    found = module._best(compiled, tuples, kind, "welfare")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programs, "_cells", lambda _: None)
+        found = module._best(compiled, OneByOne(compiled), kind, "welfare")
     assert max(found.gains(kind)) < 1e-7
     assert found.bound is None
     assert sum(found.values) == pytest.approx(sum(best.values), abs=1e-6)
@@ -276,7 +285,8 @@ def test_a_bound_where_the_best_is_open(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(programs, "MOST_ROUNDS", 30)
     monkeypatch.setattr(programs, "GAP", -1.0)
     compiled = Compiled.of("kuhn_poker")
-    plan = module._best(compiled, programs.Tuples(compiled), "cce", "P2")
+    monkeypatch.setattr(programs, "_cells", lambda _: None)
+    plan = module._best(compiled, OneByOne(compiled), "cce", "P2")
     assert plan.bound == pytest.approx(1 / 18)
     assert plan.values[1] == pytest.approx(1 / 18)
     assert "no plan of the kind pays more than 0.0555" in str(plan).splitlines()[-1]

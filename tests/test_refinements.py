@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from conftest import GOOFSPIEL, KUHN, LEDUC, form_of
+from conftest import GOOFSPIEL, KUHN, LEDUC, SHARED, form_of
 from infoset import (
     Observed,
     SequenceForm,
@@ -246,3 +246,44 @@ def test_what_is_refused() -> None:
     plans = solve("rock_paper_scissors", "correlated").policy
     with pytest.raises(UnsupportedGameError, match="Try evaluate"):
         check_profile("rock_paper_scissors", plans)
+
+
+TIE = """EFG 2 R "tie" { "1" "2" }
+p "" 1 1 "one" { "L" "R" } 0
+t "" 1 "" { 1 1 }
+p "" 2 1 "two" { "l" "r" } 0
+t "" 2 "" { 1 1 }
+t "" 3 "" { 0 0 }"""
+
+
+def test_what_is_only_as_good_while_nobody_errs(tmp_path: Path) -> None:
+    """(R, l) pays as much as (L, l), and less once the second player errs."""
+    game = efg(tmp_path, TIE)
+    found = satisfied(game, pure(game, {"one": "R", "two": "l"}))
+    assert found == dict(zip(CONCEPTS, (True, True, False, True, False), strict=True))
+    assert all(satisfied(game, pure(game, {"one": "L", "two": "l"})).values())
+
+
+@pytest.mark.parametrize("chance", ["1/100000000", "1/1000"])
+def test_however_seldom_nature_leads_there(chance: str, tmp_path: Path) -> None:
+    game = efg(
+        tmp_path,
+        f'EFG 2 R "seldom" {{ "1" "2" }}\nc "" 1 "" {{ "often" 1 "seldom" {chance} }} 0\n'.replace(
+            '"often" 1', f'"often" {int(chance[2:]) - 1}/{chance[2:]}'
+        )
+        + 't "" 1 "" { 0 0 }\np "" 1 1 "one" { "x" "y" } 0\nt "" 2 "" { 1 0 }\nt "" 3 "" { 0 0 }',
+    )
+    found = satisfied(game, pure(game, {"one": "y"}))
+    assert found["subgame-perfect"] is False
+    assert found["sequential"] is False
+    assert all(satisfied(game, pure(game, {"one": "x"})).values())
+
+
+@pytest.mark.parametrize("file", ["vd.efg", "artist2.efg", "holdout7.efg"])
+def test_the_end_of_the_logit_path_is_sequential(file: str) -> None:
+    """Also at sets whose chances are too small for a float near its end (McKelvey & Palfrey 1998)."""
+    path = SHARED / "games" / "efg" / file
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    game = load(str(path))
+    assert satisfied(game, solve(game, "logit").policy)["sequential"]

@@ -30,11 +30,10 @@ class Bar:
     """A bar on stderr, gone when the work is done; where that is no terminal, a line now and then."""
 
     def __init__(self, unit: str, description: str, total: int | None) -> None:
-        self.unit = unit
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            TextColumn(f"{{task.completed:,.0f}} {unit}  {{task.fields[rate]}}"),
+            TextColumn("{task.completed:,.0f} {task.fields[unit]}  {task.fields[rate]}"),
             TextColumn("{task.fields[quality]}", markup=False),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
@@ -43,7 +42,7 @@ class Bar:
             redirect_stdout=False,
             disable=not sys.stderr.isatty(),
         )
-        self.task = self.bar.add_task(description, total=total, rate="", quality="")
+        self.task = self.bar.add_task(description, total=total, unit=unit, rate="", quality="")
 
     def __enter__(self) -> Self:
         self.began, self.said = monotonic(), -inf
@@ -67,7 +66,7 @@ class Bar:
 
     def _text(self) -> str:
         task = self.bar.tasks[self.task]
-        done = f"{task.completed:,.0f}" + (f" of {task.total:,.0f}" if task.total else "") + f" {self.unit}"
+        done = f"{task.completed:,.0f}" + (f" of {task.total:,.0f}" if task.total else "") + f" {task.fields['unit']}"
         return ", ".join(filter(None, (task.description, done, task.fields["rate"], task.fields["quality"])))
 
 
@@ -97,7 +96,7 @@ class SolveProgress(Bar):
         if work.total is not None or limits.iterations is not None:
             self.show(total=work.total or limits.iterations)
         elif limits.seconds is not None:
-            self.show(total=int(limits.seconds))
+            self.show(total=int(limits.seconds), unit="s")
 
     def advance(self, work: Work, seconds: float) -> None:
         """The work stands here after so many seconds of its own time."""

@@ -2,13 +2,14 @@
 
 Over *combinations of strategies* of the reduced normal form, for any number of players and any notion; or over *tuples
 of sequences* that may come together (von Stengel & Forges 2008), which are as few as the game is small.  What fits
-these can be drawn, as pure plans one after the other, for two players where nature does not move.  Else the plans are
-found one by one, each the best answer to the prices of the program so far.
+these can be drawn, as pure plans one after the other, for two players where nature does not move, and often where it
+does.  Else the plans are found one by one, each the best answer to the prices of the program so far.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -21,7 +22,6 @@ from infoset.solvers.tabular.deviations import Deviation, Leaver
 from infoset.solvers.tabular.joint_plans import JointPlans
 from infoset.solvers.tabular.linear_program import HIGHS
 from infoset.solvers.work import Background
-from infoset.tree.graph import CHANCE
 from infoset.tree.normal_form import normal_form
 from infoset.tree.sequence_form import SequenceForm, carried, ends
 
@@ -68,12 +68,12 @@ def variables_of(compiled: Compiled, kind: str) -> Variables:
     form = compiled.form
     if kind == "ce" or compiled.only_form:
         return Cells(form)
-    if form.num_players != 2 or (compiled.tree.graph.player == CHANCE).any():
-        try:
-            return Cells(form)  # what fits these can be drawn
-        except BudgetError:
-            return Tuples(compiled)
-    return Tuples(compiled)
+    if form.num_players == 2:
+        return Tuples(compiled)
+    try:
+        return Cells(form)  # what fits these can be drawn
+    except BudgetError:
+        return Tuples(compiled)
 
 
 def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured: Iterable[int]) -> Draw:
@@ -93,15 +93,27 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
             np.add.at(paid, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
     scale = float(np.abs(paid).max(initial=0.0)) or 1.0
     rows = program.rows()
-    if isinstance(variables, Tuples) and not variables.sure:
-        found = _Generation(variables, rows, paid / scale).run()
-        return found._replace(bound=None if found.bound is None else found.bound * scale)
-    total, weight = variables.total
-    found = _solved(
-        form.name, cost=np.concatenate([-paid / scale, np.zeros(program.values)]), rows=rows,
-        equal=_beside(total, program.values), weight=weight, nonnegative=variables.count,
-    )  # fmt: skip
-    return Draw(*variables.drawn(np.maximum(found.x[: variables.count], 0.0)), None)
+    if form.num_players == 2 or isinstance(variables, Cells):
+        total, weight = variables.total
+        found = _solved(
+            form.name, cost=np.concatenate([-paid / scale, np.zeros(program.values)]), rows=rows,
+            equal=_beside(total, program.values), weight=weight, nonnegative=variables.count,
+        )  # fmt: skip
+        with suppress(BudgetError):  # with moves of nature what fits tuples may be more than what can be drawn
+            return Draw(*variables.drawn(np.maximum(found.x[: variables.count], 0.0)), None)
+    if isinstance(variables, Tuples) and (cells := _cells(form)):
+        return solve_program(form, cells, kind, favoured)
+    assert isinstance(variables, Tuples)
+    best = _Generation(variables, rows, paid / scale).run()
+    return best._replace(bound=None if best.bound is None else best.bound * scale)
+
+
+def _cells(form: SequenceForm) -> Cells | None:
+    """Where they are not too many."""
+    try:
+        return Cells(form)
+    except BudgetError:
+        return None
 
 
 def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArray, nonnegative: int) -> Any:
@@ -263,13 +275,8 @@ class Tuples:
             tuples[:, leaver.player] = told
         return self.together.places(tuples), leaver.paid[rows]
 
-    @property
-    def sure(self) -> bool:
-        """Whether what fits can be drawn: for two players without moves of nature."""
-        return self.form.num_players == 2 and not (self.compiled.tree.graph.player == CHANCE).any()
-
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """See ``Variables``."""
+        """See ``Variables``.  Raises ``BudgetError`` where it cannot be drawn."""
         left, chances, plans = found.copy(), list[float](), list[FloatArray]()
         begin = self.together.number[self.together.start]
         while left[begin] > UNDRAWN:

@@ -303,13 +303,13 @@ def _undominated(profile: Profile) -> Finding:
     for player in range(2):
         missing = never_best(profile, player)
         if len(missing):
+            about = f"{form.players[player]} has something that is never worse, and better "
             opponent = form.player_sequences(1 - player).start + int(missing[0])
             infoset = int(form.infoset_of[opponent])
-            return Finding(
-                "undominated", False,
-                f"{form.players[player]} has something that is never worse, and better where "
-                f"{profile.set_name(infoset)} plays {profile.move_name(opponent)}",
-            )  # fmt: skip
+            if infoset < 0:
+                return Finding("undominated", False, about + "whatever the other does")
+            where = f"where {profile.set_name(infoset)} plays {profile.move_name(opponent)}"
+            return Finding("undominated", False, about + where)
     return Finding("undominated", True, "")
 
 

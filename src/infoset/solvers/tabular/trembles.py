@@ -19,12 +19,14 @@ from infoset import signs
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
 from infoset.names import check_choice
+from infoset.solvers.metrics import nash_conv
 from infoset.solvers.tabular.linear_program import HIGHS, check_zero_sum, constraints, payoff_matrix
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001)
 ZERO = 1e-9  # a coefficient, where the largest payoff is 1
+GAINED = 1e-7  # of the range of payoffs: more is no equilibrium
 MOST_PIVOTS = 2000
 
 
@@ -75,6 +77,8 @@ def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
     with signs.during("solving the linear program of hands that tremble"):
         for player in range(2):
             strategy[form.player_sequences(player)] = _Program(form, player, TREMBLES[refinement]).solve()
+    if nash_conv(form, realisation(form, strategy)) > GAINED * (form.largest_payoff - form.smallest_payoff):
+        raise UnsupportedGameError(f"{form.name}: rounding errors leave no equilibrium; payoffs far from 0 cause them")
     return strategy
 
 
