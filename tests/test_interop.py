@@ -34,6 +34,12 @@ def test_nashpy_finds_the_same_equilibria() -> None:
     assert found == ours
 
 
+def test_an_object_that_is_no_game_is_named() -> None:
+    nashpy: Any = pytest.importorskip("nashpy")
+    with pytest.raises(UnsupportedGameError, match="is no game: it has no name, players, start; games of nashpy"):
+        solve(nashpy.Game([[1, 0], [0, 1]]))
+
+
 def test_a_tree_goes_to_nashpy_as_its_normal_form() -> None:
     pytest.importorskip("nashpy")
     theirs = interop.to_nashpy(load(KUHN))

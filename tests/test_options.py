@@ -403,6 +403,7 @@ REFUSED = {
     "show kuhn_poker --correlated cf": "kind=cf is not one of ce, efce, efcce, cce",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
+    "check kuhn_poker": "kuhn_poker is no description of rules in GDL; to check a strategy, name it too",
     "check kuhn_poker random --simulate 3": "--simulate would not be used: a strategy is checked by what it is",
     "check gdl:monty_hall --max-histories 3": "--max-histories would not be used",
     "check gdl:monty_hall --seed 3": "they go with --simulate",

@@ -24,6 +24,16 @@ AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 EQUAL = 1e-9
 
 
+def check_is_game(game: object) -> None:
+    """Raise ``UnsupportedGameError`` for an object that is none."""
+    if missing := [name for name in ("name", "players", "start") if not hasattr(game, name)]:
+        kind = f"{type(game).__module__}.{type(game).__name__}"
+        raise UnsupportedGameError(
+            f"a {kind} is no game: it has no {', '.join(missing)}; games of nashpy and pygambit are converted by "
+            "infoset.formats.interop"
+        )
+
+
 class Compiled:
     """A game with its compiled forms.
 
@@ -54,6 +64,7 @@ class Compiled:
             game = load(game)
         if isinstance(game, (GameTree, SequenceForm)):
             return _Made(game, max_histories)
+        check_is_game(game)
         return cls(game, max_histories, progress)
 
     @property

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from infoset import signs
 from infoset.base import Game
 from infoset.catalog import load
-from infoset.compiled import AnyGame, Compiled
+from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, InfosetError, ParameterError, shorten
 from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
@@ -292,6 +292,8 @@ def _name(game: AnyGame) -> str:
 
     if isinstance(game, str):
         return game
+    if not hasattr(game, "name"):
+        check_is_game(game)
     return (isinstance(game, Game) and own_name(game)) or game.name
 
 

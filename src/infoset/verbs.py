@@ -80,7 +80,7 @@ def show(
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
     kuhn_poker
     """
-    from infoset.view.text import factored_text, policy_text, summary_text, tree_text
+    from infoset.view.text import factored_text, plans_text, policy_text, summary_text, tree_text
 
     for file in (svg, pdf):
         if file is not None:
@@ -94,7 +94,7 @@ def show(
     tree = compiled.tree
     text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
     if isinstance(what, CorrelatedPolicy):
-        text = f"{what.about}; below, each player's own chances\n\n{text}"
+        text = f"{plans_text(compiled.form, what)}\n\neach player's own chances\n\n{text}"
     if svg is not None or pdf is not None:
         from infoset.view.tree_picture import tree_picture
 

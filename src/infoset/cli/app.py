@@ -757,11 +757,17 @@ def check(
     With WHAT, which solution concepts a strategy of all players satisfies: Nash, subgame-perfect, undominated,
     sequential, quasi-perfect, and where it fails.
     """
+    from infoset.catalog import GAMES
+    from infoset.errors import ParameterError
+
     if what is not None:
         others = "a strategy is checked by what it is, not by random games"
         _refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
         _check_profile(game, what, max_histories, json_)
         return
+    known = not Path(game).exists() and game.partition("(")[0] in GAMES
+    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".csv"}:
+        raise ParameterError(f"{game} is no description of rules in GDL; to check a strategy, name it too: {game} WHAT")
     _refuse(context, {"max_histories"}, "rules are checked without listing histories")
     _check_rules(game, simulate, seed, max_steps, seconds, json_)
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from infoset.base import Policy
+import numpy as np
+
+from infoset.base import FloatArray, Policy
 from infoset.names import move_words, policy_key
+from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.normal_form import shown, strategy_name
 from infoset.tree.sequence_form import SequenceForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
+MOST_PLANS = 40
 FRACTIONS = ((10_000, 1e-12), (1_000_000, 0.0))  # the largest denominator, how near
 MANY_MOVES = 4
 NEGLIGIBLE = 0.0005
@@ -105,6 +110,29 @@ def number_text(value: float, fraction: bool = False) -> str:
     return short
 
 
+def plans_text(form: SequenceForm, policy: CorrelatedPolicy) -> str:
+    """What is drawn, and how likely, the likeliest first: of each lottery the plans of its members, by their moves."""
+    lines = []
+    for number, lottery in enumerate(policy.lotteries):
+        who = "+".join(form.players[player] for player in lottery.members)
+        count = len(lottery.chances)
+        lines.append(f"{who}: one of {count:,} plans" if count > 1 else f"{who}: one plan")
+        order = np.argsort(-lottery.chances, kind="stable")
+        for k in order[:MOST_PLANS].tolist():
+            plan = policy.table([k if n == number else 0 for n in range(len(policy.lotteries))]).plan(form)
+            lines.append(f"  {lottery.chances[k]:.6f}  {'   '.join(_told(form, p, plan) for p in lottery.members)}")
+        if count > MOST_PLANS:
+            lines.append(f"  … and {count - MOST_PLANS:,} more")
+    return "\n".join(lines)
+
+
+def _told(form: SequenceForm, player: int, plan: FloatArray) -> str:
+    """A player's part of a plan."""
+    own = plan[form.player_sequences(player)]
+    pure = np.array_equal(own, np.rint(own))
+    return f"{form.players[player]} {shown(strategy_name(form, player, plan)) if pure else 'draws its moves'}"
+
+
 def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
     """A strategy as a table: one line an information set, a bar for the probability of each move.
 
@@ -115,9 +143,9 @@ def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
     lines: list[str] = []
     width = min(60, max(map(len, form.keys), default=0))
     last = -1
-    for shown, (key, actions, player) in enumerate(rows):
-        if shown == MAX_ROWS:
-            lines.append(f"… {form.num_infosets - shown:,} more information sets")
+    for number, (key, actions, player) in enumerate(rows):
+        if number == MAX_ROWS:
+            lines.append(f"… {form.num_infosets - number:,} more information sets")
             break
         if player != last:
             lines.append(form.players[player])
@@ -129,8 +157,8 @@ def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
 
 def _row_text(key: str, width: int, actions: Sequence[str], row: Sequence[float]) -> str:
     """An information set with the moves that are played there."""
-    shown = [(a, p) for a, p in zip(actions, row, strict=True) if len(actions) <= MANY_MOVES or p >= NEGLIGIBLE]
-    cells = "   ".join(f"{a} {p:.3f} {_bar(p)}" for a, p in shown)
+    played = [(a, p) for a, p in zip(actions, row, strict=True) if len(actions) <= MANY_MOVES or p >= NEGLIGIBLE]
+    cells = "   ".join(f"{a} {p:.3f} {_bar(p)}" for a, p in played)
     return f"  {key:<{width}}  {cells}".rstrip()
 
 
@@ -154,12 +182,12 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None) -> str:
         return "\n".join([*lines, f"({histories:,.0f} histories: too many to draw as a tree)"])
     for player, name in enumerate(rules.players):
         lines.append(name)
-        shown = factored.first_infosets(player, MAX_ROWS // len(rules.players))
-        keys = [policy_key(known, "") for known, _ in shown]
-        for key, (known, menu) in zip(keys, shown, strict=True):
+        listed = factored.first_infosets(player, MAX_ROWS // len(rules.players))
+        keys = [policy_key(known, "") for known, _ in listed]
+        for key, (known, menu) in zip(keys, listed, strict=True):
             row = policy.row(player, known, menu) or [1 / len(menu)] * len(menu)
             lines.append(_row_text(key, max(map(len, keys)), move_words(menu), row))
-        lines.append(f"… {len(form.player_infosets(player)) - len(shown):,} more information sets")
+        lines.append(f"… {len(form.player_infosets(player)) - len(listed):,} more information sets")
     return "\n".join(lines)
 
 
