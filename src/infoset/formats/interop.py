@@ -30,6 +30,10 @@ def to_nashpy(game: Game, max_histories: int | None = None) -> Any:
 
     Raises ``UnsupportedGameError`` for more or fewer players, ``BudgetError`` for too large a table, and
     ``MissingExtraError``.
+
+    >>> from infoset.formats.interop import to_nashpy
+    >>> to_nashpy(infoset.load("kuhn_poker")).payoff_matrices[0].shape
+    (27, 64)
     """
     nashpy = _their("nashpy", "interop")
     if (n := len(game.players)) != 2:
