@@ -264,6 +264,13 @@ def test_what_is_only_as_good_while_nobody_errs(tmp_path: Path) -> None:
     assert all(satisfied(game, pure(game, {"one": "L", "two": "l"})).values())
 
 
+def test_no_equilibrium_need_not_be_dominated() -> None:
+    """Rock is best against some mixture, whatever the other one does now."""
+    game = load("rock_paper_scissors")
+    found = satisfied(game, by_move(game, "Rock"))
+    assert found == dict(zip(CONCEPTS, (False, False, True, False, False), strict=True))
+
+
 @pytest.mark.parametrize("chance", ["1/100000000", "1/1000"])
 def test_however_seldom_nature_leads_there(chance: str, tmp_path: Path) -> None:
     game = efg(

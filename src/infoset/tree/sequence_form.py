@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset import signs
-from infoset.base import FloatArray, Game, IndexArray, IntArray
+from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
 from infoset.names import move_words
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
@@ -185,6 +185,13 @@ class SequenceForm:
 def carried(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
     """Every player's sequence (N, n) at each node of the tree, and chance's probability of it (N,)."""
     return _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
+
+
+def sets_of(tree: GameTree, form: SequenceForm) -> LongArray:
+    """(N,) the form's information set of each node of the tree; -1 where nobody has a choice."""
+    number = np.full(len(tree.infoset_player) + 1, -1)
+    number[form.tree_infoset] = np.arange(form.num_infosets)
+    return number[tree.infoset]  # that of no set is the last
 
 
 def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -23,7 +23,7 @@ from infoset.solvers.tabular.joint_plans import JointPlans
 from infoset.solvers.tabular.linear_program import HIGHS
 from infoset.solvers.work import Background
 from infoset.tree.normal_form import normal_form
-from infoset.tree.sequence_form import SequenceForm, carried, ends
+from infoset.tree.sequence_form import SequenceForm, carried, ends, sets_of
 
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
@@ -316,10 +316,9 @@ class Tuples:
         held, _ = carried(tree, form)
         order = np.argsort(tree.infoset_node[form.tree_infoset], kind="stable").tolist()
         reached = [set[int]() for _ in order]
-        number = np.full(len(tree.infoset_player) + 1, -1)
-        number[form.tree_infoset] = np.arange(form.num_infosets)
-        for node in np.flatnonzero(number[tree.infoset] >= 0).tolist():
-            infoset = int(number[tree.infoset[node]])
+        sets = sets_of(tree, form)
+        for node in np.flatnonzero(sets >= 0).tolist():
+            infoset = int(sets[node])
             reached[infoset].add(int(held[node, 1 - int(form.infoset_player[infoset])]))
         found = []
         for k in order:

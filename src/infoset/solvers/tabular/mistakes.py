@@ -8,6 +8,7 @@ back (the conditions are cones, and of two answers to one the sum is an answer).
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
 from infoset.solvers.tabular.linear_program import constraints, payoff_matrix
+from infoset.solvers.work import Background
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
@@ -208,7 +210,9 @@ def least(form: SequenceForm, cost: FloatArray, **program: Any) -> FloatArray:
     for method, options in (("highs", {}), ("highs-ds", {"presolve": False}), ("highs-ipm", {})):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # which tell that HiGHS gave up
-            found = linprog(cost, method=method, options=options, **program)
+            solving = Background(partial(linprog, cost, method=method, options=options, **program))
+            solving.wait()  # where Ctrl-C is heard
+        found = solving.result
         if found.success:
             return np.asarray(found.x)
     raise UnsupportedGameError(f"{form.name}: HiGHS did not solve the linear program of mistakes: {found.message}")

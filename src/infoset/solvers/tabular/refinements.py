@@ -15,7 +15,7 @@ The more of them one step admits the better for all that follow, so that no step
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -33,7 +33,7 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import realisation
-from infoset.tree.sequence_form import SequenceForm, carried
+from infoset.tree.sequence_form import SequenceForm, carried, sets_of
 
 ROUNDING = 1e-14  # of the range of payoffs
 
@@ -87,21 +87,21 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     strategy = tabulated(compiled, what).behaviour(form)
     with signs.during("looking at what the profile is"):
         profile = Profile.of(form, compiled.tree, strategy)
-        nash = _nash(profile)
-        found = [nash, _subgame_perfect(profile)]
-        if not nash.holds:
-            found += [Finding(name, False, "no equilibrium") for name in ("undominated", "sequential", "quasi-perfect")]
-        else:
+        nash, dominated = _nash(profile), _decided(profile, "undominated")
+        found = [nash, _subgame_perfect(profile), dominated]
+        if nash.holds:
             sequential = _decided(profile, "sequential")
-            quasi = _decided(profile, "quasi-perfect") if sequential.holds is not False else Finding(
-                "quasi-perfect", False, sequential.about
-            )  # fmt: skip
-            found += [_decided(profile, "undominated"), sequential, quasi]
+            stronger = _decided(profile, "quasi-perfect") if sequential.holds is not False else sequential
+            found += [sequential, replace(stronger, concept="quasi-perfect")]
+        else:
+            found += [Finding(name, False, "no equilibrium") for name in ("sequential", "quasi-perfect")]
     return ProfileCheck(form.name, tuple(found))
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
+    """A profile on every history of a game: N nodes, n players, I information sets with a choice, S sequences."""
+
     form: SequenceForm
     tree: GameTree
     strategy: FloatArray
@@ -121,9 +121,7 @@ class Profile:
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
         strategy = np.where(owner >= 0, strategy / np.append(totals, 1.0)[owner], 1.0)
         held, reach = carried(tree, form)
-        number = np.full(len(tree.infoset_player) + 1, -1)
-        number[form.tree_infoset] = np.arange(form.num_infosets)
-        return cls(form, tree, strategy, realisation(form, strategy), held, reach, number[tree.infoset])
+        return cls(form, tree, strategy, realisation(form, strategy), held, reach, sets_of(tree, form))
 
     @property
     def scale(self) -> float:
@@ -212,10 +210,9 @@ def _subgame_perfect(profile: Profile) -> Finding:
         worst = max(worst, (float(gains[node]), player, node))
     gain, player, node = worst
     if gain > GAINS * profile.scale:
-        history = " ".join(map(str, tree.history(node))) or "the start"
-        return Finding(
-            "subgame-perfect", False, f"{form.players[player]} gains {gain:.6g} in the subgame after {history}"
-        )
+        history = " ".join(map(str, tree.history(node)))
+        where = f"in the subgame after {history}" if history else "in the game as a whole"
+        return Finding("subgame-perfect", False, f"{form.players[player]} gains {gain:.6g} {where}")
     games = "no subgame but the game itself" if not count else f"{count:,} proper subgame{'s' * (count != 1)}"
     return Finding("subgame-perfect", True, games)
 
@@ -299,7 +296,11 @@ def _undominated(profile: Profile) -> Finding:
     """Best against some plan of the opponent's in which every sequence has weight."""
     form = profile.form
     if form.num_players != 2:
-        return _undecided(profile, "undominated")
+        return (
+            _undecided(profile, "undominated")
+            if (nash := _nash(profile)).holds
+            else replace(nash, concept="undominated")
+        )
     for player in range(2):
         missing = never_best(profile, player)
         if len(missing):
@@ -341,15 +342,9 @@ def _rational(profile: Profile, concept: str) -> Finding:
         if infoset is not None:  # what is exact needs no allowance, which may hide a tie
             infoset = Mistakes(profile, player, keep, rounded=False).fails()
         if infoset is not None:
-            why = "no mistakes make best what it does"
-            if concept == "sequential":
-                why = (
-                    "no belief makes best what it does"
-                    if infoset >= 0
-                    else "no consistent beliefs make best what it does"
-                )
+            why = "mistakes make" if keep else "belief makes" if infoset >= 0 else "consistent beliefs make"
             where = profile.set_name(infoset) if infoset >= 0 else form.players[player]
-            return Finding(concept, False, f"{where}: {why}")
+            return Finding(concept, False, f"{where}: no {why} best what it does")
     return Finding(concept, True, "")
 
 
@@ -379,9 +374,6 @@ def _undecided(profile: Profile, concept: str) -> Finding:
     if n == 1 or (profile.strategy > 0).all() or (concept == "sequential" and not open_sets):
         return Finding(concept, True, "")
     why = f"not decided for {n} players where mistakes matter"
-    return Finding(
-        concept,
-        None,
-        why
-        + (f"; {open_sets:,} set{'s are' if open_sets != 1 else ' is'} not reached" if concept == "sequential" else ""),
-    )
+    if concept == "sequential":
+        why += f"; {open_sets:,} set{'s are' if open_sets != 1 else ' is'} not reached"
+    return Finding(concept, None, why)

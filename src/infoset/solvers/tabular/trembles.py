@@ -111,19 +111,18 @@ class _Program:
 
     def solve(self) -> FloatArray:
         """(S_player,) behaviour.  Raises ``UnsupportedGameError``."""
-        best: tuple[int, LongArray] | None = None
+        best: _Vertex | None = None
         for basis in self._bases():
             at = _Vertex(self, basis)
-            wrong = len(at.too_small()) + len(at.wanted())
-            if best is None or wrong < best[0]:
-                best = wrong, basis
-            if not wrong:
+            if best is None or at.wrong < best.wrong:
+                best = at
+            if not at.wrong:
                 break
-        if best is not None:
-            at = _Vertex(self, best[1])
-            for _ in range(MOST_PIVOTS):
-                if not at.pivot():
-                    return self._behaviour(at)
+        for _ in range(MOST_PIVOTS if best else 0):
+            assert best is not None
+            if not best.wrong:
+                return self._behaviour(best)
+            best = best.pivoted()
         raise UnsupportedGameError(f"{self.form.name}: rounding errors leave no basis as mistakes become rare")
 
     def _bases(self) -> Any:
@@ -193,22 +192,24 @@ class _Vertex:
         """Variables outside the basis that would pay."""
         return np.flatnonzero(_negative(-self.worth) & self.outside)
 
-    def pivot(self) -> bool:
-        """One pivot nearer to the optimum, the first of what is wrong first; whether there was one to make."""
+    @property
+    def wrong(self) -> int:
+        """How much keeps it from being the optimum."""
+        return len(self.too_small()) + len(self.wanted())
+
+    def pivoted(self) -> _Vertex:
+        """One pivot nearer to the optimum, the first of what is wrong first.  Raises ``UnsupportedGameError``."""
         if (places := self.too_small()).size:
             place = int(places[np.argmin(self.basic[places])])
             entering = self._enters(place)
-        elif (found := self.wanted()).size:
-            entering = int(found[0])
-            place = self._leaves(entering)
         else:
-            return False
+            entering = int(self.wanted()[0])
+            place = self._leaves(entering)
         if min(entering, place) < 0:
             raise UnsupportedGameError(f"{self.program.form.name}: rounding errors leave no pivot")
         basic = self.basic.copy()
         basic[place] = entering
-        self.__init__(self.program, basic)  # type: ignore[misc]
-        return True
+        return _Vertex(self.program, basic)
 
     def _enters(self, place: int) -> int:
         """The variable that mends a basic one at the least cost; -1 for none."""
