@@ -211,7 +211,7 @@ def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch
         correlated_equilibrium(CHICKEN, "ce", "welfair")
     with pytest.raises(BudgetError, match="its reduced normal form has"):
         correlated_equilibrium("leduc_poker", "ce")
-    with monkeypatch.context() as patch, pytest.raises(UnsupportedGameError, match="2 plans hold no draw that every"):
+    with monkeypatch.context() as patch, pytest.raises(UnsupportedGameError, match="plans hold no draw that everybody"):
         patch.setattr(programs, "MOST_ROUNDS", 2)
         patch.setattr(programs, "_cells", lambda _: None)
         module._best(compiled := Compiled.of("kuhn_poker"), OneByOne(compiled), "cce", "P1")
@@ -277,6 +277,16 @@ def test_too_many_strategies_with_nature() -> None:
     """Where the sum is constant nobody gets more than its value, whatever is drawn: -1/16 with eight cards."""
     plan = correlated_equilibrium("kuhn_poker(cards=8)", "cce", "P1")
     assert plan.values == pytest.approx((-1 / 16, 1 / 16), abs=1e-8)
+    assert plan.bound is None
+
+
+@pytest.mark.parametrize("kind", ["cce", "efce"])
+def test_three_players_of_whom_each_has_many_strategies(kind: str) -> None:
+    """Kuhn poker for three: 4.3e12 combinations of strategies; a few plans will do."""
+    plan = correlated_equilibrium("kuhn_poker(players=3)", kind)
+    assert max(plan.gains(kind)) < 1e-9
+    assert sum(plan.values) == pytest.approx(0, abs=1e-9)
+    assert len(plan.plans) < 100
     assert plan.bound is None
 
 

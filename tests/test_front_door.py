@@ -133,7 +133,7 @@ FOR = {
     "annealing": {TEAM},
     "auto": set(KINDS),
     "backward-induction": set(),  # in each somebody is in doubt
-    "correlated": set(KINDS) - {FORGETS, "native, three players"},  # which has too many strategies
+    "correlated": set(KINDS) - {FORGETS},
     "information-relaxation": {TEAM, FORGETS},
     "lcp": ZERO_SUM | {TEAM, "native, general sum"},
     "lp": ZERO_SUM,

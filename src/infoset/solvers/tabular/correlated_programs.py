@@ -28,9 +28,9 @@ from infoset.tree.sequence_form import SequenceForm, carried, ends, sets_of
 MOST_ENTRIES = 40_000_000
 """Of the linear program."""
 MOST_TUPLES = 1_000_000
-MOST_ROUNDS, DEAR = 400, 100.0
+MOST_ROUNDS, TRIES = 400, 20
 GAP, SLACK = 1e-8, 1e-9
-PLAYED = 1e-9
+PLAYED, NOUGHT = 1e-9, 1e-12
 NOISE, UNDRAWN, UNSEEN = 1e-12, 1e-10, 1e-6
 """Chances: what HiGHS leaves that is none, what need not be drawn any more, what may be left where it does not fit."""
 FEW = 2000  # variables up to which simplex is as quick as interior points
@@ -82,22 +82,23 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
     Raises ``BudgetError``, and ``UnsupportedGameError`` where HiGHS does not solve it.
     """
     program = _Program(form.name, variables)
-    paid, favoured = np.zeros(variables.count), set(favoured)
+    paid, largest, favoured = np.zeros(variables.count), 0.0, set(favoured)
     for player in range(form.num_players):
         leaver = Leaver(form, player)
-        scale = float(np.abs(leaver.paid).max(initial=0.0)) or 1.0
+        largest = max(largest, scale := float(np.abs(leaver.paid).max(initial=0.0)) or 1.0)
         own = variables.table.plans[player] if isinstance(variables, Cells) else None
         for deviation in leaver.deviations(kind, own):
             program.forbid(leaver, deviation, scale)
         if player in favoured:
             np.add.at(paid, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
+    paid[np.abs(paid) <= NOUGHT * largest] = 0.0  # what comes to nothing of all players together
     scale = float(np.abs(paid).max(initial=0.0)) or 1.0
     rows = program.rows()
     if form.num_players == 2 or isinstance(variables, Cells):
         total, weight = variables.total
         found = _solved(
             form.name, cost=np.concatenate([-paid / scale, np.zeros(program.values)]), rows=rows,
-            equal=_beside(total, program.values), weight=weight, nonnegative=variables.count,
+            equal=_beside(total, program.values), weight=weight, most=np.full(variables.count, np.inf),
         )  # fmt: skip
         with suppress(BudgetError):  # with moves of nature what fits tuples may be more than what can be drawn
             return Draw(*variables.drawn(np.maximum(found.x[: variables.count], 0.0)), None)
@@ -116,14 +117,18 @@ def _cells(form: SequenceForm) -> Cells | None:
         return None
 
 
-def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArray, nonnegative: int) -> Any:
-    """HiGHS's answer, least ``cost``; the first variables are not negative.  Raises ``UnsupportedGameError``."""
+def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArray, most: FloatArray) -> Any:
+    """HiGHS's answer, least ``cost``; the first variables are between 0 and ``most``.
+
+    Raises ``UnsupportedGameError``.
+    """
     from scipy.optimize import linprog
 
+    bounds = np.full((len(cost), 2), [-np.inf, np.inf])
+    bounds[: len(most)] = np.column_stack([np.zeros(len(most)), most])
     solving = Background(lambda: linprog(
-        cost, A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=equal, b_eq=weight,
-        bounds=[(0, None)] * nonnegative + [(None, None)] * (len(cost) - nonnegative),
-        method="highs" if nonnegative <= FEW else "highs-ipm", options=HIGHS,
+        cost, A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=equal, b_eq=weight, bounds=bounds,
+        method="highs" if len(most) <= FEW else "highs-ipm", options=HIGHS,
     ))  # fmt: skip
     solving.wait()  # where Ctrl-C is heard
     if not solving.result.success:
@@ -131,49 +136,95 @@ def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArr
     return solving.result
 
 
+class _Best(NamedTuple):
+    """Of the plans so far."""
+
+    chances: FloatArray
+    """(K,)"""
+    value: float
+    """What the favoured are paid."""
+    slack: float
+    """How much somebody may still gain."""
+    worth: FloatArray
+    """(variables,) what they are paid, less what the rows cost."""
+    least: float
+    """What a plan is worth that is drawn."""
+
+
 class _Generation:
-    """Plans are found one after the other: the best draw of those so far, by a linear program, and the plan that would
-    improve it the most, by a mixed-integer one, whose worth is a bound for all plans (column generation).
+    """Plans are found a few at a time: the best draw of those so far, by a linear program, and plans that improve it,
+    each player's the best answer to the others'; where these are known, the best of all, by a mixed-integer program,
+    whose worth is a bound for all plans (column generation).
+
+    First what somebody may still gain is brought down to nothing, then what the favoured are paid is brought up.
     """
 
     def __init__(self, variables: Tuples, rows: Any, paid: FloatArray) -> None:
         """``rows`` over the variables and the values of leaving at sets; ``paid`` (variables,) is 1 at most."""
         self.together, self.name = variables.together, variables.form.name
         self.over, self.beside = rows[:, : variables.count].tocsr(), rows[:, variables.count :].tocsr()
-        self.paid, self.plans = paid, list[FloatArray]()
+        self.paid, self.rng, self.slack = paid, np.random.default_rng(0), np.inf
+        self.plans: dict[bytes, FloatArray] = {}
+        self.columns: list[FloatArray] = []
+        self.pay: list[float] = []
 
     def run(self) -> Draw:
         """Raises ``UnsupportedGameError`` where nothing that all obey was found in so many rounds."""
-        bound, best, worth, columns = np.inf, None, self.paid, list[FloatArray]()
+        self._add(self.together.better(self.paid, self.rng)[0])
+        obeyed, bound = False, np.inf
         for _ in range(MOST_ROUNDS):
-            plan, most = self.together.pure(worth)
-            bound = min(bound, most)
-            self.plans.append(plan)
-            columns.append(self.over @ self.together.played(plan).astype(float))
-            found, value, slack = self._best(columns)
-            worth = self.paid + self.over.T @ found.ineqlin.marginals  # less what the rows cost
-            if slack <= SLACK:
-                best = found.x[: len(columns)], value
-                if bound - value <= GAP:
-                    break
-        if best is None:
-            raise UnsupportedGameError(f"{self.name}: {MOST_ROUNDS} plans hold no draw that everybody obeys")
-        chances = np.maximum(best[0], 0.0)
-        kept = np.flatnonzero(chances > PLAYED)
-        plans = np.array(self.plans)[kept] > 0
-        return Draw(chances[kept] / chances[kept].sum(), plans, None if bound - best[1] <= GAP else bound)
+            draw = self._best(obeyed)
+            if not obeyed and draw.slack <= SLACK:
+                obeyed, self.slack = True, max(draw.slack, 0.0)
+                draw = self._best(True)
+            if self._improve(draw):
+                continue
+            plan, most = self.together.pure(draw.worth)
+            bound = min(bound, draw.value + most - draw.least) if obeyed else np.inf
+            if most - draw.least <= GAP or not self._add(plan):
+                break
+        if not obeyed:
+            raise UnsupportedGameError(f"{self.name}: {len(self.plans):,} plans hold no draw that everybody obeys")
+        if bound == np.inf:
+            bound = draw.value + self.together.pure(draw.worth)[1] - draw.least
+        kept = np.flatnonzero(draw.chances > PLAYED)
+        plans = np.array(list(self.plans.values()))[kept] > 0
+        return Draw(draw.chances[kept] / draw.chances[kept].sum(), plans, None if bound - draw.value <= GAP else bound)
 
-    def _best(self, columns: list[FloatArray]) -> tuple[Any, float, float]:
-        """Of the plans so far: HiGHS's answer, what it pays, and how much somebody may still gain, which is dear."""
+    def _improve(self, draw: _Best) -> bool:
+        """Add the best of some plans that are no player's to improve, where these are worth more than the draw's."""
+        some = [self.together.better(draw.worth, self.rng) for _ in range(TRIES)]
+        added = [self._add(plan) for plan, worth in some if worth > draw.least + GAP]
+        return any(added)
+
+    def _add(self, plan: FloatArray) -> bool:
+        """Whether it is a new one."""
+        key = plan.tobytes()
+        if key in self.plans:
+            return False
+        played = self.together.played(plan)
+        self.plans[key] = plan
+        self.columns.append(self.over @ played.astype(float))
+        self.pay.append(float(self.paid[played].sum()))
+        return True
+
+    def _best(self, obeyed: bool) -> _Best:
+        """Of the plans so far: what leaves the least to be gained, or where nothing is, what pays the most."""
         from scipy.sparse import csr_array, hstack
 
-        count = len(columns)
-        paid = np.array([self.paid[self.together.played(plan)].sum() for plan in self.plans])
-        rows = hstack([csr_array(np.array(columns).T), -np.ones((self.over.shape[0], 1)), self.beside], format="csr")
+        count = len(self.columns)
+        over = csr_array(np.array(self.columns).T)
+        rows = hstack([over, np.full((over.shape[0], 1), -1.0), self.beside], format="csr")
         equal = csr_array(np.concatenate([np.ones(count), np.zeros(1 + self.beside.shape[1])])[None])
-        cost = np.concatenate([-paid, [DEAR], np.zeros(self.beside.shape[1])])
-        found = _solved(self.name, cost, rows, equal, np.ones(1), count + 1)
-        return found, float(paid @ found.x[:count]), float(found.x[count])
+        pay = np.array(self.pay) * obeyed
+        cost = np.concatenate([-pay, [0.0 if obeyed else 1.0], np.zeros(self.beside.shape[1])])
+        most = np.concatenate([np.full(count, np.inf), [self.slack]])
+        found = _solved(self.name, cost, rows, equal, np.ones(1), most)
+        worth = self.over.T @ found.ineqlin.marginals + self.paid * obeyed
+        chances = np.maximum(found.x[:count], 0.0)
+        return _Best(
+            chances, float(pay @ found.x[:count]), float(found.x[count]), worth, -float(found.eqlin.marginals[0])
+        )
 
 
 def _beside(total: Any, values: int) -> Any:

@@ -17,6 +17,7 @@ from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.tree.sequence_form import SequenceForm
 
+NO_BETTER = 1e-12  # relative
 SCALE = 1e3  # of the largest coefficient: HiGHS stops 1e-6 from the optimum, whatever the units
 
 
@@ -134,6 +135,40 @@ class JointPlans:
         for k, places in enumerate(self.alone):
             found[places] = k != free
         return found
+
+    def better(self, worth: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
+        """Pure plans (S,) that no member by itself improves, and their ``worth``: from random ones on, each in turn."""
+        plan = np.zeros(self.form.num_sequences)
+        for k in range(len(self.members)):
+            self._choose(plan, k, rng.random(len(plan)))
+        best = -np.inf
+        while True:
+            for k in rng.permutation(len(self.members)):
+                others = np.delete(self.tuples, k, axis=1)
+                with_these = np.flatnonzero((plan[others] > 0).all(axis=1))
+                found = self._choose(plan, k, self._summed(k, with_these, worth))
+            if found <= best + NO_BETTER * abs(best):
+                return plan, found
+            best = found
+
+    def _summed(self, k: int, variables: LongArray, worth: FloatArray) -> FloatArray:
+        """(S,) what a member's sequences are worth in these variables."""
+        return np.bincount(self.tuples[variables, k], worth[variables], self.form.num_sequences).astype(float)
+
+    def _choose(self, plan: FloatArray, k: int, worth: FloatArray) -> float:
+        """Write a member's best into ``plan`` (S,), where its sequences are ``worth`` (S,); how much that is."""
+        player, a = self.members[k], self.form.arrays
+        sets, choice = range(int(a.infosets[player]), int(a.infosets[player + 1])), dict[int, int]()
+        for one in reversed(sets):
+            first = self.first[one]
+            choice[one] = first + int(worth[first : first + self.size[one]].argmax())
+            worth[self.parent[one]] += worth[choice[one]]
+        own = self.form.player_sequences(player)
+        plan[own] = 0.0
+        plan[own.start] = 1.0
+        for one in sets:
+            plan[choice[one]] = plan[self.parent[one]]
+        return float(worth[own.start])
 
     def pure(
         self, worth: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
