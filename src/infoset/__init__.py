@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from infoset.base import (
         Action,
         Agent,
+        Dealt,
         Factored,
         Game,
         InformationMap,
@@ -91,6 +92,7 @@ _HOME = {
     "Annealing": "solvers.teams.annealing",
     "Ended": "games.rules",
     "Evaluation": "solvers.metrics",
+    "Dealt": "base",
     "Factored": "base",
     "Game": "base",
     "GameTree": "tree.game_tree",
@@ -180,6 +182,7 @@ __all__ = [
     "Action",
     "Agent",
     "Annealing",
+    "Dealt",
     "Ended",
     "Evaluation",
     "Factored",

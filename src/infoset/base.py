@@ -352,6 +352,35 @@ class Factored(Protocol):
 
 
 @runtime_checkable
+class Dealt(Factored, Protocol):
+    """A factored game for two that begins with a deal: what one player has is nothing to the other, but for the cards
+    that only one can hold, and for who has more at the end.
+
+    Of its ends ``split`` says nothing.  What an end pays depends, besides the core, on whose ``strength`` is higher.
+
+    >>> game = infoset.load("holdem_river(range1='AhAd KhQh:0.5',range2=JcTc)")
+    >>> isinstance(game, infoset.Dealt)
+    True
+    >>> game.deal()                                     # no bets yet; the hands
+    (((0, 0), 0, 0), [[((50, 49), 'AhAd', 1.0), ((46, 42), 'KhQh', 0.5)], [((36, 32), 'JcTc', 1.0)]])
+    """
+
+    def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Any, float]]]]:
+        """The core behind the deal, and what each player may have then, what it sees of it, and its weight: a joint
+        deal is as likely as the product of its weights, if no card is in it twice.
+        """
+        ...
+
+    def cards(self, own: Any) -> Sequence[Hashable]:
+        """What of it nobody else can have."""
+        ...
+
+    def strength(self, core: Any, own: Any) -> int:
+        """Who has more wins."""
+        ...
+
+
+@runtime_checkable
 class Mapped(Protocol):
     """A game whose information sets are not the players' information states."""
 

@@ -20,6 +20,7 @@ GAMES: Registry[Game] = Registry(
             "cooperative_matching_pennies",
             "dark_hex",
             "goofspiel",
+            "holdem_river",
             "kuhn_poker",
             "leduc_poker",
             "liars_dice",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, Factored, Game, InformationState, JointMove, State, Step
+from infoset.base import Action, Dealt, Factored, Game, InformationState, JointMove, State, Step
 from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError, shorten
 from infoset.names import MAX_COUNT, check_range
 
@@ -71,6 +71,7 @@ class _Checker:
         self.n = len(game.players)
         self.menus: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
         self.cores: dict[Hashable, tuple[list[object], tuple[Hashable, ...]]] = {}
+        self.showdowns: dict[Hashable, tuple[list[object], tuple[float, ...]]] = {}
 
     def play_guarded(self) -> int:
         """One play; a game that trips over its own contract is named too."""
@@ -107,11 +108,15 @@ class _Checker:
         if found is None or game.join(*found) != state:
             raise self._broken(f"join of what split says is not the state {shorten(repr(state))}")
         core, own = found
-        history, theirs = self.cores.setdefault(core, (list(self.history), own))
         movers = [p for p in range(self.n) if moves[p] is not None]
         if len(movers) > 1:
             raise self._broken("players move at once, which does not factor")
         player = movers[0] if movers else None
+        if isinstance(game, Dealt):
+            if player is None:  # hands depend on each other
+                return
+            self._check_showdown(game, state, moves)
+        history, theirs = self.cores.setdefault(core, (list(self.history), own))
         mixed = game.join(core, tuple([own[p] if p == player else theirs[p] for p in range(self.n)]))
         here, there = (self._outcome(game, one, moves, answer, player) for one in (state, mixed))
         if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
@@ -120,6 +125,22 @@ class _Checker:
                 f"it does not factor: {who} has other moves, or they come to something else, once the others have what "
                 f"they had after {history}"
             )
+
+    def _check_showdown(self, game: Dealt, state: State, moves: JointMove) -> None:
+        """Hands must have no card in common, and an end pay what it paid elsewhere if the same one has more."""
+        core, own = game.split(state)  # type: ignore[misc]
+        if set(game.cards(own[0])) & set(game.cards(own[1])):
+            raise self._broken(f"both players have a card of {own!r}")
+        end = state.play(moves, None).state
+        if not end.terminal:
+            return
+        one, two = (game.strength(core, hand) for hand in own)
+        paid = tuple(end.returns())
+        history, before = self.showdowns.setdefault(
+            (core, tuple(moves), (one > two) - (one < two)), (list(self.history), paid)
+        )
+        if before != paid:
+            raise self._broken(f"{moves!r} pays {paid}, and with as strong a hand after {history} {before}")
 
     def _outcome(
         self, game: Factored, state: State, moves: JointMove, answer: Action | None, player: int | None

@@ -125,7 +125,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         np.zeros(0) if (weights == 1.0).all() else weights,
         _index(out.terms[: blocks + 1]), np.ascontiguousarray(out.term_lists[:terms].T), paid,
     )  # fmt: skip
-    payoffs = rules.arrays.paid
+    payoffs = rules.payoffs
     sums = payoffs.sum(axis=1)
     scale = max(1.0, float(np.abs(payoffs).max(initial=0.0)))
     constant = float(sums[0]) if len(sums) and np.ptp(sums) <= CONSTANT_SUM_TOLERANCE * scale else None

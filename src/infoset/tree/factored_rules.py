@@ -18,7 +18,20 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, Factored, FloatArray, Game, IntArray, LongArray, Observed, State, Token, own_token
+from infoset.base import (
+    Action,
+    BoolArray,
+    Dealt,
+    Factored,
+    FloatArray,
+    Game,
+    IntArray,
+    LongArray,
+    Observed,
+    State,
+    Token,
+    own_token,
+)
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.testing import check_game
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
@@ -35,7 +48,8 @@ class RuleArrays(NamedTuple):
     """Of cores ``C``, their events ``V``, cells ``Q`` and edges ``E``: what kernels walk.
 
     A core's events have the places 1, 2, … in order; place 0 is its mover's excursions.  At place ``k`` cell ``q`` has
-    the edges ``edge_first[slot[q] + k]`` to ``edge_first[slot[q] + k + 1]``.
+    the edges ``edge_first[slot[q] + k]`` to ``edge_first[slot[q] + k + 1]``.  At an end payoffs are sums of products:
+    one cell may lead to several there, and is paid for all of them.
     """
 
     mover: IntArray  # (C,) player, CHANCE or TERMINAL
@@ -52,8 +66,9 @@ class RuleArrays(NamedTuple):
     below: LongArray  # (Q,) how many cells its excursions come to, counted with all ways
     place: IntArray  # (Q,) its number among its player's cells of the core
     cells: IntArray  # (C, n) how many a player has
-    paid_first: LongArray  # (C,) where an end's payoffs begin
-    paid: FloatArray  # (…, n) of every joint cell of an end, the last player's running fastest
+    term_first: LongArray  # (C + 1,) where an end's terms begin
+    term_place: IntArray  # (T, n) a cell of each player, by their places
+    term_paid: FloatArray  # (T, n) what players who come to these cells are paid
 
 
 class Sizes(NamedTuple):
@@ -85,6 +100,10 @@ class FactoredRules:
     tokens: list[Token] = field(repr=False)
     start_tokens: tuple[int, ...] = field(repr=False)
     start_cells: tuple[int, ...] = field(repr=False)
+    payoffs: FloatArray = field(repr=False)
+    """(k, n) what an end may pay."""
+    fits: BoolArray | None = field(default=None, repr=False)
+    """(hands, hands) behind a deal: which hands can be held at once."""
 
     @cached_property
     def first_cell(self) -> LongArray:
@@ -99,59 +118,9 @@ class FactoredRules:
         >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).sizes
         Sizes(histories=441.0, ends=216.0, entries=152.0)
         """
-        r, n = self.arrays, len(self.players)
-        ways: list[Any] = [np.zeros(shape) for shape in r.cells.tolist()]
-        lists: list[Any] = [[np.zeros(size) for size in shape] for shape in r.cells.tolist()]
-        begin = tuple([cell - int(first) for cell, first in zip(self.start_cells, self.first_cell[0], strict=True)])
-        ways[0][begin] = 1
-        for p in range(n):
-            lists[0][p][begin[p]] = 1
-        total = ends = entries = 0.0
-        for c in topological(r.event_first, r.event_core)[0].tolist():
-            (here, mine), ways[c], lists[c] = (ways[c], lists[c]), None, None
-            if r.mover[c] >= 0:
-                self._count_excursions(c, np.moveaxis(here, r.mover[c], 0))
-                self._count_excursions(c, mine[r.mover[c]])
-            total += here.sum()
-            ends += here.sum() if r.mover[c] == TERMINAL else 0.0
-            whole = np.zeros(n)
-            for place, event in enumerate(range(r.event_first[c], r.event_first[c + 1]), 1):
-                after, to = here, int(r.event_core[event])
-                for p in range(n):
-                    led = self._led(c, p, place, to)
-                    after = np.tensordot(after, led, axes=(0, 0))  # turns the axes once round
-                    if r.mover[to] != TERMINAL:
-                        lists[to][p] += mine[p] @ led
-                    elif p == r.mover[c] or r.cells[to, p] > 1 or led.sum() < len(led):
-                        entries += float((mine[p] @ led).sum()) * self._pays(to)
-                    else:
-                        whole[p] = max(whole[p], mine[p].sum() * self._pays(to))
-                ways[to] += after
-            entries += whole.sum()
-        return Sizes(float(total), float(ends), min(float(entries), n * float(ends)))
+        from infoset.tree.factored_sizes import count_sizes  # of what stands here
 
-    def _pays(self, end: int) -> bool:
-        """Whether an end ever pays anybody anything."""
-        first = int(self.arrays.paid_first[end])
-        return bool(self.arrays.paid[first : first + int(self.arrays.cells[end].prod())].any())
-
-    def _count_excursions(self, core: int, ways: FloatArray) -> None:
-        """Add to the histories of each of the mover's cells, along the first axis, those that come by excursions."""
-        r, first = self.arrays, int(self.first_cell[core, self.arrays.mover[core]])
-        for q in first + np.argsort(-r.below[first : first + len(ways)], kind="stable"):
-            for to in r.edge_cell[r.edge_first[r.slot[q]] : r.edge_first[r.slot[q] + 1]].tolist():
-                ways[to - first] += ways[q - first]
-
-    def _led(self, core: int, player: int, place: int, to: int) -> FloatArray:
-        """(cells, cells there) how many edges of one event lead from each of a player's cells to each."""
-        r, first, size = self.arrays, int(self.first_cell[core, player]), int(self.arrays.cells[core, player])
-        slots = r.slot[first : first + size] + place
-        begin, end = r.edge_first[slots], r.edge_first[slots + 1]
-        led = np.zeros((size, int(r.cells[to, player])))
-        for k in range(size):
-            for cell in r.edge_cell[begin[k] : end[k]].tolist():
-                led[k, cell - int(self.first_cell[to, player])] += 1
-        return led
+        return count_sizes(self)
 
     @classmethod
     def of(cls, game: Game, progress: Callable[[int], object] | None = None) -> FactoredRules:
@@ -163,13 +132,30 @@ class FactoredRules:
         if not isinstance(game, Factored):
             raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
         check_game(game, plays=PLAYS)
-        return _Asked(game, progress).rules()
+        if isinstance(game, Dealt):
+            from infoset.tree.dealt_rules import AskedDealt  # which is made of what stands here
+
+            return AskedDealt(game, progress).rules()
+        return Asked(game, progress).rules()
 
 
 class _End(NamedTuple):
     """The core of all ends at which the payoffs do not depend on what players have."""
 
     paid: tuple[float, ...]
+
+
+class Terms(NamedTuple):
+    """What an end pays: places of the players' cells (T, n), and the payoffs (T, n)."""
+
+    place: IntArray
+    paid: FloatArray
+
+    @classmethod
+    def of(cls, table: FloatArray) -> Terms:
+        """From what every joint cell pays, (cells of the first player, …, n)."""
+        place = np.argwhere((table != 0).any(axis=-1))
+        return cls(place.astype(np.int32), table[tuple(place.T)])
 
 
 class _Result(NamedTuple):
@@ -181,7 +167,7 @@ class _Result(NamedTuple):
     paid: tuple[float, ...] | None
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
     cell: Own
     move: int
     token: int
@@ -189,43 +175,45 @@ class _Edge(NamedTuple):
 
 
 @dataclass
-class _Event:
+class Event:
     core: Any
     chance: float
-    edges: list[dict[Own, list[_Edge]]]  # a player, by what it has
+    edges: list[dict[Own, list[Edge]]]  # a player, by what it has
 
 
 @dataclass
-class _Core:
+class Core:
     """What is known of a core: who has what there, and its events once it was looked at."""
 
     own: list[dict[Any, int]]
     number: int = -1
     mover: int = TERMINAL
     menus: dict[Own, tuple[Action, ...]] = field(default_factory=dict)
-    excursions: dict[Own, list[_Edge]] = field(default_factory=dict)
-    events: list[_Event] = field(default_factory=list)
-    paid: FloatArray | None = None
+    excursions: dict[Own, list[Edge]] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    terms: Terms | None = None
+    """Of an end."""
 
 
-class _Asked:
+class Asked:
     """The rules, asked from the start on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         self.game, self.progress, self.n = game, progress, len(game.players)
+        self.fits: BoolArray | None = None
         self.menus: Interner[tuple[Action, ...]] = Interner()
         self.tokens: Interner[Token] = Interner()
-        self.cores: dict[Hashable, _Core] = {}
+        self.cores: dict[Hashable, Core] = {}
         self.todo: deque[Hashable] = deque()
         self.count = 0
         self.silent = (NO_TOKEN,) * self.n
+        self.payoffs: set[tuple[float, ...]] = set()
 
     def rules(self) -> FactoredRules:
         first = self.game.start()
         if first.state.terminal:
             raise UnsupportedGameError(f"{self.game.name} is over at its start")
-        core, own = self.game.split(first.state)
-        self._arrive(core, own)
+        core, own = self._begin(first.state)
         collecting = gc.isenabled()
         gc.disable()  # which would look at a million new objects again and again
         try:
@@ -235,6 +223,12 @@ class _Asked:
                 gc.enable()
         seen = [self._token(None, first.observation(p)) for p in range(self.n)]
         return _arrays(self, self.cores[core], own, tuple(seen))
+
+    def _begin(self, state: State) -> tuple[Hashable, tuple[Own, ...]]:
+        """The first core, and what players have there."""
+        core, own = self.game.split(state)
+        self._arrive(core, own)
+        return core, own
 
     def _look_everywhere(self) -> None:
         looked = 0
@@ -252,8 +246,8 @@ class _Asked:
     def _arrive(self, core: Hashable, own: Sequence[Own]) -> None:
         """Players have this at a core; one that is new there is looked at (again)."""
         if core not in self.cores:
-            paid = np.array(core.paid).reshape(*[1] * self.n, self.n) if isinstance(core, _End) else None
-            self.cores[core] = _Core([{} for _ in range(self.n)], paid=paid)
+            terms = self._one_term(core.paid) if isinstance(core, _End) else None
+            self.cores[core] = Core([{} for _ in range(self.n)], terms=terms)
         known = self.cores[core].own
         fresh = [p for p in range(self.n) if own[p] not in known[p]]
         for p in fresh:
@@ -266,7 +260,7 @@ class _Asked:
         if fresh and not isinstance(core, _End) and (not self.todo or self.todo[-1] != core):
             self.todo.append(core)
 
-    def _look(self, core: Hashable, at: _Core) -> None:
+    def _look(self, core: Hashable, at: Core) -> None:
         """All moves of a core, for all that its players may have."""
         one = [next(iter(own)) for own in at.own]
         state = self.game.join(core, tuple(one))
@@ -281,7 +275,7 @@ class _Asked:
             at.mover = CHANCE
             self._nature(core, at, one, state)
 
-    def _beside(self, core: Hashable, at: _Core, one: list[Own], player: int) -> Iterator[tuple[Own, State]]:
+    def _beside(self, core: Hashable, at: Core, one: list[Own], player: int) -> Iterator[tuple[Own, State]]:
         """The states of a core in which ``player`` has what it may, also what is found on the way."""
         own, k = list(at.own[player]), 0
         while k < len(own):
@@ -307,7 +301,7 @@ class _Asked:
         core, own = self.game.split(step.state)
         return _Result(core, own, tokens, None)
 
-    def _moves(self, core: Hashable, at: _Core, one: list[Own]) -> None:
+    def _moves(self, core: Hashable, at: Core, one: list[Own]) -> None:
         """The mover's moves: excursions, events, ends."""
         mover, others = at.mover, [p for p in range(self.n) if p != at.mover]
         made: dict[Action, dict[Own, _Result]] = {}
@@ -321,19 +315,24 @@ class _Asked:
                     if found.own[mover] == own:
                         raise GameRuleError(f"{self.game.name}: {move!r} changes nothing at {shorten(repr(state))}")
                     self._arrive_here(at, mover, found.own[mover])
-                    edge = _Edge(found.own[mover], k, found.tokens[mover], 1.0)
+                    edge = Edge(found.own[mover], k, found.tokens[mover], 1.0)
                     at.excursions.setdefault(own, []).append(edge)
                 else:
                     made.setdefault(move, {})[own] = found
         for move, results in made.items():
             self._one_move(core, at, one, (move, results))
 
-    def _arrive_here(self, at: _Core, player: int, own: Own) -> None:
+    def _one_term(self, paid: tuple[float, ...]) -> Terms:
+        """Of an end at which it does not matter what players have."""
+        self.payoffs.add(paid)
+        return Terms.of(np.array(paid).reshape(*[1] * self.n, self.n))
+
+    def _arrive_here(self, at: Core, player: int, own: Own) -> None:
         if own not in at.own[player]:
             at.own[player][own] = len(at.own[player])
             self.count += 1
 
-    def _one_move(self, core: Hashable, at: _Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
+    def _one_move(self, core: Hashable, at: Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
         """The events of one move."""
         (move, results), mover = made, at.mover
         own = next(iter(results))
@@ -350,21 +349,21 @@ class _Asked:
             if not (mixed and isinstance(reached, _End)):
                 self._event(core, at, here, made, beside, reached)
 
-    def _end(self, core: Hashable, at: _Core, made: tuple[Action, dict[Own, _Result]]) -> None:
+    def _end(self, core: Hashable, at: Core, made: tuple[Action, dict[Own, _Result]]) -> None:
         """Where a move ends the game and what it pays depends on what players have."""
         move, results = made
         rows = [list(results) if p == at.mover else list(at.own[p]) for p in range(self.n)]
         paid, kinds = self._paid(core, at, rows, move)
-        end = _Core([{k: k for k in range(paid.shape[p])} for p in range(self.n)], paid=paid)
-        edges: list[dict[Own, list[_Edge]]] = []
+        end = Core([{k: k for k in range(paid.shape[p])} for p in range(self.n)], terms=Terms.of(paid))
+        edges: list[dict[Own, list[Edge]]] = []
         for p in range(self.n):
             places = [at.menus[own].index(move) if p == at.mover else NOTHING for own in rows[p]]
             found = zip(rows[p], kinds[p], places, strict=True)
-            edges.append({own: [_Edge(kind, place, NO_TOKEN, 1.0)] for own, kind, place in found})
-        at.events.append(_Event(end, 1.0, edges))
+            edges.append({own: [Edge(kind, place, NO_TOKEN, 1.0)] for own, kind, place in found})
+        at.events.append(Event(end, 1.0, edges))
 
     def _paid(
-        self, core: Hashable, at: _Core, rows: list[list[Own]], move: Action
+        self, core: Hashable, at: Core, rows: list[list[Own]], move: Action
     ) -> tuple[FloatArray, list[list[int]]]:
         """What a move pays for all that players may have, 0 where it ends nothing; and which of that is alike."""
         paid, kinds = np.zeros((*map(len, rows), self.n)), []
@@ -373,6 +372,7 @@ class _Asked:
             found = self._play(state, at.mover, move)
             if found.paid is not None or isinstance(found.core, _End):
                 paid[index] = found.paid or found.core.paid
+        self.payoffs |= set(map(tuple, paid.reshape(-1, self.n).tolist()))
         for p in range(self.n):
             flat = np.moveaxis(paid, p, 0).reshape(paid.shape[p], -1)
             _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
@@ -381,17 +381,17 @@ class _Asked:
         return paid, kinds
 
     def _event(
-        self, core: Hashable, at: _Core, here: list[Own], made: tuple[Action, dict[Own, _Result]],
+        self, core: Hashable, at: Core, here: list[Own], made: tuple[Action, dict[Own, _Result]],
         beside: list[dict[Own, _Result]], reached: Hashable,
     ) -> None:  # fmt: skip
         """What one move does where it leads to the core ``reached``."""
         (move, results), mover = made, at.mover
-        edges: list[dict[Own, list[_Edge]]] = [{} for _ in range(self.n)]
+        edges: list[dict[Own, list[Edge]]] = [{} for _ in range(self.n)]
         with_ = list(here)
         for p, found in enumerate(beside):
             for own, result in found.items():
                 if result.core == reached:
-                    edges[p][own] = [_Edge(result.own[p], NOTHING, result.tokens[p], 1.0)]
+                    edges[p][own] = [Edge(result.own[p], NOTHING, result.tokens[p], 1.0)]
                     if len(edges[p]) == 1:
                         with_[p] = own
         for own, beside_one in results.items():
@@ -401,11 +401,11 @@ class _Asked:
                 result = self._play(state, mover, move)
             if result.core == reached:
                 place = at.menus[own].index(move)
-                edges[mover][own] = [_Edge(result.own[mover], place, result.tokens[mover], 1.0)]
+                edges[mover][own] = [Edge(result.own[mover], place, result.tokens[mover], 1.0)]
         if not self._joins(at, reached, edges):
             self._lead(at, reached, 1.0, edges)
 
-    def _joins(self, at: _Core, reached: Hashable, edges: list[dict[Own, list[_Edge]]]) -> bool:
+    def _joins(self, at: Core, reached: Hashable, edges: list[dict[Own, list[Edge]]]) -> bool:
         """Whether others cannot tell a move from one before it: then both belong to one event."""
         for event in at.events:
             if event.core is self.cores.get(reached) and all(
@@ -417,14 +417,14 @@ class _Asked:
                 return True
         return False
 
-    def _lead(self, at: _Core, reached: Hashable, chance: float, edges: list[dict[Own, list[_Edge]]]) -> None:
+    def _lead(self, at: Core, reached: Hashable, chance: float, edges: list[dict[Own, list[Edge]]]) -> None:
         """Add an event; players arrive with what its edges lead to."""
         if not all(edges):
             return
         self._arrive_by(reached, edges)
-        at.events.append(_Event(self.cores[reached], chance, edges))
+        at.events.append(Event(self.cores[reached], chance, edges))
 
-    def _arrive_by(self, reached: Hashable, edges: list[dict[Own, list[_Edge]]]) -> None:
+    def _arrive_by(self, reached: Hashable, edges: list[dict[Own, list[Edge]]]) -> None:
         """Players have at the core ``reached`` what edges lead to."""
         if not all(edges):
             return
@@ -434,7 +434,7 @@ class _Asked:
                 for edge in found:
                     self._arrive(reached, [*first[:p], edge.cell, *first[p + 1 :]])
 
-    def _nature(self, core: Hashable, at: _Core, one: list[Own], state: State) -> None:
+    def _nature(self, core: Hashable, at: Core, one: list[Own], state: State) -> None:
         """Nature's answers, which may not depend on what players have; those that one player alone tells apart are one
         event.
         """
@@ -449,9 +449,9 @@ class _Asked:
                         f"{self.game.name} does not factor: nature's answers at {shorten(repr(other), 60)} are other "
                         f"ones than at {shorten(repr(state), 60)}, so they depend on what {self.game.players[p]} has"
                     )
-        groups: dict[Hashable, list[tuple[float, list[dict[Own, _Edge]]]]] = {}
+        groups: dict[Hashable, list[tuple[float, list[dict[Own, Edge]]]]] = {}
         for answer, chance in answers:
-            found_edges: list[dict[Own, _Edge]] = []
+            found_edges: list[dict[Own, Edge]] = []
             reached: Hashable = None
             for p, found in enumerate(beside):
                 results = {own: self._play(other, CHANCE, None, answer) for own, other in found}
@@ -460,7 +460,7 @@ class _Asked:
                         f"{self.game.name}: nature ends the game, which the factored form has not"
                     )
                 (reached,) = {result.core for result in results.values()}
-                found_edges.append({o: _Edge(r.own[p], NOTHING, r.tokens[p], 1.0) for o, r in results.items()})
+                found_edges.append({o: Edge(r.own[p], NOTHING, r.tokens[p], 1.0) for o, r in results.items()})
             groups.setdefault(reached, []).append((chance, found_edges))
         for reached, group in groups.items():
             telling = [p for p in range(self.n) if any(edges[p] != group[0][1][p] for _, edges in group)]
@@ -474,7 +474,7 @@ class _Asked:
             self._lead(at, reached, 1.0 if telling else sum(c for c, _ in group), merged)
 
 
-def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
+def _arrays(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
     """Everything that was found, cores by their numbers and a core's cells player by player."""
     n, cores = asked.n, list(asked.cores.values())
     shared = set(map(id, cores))
@@ -484,13 +484,26 @@ def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple
         core.number = number
         first_cell.append([cells + sum(len(core.own[q]) for q in range(p)) for p in range(n)])
         cells += sum(map(len, core.own))
-    menu, slot, place, edge_first, edges = [], [], [], [0], list[tuple[int, int, int, float]]()
-    event_first, event_core, event_chance, paid_first, paid = [0], list[int](), list[float](), list[int](), list[Any]()
+    menu, slot, place, edge_first = [], [], [], [0]
+    columns: list[list[Any]] = [[], [], [], []]  # of edges: cells, moves, tokens, chances
+    met: dict[int, Any] = {}
+    event_first, event_core, event_chance = [0], list[int](), list[float]()
+    terms = [
+        Terms(np.zeros((0, n), np.int32), np.zeros((0, n))) if core.terms is None else core.terms for core in cores
+    ]
 
-    def add(to: _Core, player: int, found: list[_Edge]) -> None:
+    def add(to: Core, player: int, found: list[Edge]) -> None:
         base, known = first_cell[to.number][player], to.own[player]
-        edges.extend([(base + known[e.cell], e.move, e.token, e.chance) for e in found])
-        edge_first.append(len(edges))
+        if found and to.terms is not None and 0 in known:  # there cells are numbers, and edges may be shared
+            if id(found) not in met:
+                met[id(found)] = [list(column) for column in zip(*found, strict=True)]
+            cells, *more = met[id(found)]
+        else:
+            cells, *more = [known[e.cell] for e in found], *([e[k] for e in found] for k in (1, 2, 3))
+        columns[0].extend([base + cell for cell in cells])
+        for column, values in zip(columns[1:], more, strict=True):
+            column.extend(values)
+        edge_first.append(len(columns[0]))
 
     for core in cores:
         for player, known in enumerate(core.own):
@@ -504,10 +517,6 @@ def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple
         event_core += [event.core.number for event in core.events]
         event_chance += [event.chance for event in core.events]
         event_first.append(len(event_core))
-        paid_first.append(len(paid))
-        if core.paid is not None:
-            paid.extend(core.paid.reshape(-1, n).tolist())
-    columns = list(zip(*edges, strict=True)) or [(), (), (), ()]
     arrays = RuleArrays(
         mover=np.array([core.mover for core in cores], np.int32), event_first=np.array(event_first, np.int32),
         event_core=np.array(event_core, np.int32), event_chance=np.array(event_chance, np.float64),
@@ -516,7 +525,9 @@ def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple
         edge_token=np.array(columns[2], np.int32), edge_chance=np.array(columns[3], np.float64),
         below=np.zeros(len(menu), np.int64), place=np.array(place, np.int32),
         cells=np.array([list(map(len, core.own)) for core in cores], np.int32),
-        paid_first=np.array(paid_first, np.int64), paid=np.array(paid, np.float64).reshape(-1, n),
+        term_first=np.cumsum([0, *[len(found.paid) for found in terms]]),
+        term_place=np.concatenate([found.place for found in terms]),
+        term_paid=np.concatenate([found.paid for found in terms]),
     )  # fmt: skip
     _count_below(arrays)
     if len(topological(arrays.event_first, arrays.event_core)[0]) < len(cores):
@@ -524,7 +535,7 @@ def _arrays(asked: _Asked, start: _Core, own: Sequence[Own], start_tokens: tuple
     cell = [first_cell[start.number][p] + start.own[p][own[p]] for p in range(n)]
     return FactoredRules(
         asked.game.name, asked.game.players, arrays, asked.menus.values(), asked.tokens.values(), start_tokens,
-        tuple(cell),
+        tuple(cell), np.array(sorted(asked.payoffs)), asked.fits,
     )  # fmt: skip
 
 

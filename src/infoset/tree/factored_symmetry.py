@@ -116,26 +116,34 @@ def _known(image):
 def _pays_alike(r, first_cell, cell, c, d):
     """Whether two ends pay the same at every joint cell whose image is known."""
     n = r.cells.shape[1]
-    joint = 1
+    if r.term_first[c + 1] - r.term_first[c] != r.term_first[d + 1] - r.term_first[d]:
+        return False
     for p in range(n):
         if r.cells[c, p] != r.cells[d, p]:
             return False
-        joint *= r.cells[c, p]
-    for j in range(joint):
-        rest, other, scale = j, 0, 1
-        for p in range(n - 1, -1, -1):
-            image = cell[first_cell[c * n + p] + rest % r.cells[c, p]]
-            if image == UNSEEN:
-                other = -1
-                break
-            other += r.place[image] * scale
-            scale *= r.cells[c, p]
-            rest //= r.cells[c, p]
-        if other >= 0:
+    alike = True
+    for t in range(r.term_first[c], r.term_first[c + 1]):
+        alike = alike and _term_alike(r, first_cell, cell, c, d, t)
+    return alike
+
+
+@inner_kernel
+@borrowing
+def _term_alike(r, first_cell, cell, c, d, t):
+    """Whether an end pays at the image of a joint cell what another pays at that cell; so it does if none is known."""
+    n = r.cells.shape[1]
+    for p in range(n):
+        if cell[first_cell[c * n + p] + r.term_place[t, p]] == UNSEEN:
+            return True
+    for u in range(r.term_first[d], r.term_first[d + 1]):
+        same = True
+        for p in range(n):
+            same &= r.place[cell[first_cell[c * n + p] + r.term_place[t, p]]] == r.term_place[u, p]
+        if same:
             for p in range(n):
-                if abs(r.paid[r.paid_first[c] + j, p] - r.paid[r.paid_first[d] + other, p]) > SAME:
-                    return False
-    return True
+                same &= abs(r.term_paid[t, p] - r.term_paid[u, p]) <= SAME
+            return same
+    return False
 
 
 @inner_kernel

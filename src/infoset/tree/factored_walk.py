@@ -274,45 +274,32 @@ def _count_edges(r, stack, begin, end, place):
 
 @inner_kernel
 @borrowing
-def _write_list(r, s, group, stack, out, begin, end, place, kind, player, moves):
-    """A list of the sequences that come to the player's cell ``kind`` of an end."""
-    number = out.lists[player]
-    at = out.list_rows[player][number]
-    entries, weights = out.entries[player], out.weights[player]
+def _write_lists(r, s, group, stack, out, begin, end, place, cells, player, moves):
+    """Lists of the sequences that come to each of the player's ``cells`` of an end."""
+    number, rows = out.lists[player], out.list_rows[player]
+    entries, weights, last = out.entries[player], out.weights[player], number + cells
+    rows[number + 1 : last + 1] = 0
     for k in range(begin, end):
-        q = stack.cell[k]
-        for edge in range(r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]):
-            if r.place[r.edge_cell[edge]] == kind:
-                state, size, chosen = stack.state[k], 1, s.held[stack.state[k]]
-                if moves:
-                    chosen, size = _choose(s, group, state, stack.element[k], r.menu[q], r.edge_move[edge])
-                entries[at] = chosen
-                weights[at] = s.share[state] / size * stack.weight[k] * r.edge_chance[edge]
-                at += 1
-    out.lists[player] = number + 1
-    out.list_rows[player][number + 1] = at
-
-
-@inner_kernel
-@borrowing
-def _pays(r, row):
-    """Whether a row of payoffs pays anybody anything."""
-    pays = False
-    for p in range(r.paid.shape[1]):
-        pays |= r.paid[row, p] != 0.0
-    return pays
-
-
-@inner_kernel
-@borrowing
-def _joint(r, end):
-    """How many joint cells an end has, and whether one of them pays anybody anything."""
-    joint, pays = 1, False
-    for p in range(r.cells.shape[1]):
-        joint *= r.cells[end, p]
-    for j in range(joint):
-        pays |= _pays(r, r.paid_first[end] + j)
-    return joint, pays
+        slot = r.slot[stack.cell[k]] + place
+        for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
+            rows[number + 1 + r.place[r.edge_cell[edge]]] += 1
+    for kind in range(number, last):
+        rows[kind + 1] += rows[kind]  # where it ends
+    whole = rows[last]
+    for k in range(end - 1, begin - 1, -1):
+        q, state, size = stack.cell[k], stack.state[k], 1
+        chosen = s.held[state]
+        for edge in range(r.edge_first[r.slot[q] + place + 1] - 1, r.edge_first[r.slot[q] + place] - 1, -1):
+            kind = number + 1 + r.place[r.edge_cell[edge]]
+            if moves:
+                chosen, size = _choose(s, group, state, stack.element[k], r.menu[q], r.edge_move[edge])
+            rows[kind] -= 1
+            entries[rows[kind]] = chosen
+            weights[rows[kind]] = s.share[state] / size * stack.weight[k] * r.edge_chance[edge]
+    for kind in range(number, last):
+        rows[kind] = rows[kind + 1]  # each began where it was filled down to
+    rows[last] = whole
+    out.lists[player] = number + cells
 
 
 @inner_kernel
@@ -328,22 +315,20 @@ def _pay(r, s, group, image, stack, out, frame, chance, counters, whole):
         end, place, times = r.event_core[e], e - r.event_first[core] + 1, _orbit(image, frame[FIXING], e)
         if r.mover[end] != TERMINAL or times == 0:
             continue
-        joint, pays = _joint(r, end)
-        if not pays:
+        if r.term_first[end + 1] == r.term_first[end]:  # nobody is paid
             continue
         first = out.blocks[block + 1]
         for p in range(n):
             begin, until, moves = frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], p == r.mover[core]
             first[p] = out.lists[p]
             if moves or r.cells[end, p] > 1 or _count_edges(r, stack, begin, until, place) < until - begin:
-                for kind in range(r.cells[end, p]):
-                    _write_list(r, s, group, stack, out, begin, until, place, kind, p, moves)
+                _write_lists(r, s, group, stack, out, begin, until, place, r.cells[end, p], p, moves)
             else:
                 if whole[p] < 0:
                     whole[p] = out.lists[p]
-                    _write_list(r, s, group, stack, out, begin, until, place, 0, p, False)
+                    _write_lists(r, s, group, stack, out, begin, until, place, 1, p, False)
                 first[p] = whole[p]
-        _write_terms(r, out, counters, end, joint, first, out.blocks[block], chance * times)
+        _write_terms(r, out, counters, end, first, out.blocks[block], chance * times)
     if counters[TERMS] > before:
         for p in range(n):
             out.blocks[block + 1, p] = out.lists[p]
@@ -353,17 +338,15 @@ def _pay(r, s, group, image, stack, out, frame, chance, counters, whole):
 
 @inner_kernel
 @borrowing
-def _write_terms(r, out, counters, end, joint, first, begin, chance):
-    """A term for each joint cell of an end that pays; ``first``: each player's list of its first cell."""
-    n, row = r.cells.shape[1], r.paid_first[end]
-    for j in range(joint):
-        if _pays(r, row + j):
-            t, rest = counters[TERMS], j
-            for p in range(n - 1, -1, -1):
-                out.term_lists[t, p] = first[p] + rest % r.cells[end, p] - begin[p]
-                out.term_paid[t, p] = chance * r.paid[row + j, p]
-                rest //= r.cells[end, p]
-            counters[TERMS] = t + 1
+def _write_terms(r, out, counters, end, first, begin, chance):
+    """The terms of an end; ``first``: each player's list of its first cell."""
+    t = counters[TERMS]
+    for row in range(r.term_first[end], r.term_first[end + 1]):
+        for p in range(r.cells.shape[1]):
+            out.term_lists[t, p] = first[p] + r.term_place[row, p] - begin[p]
+            out.term_paid[t, p] = chance * r.term_paid[row, p]
+        t += 1
+    counters[TERMS] = t
 
 
 @inner_kernel
@@ -417,7 +400,7 @@ def _can_pay(r, stack, out, frame, counters, need):
                 count = _count_edges(r, stack, frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], place)
                 need[ROOM_ENTRIES + p] += count
                 need[ROOM_LISTS] += r.cells[end, p]
-            need[ROOM_TERMS] += _joint(r, end)[0]
+            need[ROOM_TERMS] += r.term_first[end + 1] - r.term_first[end]
     if counters[TERMS] + need[ROOM_TERMS] > len(out.term_paid) or counters[BLOCKS] + 2 > len(out.terms):
         return False
     for p in range(n):

@@ -1,0 +1,258 @@
+"""Texas hold'em on the river: five open cards, a range of hands for each of two players, one round of betting."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import Action, BoolArray, FloatArray, InformationState, JointMove, Observed, Picture, State, Token
+from infoset.errors import ParameterError, shorten
+from infoset.games.poker_hands import Range, cards_of, hand_name, parse_range, strength
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
+from infoset.names import Value, check_range, full_name
+
+CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
+BOARD = 5
+MOST_CHIPS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Spot:
+    """What is the same in all states of one game."""
+
+    name: str
+    board: tuple[int, ...]
+    pot: int
+    stack: int
+    bets: tuple[float, ...]
+    raises: int
+    ranges: tuple[Range, Range] = field(repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spot) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @cached_property
+    def hands(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """The hands of each player, as pairs of cards."""
+        one, two = self.ranges
+        return list(one), list(two)
+
+    @cached_property
+    def number(self) -> dict[str, tuple[int, ...]]:
+        """Hands by name."""
+        return {hand_name(hand): hand for own in self.hands for hand in own}
+
+    @cached_property
+    def strength(self) -> dict[tuple[int, ...], int]:
+        """How good each hand is beside the board."""
+        return {hand: strength((*self.board, *hand)) for hand in self.number.values()}
+
+    @cached_property
+    def fits(self) -> BoolArray:
+        """(hands, hands) which hands can be held at once."""
+        holds = [np.zeros((len(own), 52)) for own in self.hands]
+        for own, at in zip(self.hands, holds, strict=True):
+            for k, hand in enumerate(own):
+                at[k, list(hand)] = 1
+        return np.asarray(holds[0] @ holds[1].T == 0)
+
+    @cached_property
+    def first_chances(self) -> FloatArray:
+        """(hands,) of the first player's hands."""
+        weights = [np.array(list(own.values())) for own in self.ranges]
+        joint = weights[0] * (self.fits @ weights[1])
+        return np.asarray(joint / joint.sum())
+
+    def chances_beside(self, hand: tuple[int, ...]) -> list[tuple[Action, float]]:
+        """The second player's hands where the first one holds ``hand``."""
+        left = {own: weight for own, weight in self.ranges[1].items() if not set(own) & set(hand)}
+        total = sum(left.values())
+        return [(hand_name(own), weight / total) for own, weight in left.items()]
+
+
+class _Fields(NamedTuple):
+    spot: Spot
+    hands: tuple[tuple[int, ...], ...]
+    stakes: tuple[int, int]
+    bets: int
+    mover: int
+
+
+class RiverState(NativeState, _Fields):
+    """The hands dealt so far, chips put in on the river, bets and raises so far, whose turn it is."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        if player != self.mover or len(self.hands) < len(self.stakes):
+            return ()
+        highest, own = max(self.stakes), self.stakes[player]
+        sizes = () if self.bets > self.spot.raises else self._sizes(highest, own)
+        first = (FOLD, CALL) if highest > own else (CHECK,)
+        verb = "raise" if highest > own else "bet"
+        return (*first, *[f"{verb} {to}" for to in sizes])
+
+    def _sizes(self, highest: int, own: int) -> tuple[int, ...]:
+        """The stakes that one may bet or raise to: shares of the pot after a call, no less than the bet before."""
+        spot, pot = self.spot, self.spot.pot + 2 * highest
+        if highest >= spot.stack:
+            return ()
+        least = max(highest + highest - own, 1)
+        to = {min(spot.stack, max(least, highest + round(min(size * pot, spot.stack)))) for size in spot.bets}
+        return tuple(sorted(to))
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if len(self.hands) == len(self.stakes):
+            return ()
+        if self.hands:
+            return tuple(self.spot.chances_beside(self.hands[0]))
+        chances = zip(self.spot.hands[0], self.spot.first_chances.tolist(), strict=True)
+        return tuple((hand_name(hand), chance) for hand, chance in chances if chance > 0)
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if nature is not None:
+            seen = (nature, None) if not self.hands else (None, nature)
+            return Observed(self._replace(hands=(*self.hands, self.spot.number[str(nature)])), seen)
+        mover = self.mover
+        move = str(moves[mover])
+        return Observed(self._moved(move), (None, move) if mover == 0 else (move, None))
+
+    def _moved(self, move: str) -> NativeState:
+        mover, stakes = self.mover, self.stakes
+        if move == FOLD:
+            return Ended(self._paid(1 - mover, stakes[mover]))
+        if move == CALL or (move == CHECK and mover == 1):
+            one, two = (self.spot.strength[hand] for hand in self.hands)
+            return Ended(self._paid(int(two > one), max(stakes))) if one != two else Ended((0.0, 0.0))
+        to = stakes[mover] if move == CHECK else int(move.split()[1])
+        stakes = (to, stakes[1]) if mover == 0 else (stakes[0], to)
+        return self._replace(stakes=stakes, bets=self.bets + (move != CHECK), mover=1 - mover)
+
+    def _paid(self, winner: int, stake: int) -> tuple[float, ...]:
+        """Half the pot each was put in before."""
+        won = self.spot.pot / 2 + stake
+        return (won, -won) if winner == 0 else (-won, won)
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+class RiverRules(ShownRules):
+    """Hold'em on the river in factored form: hands are their owner's, the core is what was bet."""
+
+    @property
+    def spot(self) -> Spot:
+        """Board, chips and ranges."""
+        return self.first.state.spot  # type: ignore[attr-defined, no-any-return]
+
+    def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
+        """What was bet; the hands.  What an end pays depends on them."""
+        if not isinstance(state, RiverState):
+            return None
+        return state[2:], state.hands
+
+    def join(self, core: tuple[tuple[int, int], int, int], own: tuple[tuple[int, ...], ...]) -> RiverState:
+        """The state of these bets, in which the players hold these hands."""
+        return RiverState(self.spot, own, *core)
+
+    def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Action, float]]]]:
+        """See ``Dealt``."""
+        dealt: list[list[tuple[Hashable, Action, float]]] = [
+            [(hand, hand_name(hand), weight) for hand, weight in own.items()] for own in self.spot.ranges
+        ]
+        return self.first.state[2:], dealt  # type: ignore[index]
+
+    def cards(self, own: tuple[int, ...]) -> tuple[int, ...]:
+        """See ``Dealt``."""
+        return own
+
+    def strength(self, core: Hashable, own: tuple[int, ...]) -> int:
+        """See ``Dealt``."""
+        return self.spot.strength[own]
+
+
+def _public(rules: Rules, known: InformationState) -> tuple[RiverState | None, tuple[int, int], list[list[str]]]:
+    """The betting played again: the state, ``None`` after the end, chips put in, each player's moves."""
+    first: RiverState = rules.first.state  # type: ignore[assignment]
+    state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
+    stakes, moves = first.stakes, [list[str](), list[str]()]
+    for move in map(str, made(known)[1:]):
+        assert isinstance(state, RiverState)
+        moves[state.mover].append(move)
+        to = max(stakes) if move == CALL else stakes[state.mover] if move in (CHECK, FOLD) else int(move.split()[1])
+        stakes = (to, stakes[1]) if state.mover == 0 else (stakes[0], to)
+        state = state._moved(move)
+    return (state if isinstance(state, RiverState) else None), stakes, moves
+
+
+def picture(rules: Rules, known: Known) -> Picture:
+    """Hands, the board, chips, and who bet what."""
+    spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
+    _, stakes, moves = _public(rules, longest(known))
+    areas = []
+    for player, own in enumerate(known):
+        hand = _two(str(own[0][1])) if own else []
+        hidden = 2 * int(own is None and any(known))
+        said = ", ".join(moves[player])
+        areas.append(area(rules.players[player], hand, hidden, said, chips=stakes[player], player=player))
+    return table(*areas, area("board", _two(hand_name(spot.board)), chips=spot.pot + sum(stakes)))
+
+
+def _two(name: str) -> list[str]:
+    """The cards of a name."""
+    return [name[k : k + 2] for k in range(0, len(name), 2)]
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """A hand, an own move, or the other's."""
+    move, seen = token
+    if move is not None:
+        return f"you {move}"
+    if not before:
+        return f"you get {seen}"
+    verb, _, much = str(seen).partition(" ")
+    return f"{does(rules.players[1 - player], verb)} {much}".strip()
+
+
+def holdem_river(
+    board: str = "QsJh8h5d2c", pot: int = 100, stack: int = 200, bets: tuple[Value, ...] = (0.5, 1.0), raises: int = 1,
+    range1: str = "AA KQs JTs:0.5 T9s A5s", range2: str = "QJs AQo ATs 99 J9s",
+) -> Rules:  # fmt: skip
+    """Texas hold'em on the river, heads up: P1 moves first, the last five cards lie open.
+
+    Bets and raises are shares of the pot, after a call; ``allin`` is all that is left. A hand sees a bet and up to
+    ``raises`` raises. Ranges are written as ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand. Payoffs are chips
+    won, where half of the ``pot`` was each player's. Raises ``ParameterError`` for cards and ranges that are none.
+    """
+    check_range("holdem_river: pot", pot, 1, MOST_CHIPS)
+    check_range("holdem_river: stack", stack, 1, MOST_CHIPS)
+    check_range("holdem_river: raises", raises, 0, 8)
+    open_cards = cards_of(board, "holdem_river: board")
+    if len(open_cards) != BOARD:
+        raise ParameterError(f"holdem_river: board={shorten(board)!r} has {len(open_cards)} cards; it needs {BOARD}")
+    found = [parse_range(text, open_cards, f"holdem_river: range{k}") for k, text in enumerate((range1, range2), 1)]
+    name = full_name(
+        "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises,
+        range1=range1, range2=range2,
+    )  # fmt: skip
+    spot = Spot(name, open_cards, pot, stack, _sizes(bets), raises, (found[0], found[1]))
+    if not spot.fits.any():
+        raise ParameterError("holdem_river: no hand of range1 can be held beside one of range2; each needs its card")
+    first = RiverState(spot, (), (0, 0), 0, 0)
+    return RiverRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
+
+
+def _sizes(bets: tuple[Value, ...]) -> tuple[float, ...]:
+    """Shares of the pot.  Raises ``ParameterError`` for what is none."""
+    for bet in bets:
+        if bet != ALL_IN and not (type(bet) in (int, float) and 0 < bet <= MOST_CHIPS):  # type: ignore[operator]
+            raise ParameterError(f"holdem_river: a bet of {bet!r}; allowed: shares of the pot above 0, and {ALL_IN}")
+    return tuple([np.inf if bet == ALL_IN else float(bet) for bet in bets])  # type: ignore[arg-type]

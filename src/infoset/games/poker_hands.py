@@ -1,0 +1,153 @@
+"""Hold'em hands: cards by name, ranges as text, and which of two hands of seven cards is the better one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import TypeAlias
+
+from infoset.errors import ParameterError, shorten
+
+RANKS, SUITS = "23456789TJQKA", "cdhs"
+DECK = 52
+Range: TypeAlias = "dict[tuple[int, ...], float]"
+"""Hands, two cards with the higher one first, and their weights."""
+
+_ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])[so]?)?")
+_CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}")
+STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [frozenset((12, 0, 1, 2, 3))]
+"""The ranks of each straight, the best one first; an ace may be the lowest card."""
+
+
+def card_name(card: int) -> str:
+    """``Ah``: rank and suit; cards are numbered ``4 * rank + suit``."""
+    return RANKS[card // 4] + SUITS[card % 4]
+
+
+def hand_name(hand: Iterable[int]) -> str:
+    """``AhKd``."""
+    return "".join(map(card_name, hand))
+
+
+def cards_of(text: str, where: str) -> tuple[int, ...]:
+    """The cards of ``AhKd7s``.  Raises ``ParameterError`` for what is no card, and for one that comes twice."""
+    bare = text.replace(" ", "")
+    names = [bare[k : k + 2] for k in range(0, len(bare), 2)]
+    for name in names:
+        if len(name) < 2 or name[0] not in RANKS or name[1] not in SUITS:
+            raise ParameterError(f"{where}={shorten(text)!r}: {name!r} is no card; ranks {RANKS}, suits {SUITS}")
+        if names.count(name) > 1:
+            raise ParameterError(f"{where}={shorten(text)!r}: {name} comes twice")
+    return tuple([4 * RANKS.index(name[0]) + SUITS.index(name[1]) for name in names])
+
+
+def parse_range(text: str, board: tuple[int, ...], where: str) -> Range:
+    """The hands of ``QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd``, each with its weight; those with a card of the board are left
+    out.
+
+    Raises ``ParameterError`` for what is no range, for weights below 0, and where no hand is left.
+    """
+    found: Range = {}
+    for entry in re.split(r"[\s,]+", text.strip()):
+        hands, _, number = entry.partition(":")
+        weight = _weight(number, entry, where) if number or entry.endswith(":") else 1.0
+        for hand in _hands(hands, entry, where):
+            found[hand] = weight
+    left = {hand: found[hand] for hand in sorted(found, reverse=True) if found[hand] > 0 and not {*hand} & {*board}}
+    if not left:
+        raise ParameterError(f"{where}={shorten(text)!r}: no hand is left beside the board {hand_name(board)}")
+    return left
+
+
+def _weight(number: str, entry: str, where: str) -> float:
+    try:
+        weight = float(number)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight < float("inf"):
+        raise ParameterError(f"{where}: {shorten(entry)!r} weighs {shorten(number)!r}; allowed: numbers from 0")
+    return weight
+
+
+def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
+    if text == "any":
+        yield from (hand[::-1] for hand in combinations(range(DECK), 2))
+        return
+    if _CARDS.fullmatch(text):
+        yield tuple(sorted(cards_of(text, where), reverse=True))
+        return
+    match = _ENTRY.fullmatch(text)
+    if not match:
+        raise ParameterError(f"{where}: {shorten(entry)!r} is no range; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any")
+    first, second, kind, more, to_first, to_second = match.groups()
+    high, low = sorted((RANKS.index(first), RANKS.index(second)), reverse=True)
+    for a, b in _ladder(high, low, more, (to_first, to_second), f"{where}: {shorten(entry)!r}"):
+        yield from _combos(a, b, kind)
+
+
+def _ladder(high: int, low: int, more: str | None, to: tuple[str | None, ...], where: str) -> list[tuple[int, int]]:
+    """The pairs of ranks from one to another: pairs upwards, kickers upwards, both where the gap stays."""
+    if more is None:
+        return [(high, low)]
+    top = len(RANKS) - 1
+    if more == "+":
+        return [(k, k) for k in range(high, top + 1)] if high == low else [(high, k) for k in range(low, high)]
+    last_high, last_low = sorted((RANKS.index(str(to[0])), RANKS.index(str(to[1]))), reverse=True)
+    if high - low == last_high - last_low:
+        begin, end = sorted((high, last_high))
+        return [(k, k - (high - low)) for k in range(begin, end + 1)]
+    if high == last_high:
+        begin, end = sorted((low, last_low))
+        return [(high, k) for k in range(begin, end + 1)]
+    raise ParameterError(f"{where} is no ladder; from one to another with the same high card or the same gap")
+
+
+def _combos(a: int, b: int, kind: str) -> Iterator[tuple[int, ...]]:
+    """All hands of two ranks, suited (``s``), not suited (``o``), or both."""
+    for one in range(4):
+        for two in range(4):
+            suited = one == two
+            if (a == b and one > two) or (a != b and kind != ("o" if suited else "s")):
+                yield (4 * a + one, 4 * b + two)
+
+
+def strength(cards: Iterable[int]) -> int:
+    """How good the best five of these cards are: more is better, equal is equal."""
+    cards = list(cards)
+    suits = [card % 4 for card in cards]
+    flush = next((suit for suit in range(4) if suits.count(suit) >= 5), None)
+    ranks = [card // 4 for card in cards]
+    best = _by_counts(ranks)
+    if (straight := _straight(ranks)) is not None:
+        best = max(best, (4, straight))
+    if flush is not None:
+        coloured = sorted([card // 4 for card in cards if card % 4 == flush], reverse=True)
+        best = max(best, (5, *coloured[:5]))
+        if (straight := _straight(coloured)) is not None:
+            best = max(best, (8, straight))
+    number = 0
+    for value in (*best, 0, 0, 0, 0, 0)[:6]:
+        number = 13 * number + value
+    return number
+
+
+KINDS = {(1, 1): (0, 5), (2, 1): (1, 4), (2, 2): (2, 3), (3, 1): (3, 3), (3, 2): (6, 2), (4, 1): (7, 2)}
+"""By how often the two commonest ranks come: what that is, and how many ranks count."""
+
+
+def _by_counts(ranks: list[int]) -> tuple[int, ...]:
+    """Pairs, threes and fours: what it is, and the ranks that count, in order."""
+    counts = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
+    (most, first), (next_most, second) = counts[0], counts[1]
+    next_most = min(next_most, 5 - most)
+    kind, size = KINDS[most, next_most]
+    named = (first, second) if next_most > 1 else (first,)
+    others = sorted(set(ranks) - set(named), reverse=True)
+    return (kind, *named, *others)[: 1 + size]
+
+
+def _straight(ranks: Iterable[int]) -> int | None:
+    """The place of the best straight, from 9 down to 0."""
+    held = set(ranks)
+    return next((9 - place for place, five in enumerate(STRAIGHTS) if five <= held), None)
