@@ -75,7 +75,8 @@ def show(
 ) -> str:
     """A game's tree, or a strategy (whatever ``evaluate`` takes), as text; small trees also as pictures in files.
 
-    Raises ``BudgetError`` for a game whose tree does not fit, and what ``evaluate`` raises.
+    As ``svg`` a strategy of ``holdem_river`` is drawn as matrices of hands, one for each decision.  Raises
+    ``BudgetError`` for a game whose tree does not fit, and what ``evaluate`` raises.
 
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
     kuhn_poker
@@ -88,6 +89,8 @@ def show(
     if isinstance(what, str):
         what = check_what(what)
     compiled = Compiled.of(game, max_histories)
+    if what is not None and svg is not None and _draw_hands(compiled, what, Path(svg)):
+        svg = None
     if compiled.factors and svg is None and pdf is None and compiled.histories > compiled.limit:
         return factored_text(compiled.factored, None if what is None else policy_of(what, compiled))
     policy = None if what is None else tabulated(compiled, what)
@@ -104,6 +107,19 @@ def show(
         if pdf is not None:
             picture.save_pdf(Path(pdf))
     return f"{summary_text(tree)}\n\n{text}"
+
+
+def _draw_hands(compiled: Compiled, what: What, svg: Path) -> bool:
+    """Whether it is a game of hands in ranges, of which matrices are drawn in place of a tree."""
+    from infoset.games.holdem_river import RiverRules
+
+    if compiled.only_form or not isinstance(compiled.game, RiverRules):
+        return False
+    from infoset.view.hand_matrix_svg import hand_matrix_svg
+
+    picture = hand_matrix_svg(compiled.game, policy_of(what, compiled))
+    replace_file(svg, lambda file: file.write(picture.encode()))
+    return True
 
 
 def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:

@@ -684,7 +684,9 @@ def show(
     context: typer.Context,
     game: GameName,
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Write a small game's tree as SVG to this file.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Write a small game's tree, or a hold'em strategy's hands, as SVG to this file.")
+    ] = None,
     pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
     propnet: Annotated[
         Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")

@@ -484,7 +484,8 @@ def _arrays(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[i
         core.number = number
         first_cell.append([cells + sum(len(core.own[q]) for q in range(p)) for p in range(n)])
         cells += sum(map(len, core.own))
-    menu, slot, place, edge_first = [], [], [], [0]
+    menu, slot, place = list[int](), list[int](), list[int]()
+    edge_first = [0, 0]  # the cells of ends share a slot without edges
     columns: list[list[Any]] = [[], [], [], []]  # of edges: cells, moves, tokens, chances
     met: dict[int, Any] = {}
     event_first, event_core, event_chance = [0], list[int](), list[float]()
@@ -507,10 +508,14 @@ def _arrays(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[i
 
     for core in cores:
         for player, known in enumerate(core.own):
-            for k, has in enumerate(known):
+            place += range(len(known))
+            if core.terms is not None:
+                menu += [NOTHING] * len(known)
+                slot += [0] * len(known)
+                continue
+            for has in known:
                 menu.append(asked.menus(core.menus[has]) if player == core.mover else NOTHING)
                 slot.append(len(edge_first) - 1)
-                place.append(k)
                 add(core, player, core.excursions.get(has, []) if player == core.mover else [])
                 for event in core.events:
                     add(event.core, player, event.edges[player].get(has, []))

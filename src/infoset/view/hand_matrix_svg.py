@@ -1,0 +1,185 @@
+"""A strategy of a hold'em game as SVG: one matrix of hands for each decision, ranks by ranks, suited hands above.
+
+A cell is filled as often as its hands get there by its player's own moves, and striped by what they do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+
+from infoset.base import Action, FloatArray, InformationState, Policy, own_token
+from infoset.errors import shorten
+from infoset.games.holdem_river import CALL, CHECK, FOLD, RiverRules, RiverState
+from infoset.games.poker_hands import RANKS, hand_name
+from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
+
+MAX_PANELS, LEAST, DARK = 24, 0.001, 0.6
+CELL, GAP, HEAD, COLUMNS, TOP, LETTER, TITLE = 19, 34, 76, 4, 72, 6.0, 40
+SIDE = CELL * len(RANKS)
+COLORS = {FOLD: "#5b7fa6", CHECK: "#7fb069", CALL: "#7fb069"}
+BETS = ("#f2c14e", "#e8893a", "#d1495b", "#8f2d56", "#5c1d52")
+"""From the smallest to the largest."""
+ABOUT = "a cell is filled as often as its hands get there; suited hands stand above the diagonal"
+
+
+class Decision(NamedTuple):
+    """Where somebody moves: what was said before, and for each hand how often it is there and what it does."""
+
+    player: int
+    said: tuple[str, ...]
+    moves: tuple[str, ...]
+    chance: float
+    """How often the game comes here."""
+    reach: FloatArray
+    """(hands,) by the player's own moves, 1 at the start of its whole range."""
+    rows: FloatArray
+    """(hands, moves)"""
+    often: FloatArray
+    """(moves,)"""
+
+
+def hand_matrix_svg(rules: RiverRules, policy: Policy) -> str:
+    """Of the decisions that are come to most often, ``MAX_PANELS`` at most, in the order of the game."""
+    found = decisions(rules, policy)
+    by_chance = sorted(range(len(found)), key=lambda k: -found[k].chance)
+    shown = sorted([k for k in by_chance if found[k].chance >= LEAST][:MAX_PANELS])
+    across = min(COLUMNS, len(shown))
+    width = 2 * MARGIN + across * SIDE + (across - 1) * GAP
+    lines = -(-len(shown) // across)
+    spot = rules.spot
+    about = f"board {hand_name(spot.board)}, pot {spot.pot}, stacks {spot.stack}"
+    if len(shown) < len(found):
+        about += f"; {len(shown)} of {len(found)} decisions, those that are come to most often"
+    svg = sheet(f"{rules.name}: hands", f"River: {about}", ABOUT, width, TOP + lines * (SIDE + HEAD))
+    _legend(svg, width)
+    for place, number in enumerate(shown):
+        x, y = MARGIN + place % across * (SIDE + GAP), TOP + place // across * (SIDE + HEAD)
+        _panel(svg, rules, found[number], x, y)
+    return Xml.tostring(svg, encoding="unicode")
+
+
+def decisions(rules: RiverRules, policy: Policy) -> list[Decision]:
+    """All decisions of the game, in its order."""
+    return _Walk(rules, policy).found()
+
+
+@dataclass
+class _Walk:
+    rules: RiverRules
+    policy: Policy
+
+    def found(self) -> list[Decision]:
+        spot = self.rules.spot
+        self.fits = spot.fits.astype(float)
+        self.weights = [np.array(list(own.values())) for own in spot.ranges]
+        self.total = float(self.weights[0] @ self.fits @ self.weights[1])
+        self.all: list[Decision] = []
+        first = self.rules.join(self.rules.deal()[0], (spot.hands[0][0], spot.hands[1][0]))  # type: ignore[arg-type]
+        self._visit(first, (), ((), ()), [np.ones(len(own)) for own in self.weights])
+        return self.all
+
+    def _visit(
+        self, state: RiverState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
+        reach: list[FloatArray],
+    ) -> None:  # fmt: skip
+        player, menu = state.mover, state.legal(state.mover)
+        rows = np.array([self._row(player, hand, known[player], menu) for hand in self.rules.spot.hands[player]])
+        own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
+        meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
+        chance = float(meets.sum())
+        often = meets @ rows / chance if chance > 0 else np.zeros(len(menu))
+        moves = tuple(map(str, menu))
+        self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
+        for k, move in enumerate(moves):
+            after = state._moved(move)
+            if isinstance(after, RiverState):
+                told = tuple([own_token(move if p == player else None, None if p == player else move) for p in (0, 1)])
+                further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
+                self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
+
+    def _row(
+        self, player: int, hand: tuple[int, ...], known: InformationState, menu: tuple[Action, ...]
+    ) -> list[float]:
+        token = own_token(None, hand_name(hand))
+        row = self.policy.row(player, (token, *known), menu)  # type: ignore[arg-type]
+        return [1 / len(menu)] * len(menu) if row is None else list(row)
+
+
+def _order(moves: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Their places and colours: folds and calls, then bets from the smallest on."""
+    bets = [k for k, move in enumerate(moves) if move not in COLORS]
+    ranked = {k: BETS[round(place * (len(BETS) - 1) / max(len(bets) - 1, 1))] for place, k in enumerate(bets)}
+    return [(k, ranked.get(k) or COLORS[move]) for k, move in enumerate(moves)]
+
+
+def _legend(svg: Xml.Element, width: float) -> None:
+    x = width - MARGIN
+    named = (
+        ("fold", COLORS[FOLD]),
+        ("check, call", COLORS[CALL]),
+        ("smallest bet", BETS[0]),
+        ("largest bet", BETS[-1]),
+    )
+    for name, color in named[::-1]:
+        x -= LETTER * len(name)
+        text(svg, x, 52, name, fill=GREY)
+        x -= 16
+        Xml.SubElement(svg, "rect", {"x": f"{x:g}", "y": "42", "width": "11", "height": "11", "rx": "2", "fill": color})
+        x -= 14
+
+
+def _panel(svg: Xml.Element, rules: RiverRules, decision: Decision, x: float, y: float) -> None:
+    who, before = rules.players[decision.player], ", ".join(decision.said)
+    title = f"{decision.chance:.1%}  {who} {f'after {before}' if before else 'to begin'}"
+    text(svg, x, y + 14, shorten(title, TITLE), font_weight="bold")
+    left, line = x, y + 29
+    for k, color in _order(decision.moves):
+        words = f"{decision.moves[k]} {decision.often[k]:.0%}"
+        if left + LETTER * len(words) > x + SIDE:
+            left, line = x, line + 13
+        text(svg, left, line, words, fill=color, font_weight="bold", font_size="10")
+        left += LETTER * len(words) + 9
+    for cell, hands in _cells(rules.spot.hands[decision.player]).items():
+        _cell(svg, decision, hands, x + CELL * cell[1], y + 50 + CELL * cell[0], _class_name(*cell))
+
+
+def _class_name(row: int, column: int) -> str:
+    a, b = len(RANKS) - 1 - row, len(RANKS) - 1 - column
+    return f"{RANKS[max(a, b)]}{RANKS[min(a, b)]}{'' if a == b else 's' if row < column else 'o'}"
+
+
+def _cells(hands: list[tuple[int, ...]]) -> dict[tuple[int, int], list[int]]:
+    """The hands of each cell, by row and column; aces first."""
+    top = len(RANKS) - 1
+    cells: dict[tuple[int, int], list[int]] = {(r, c): [] for r in range(top + 1) for c in range(top + 1)}
+    for k, (one, two) in enumerate(hands):
+        high, low = sorted((top - one // 4, top - two // 4))
+        cells[(high, low) if one % 4 == two % 4 else (low, high)].append(k)
+    return cells
+
+
+def _cell(svg: Xml.Element, decision: Decision, hands: list[int], x: float, y: float, name: str) -> None:
+    size = CELL - 1
+    box = {"x": f"{x:g}", "y": f"{y:g}", "width": f"{size}", "height": f"{size}", "fill": EMPTY}
+    group = Xml.SubElement(svg, "g")
+    Xml.SubElement(group, "rect", box)
+    reach, dark = decision.reach[hands], False
+    if len(hands) and reach.max() > 0:
+        filled = float(reach.mean())
+        shares = reach @ decision.rows[hands] / reach.sum()
+        left, height = x, size * filled
+        for k, color in _order(decision.moves):
+            width = size * float(shares[k])
+            if width > 0.05:
+                stripe = {"x": f"{left:.2f}", "y": f"{y + size - height:.2f}", "width": f"{width:.2f}"}
+                Xml.SubElement(group, "rect", {**stripe, "height": f"{height:.2f}", "fill": color})
+            left += width
+            dark = dark or (color in BETS[3:] and filled * float(shares[k]) > DARK)
+        told = ", ".join(f"{move} {share:.0%}" for move, share in zip(decision.moves, shares, strict=True))
+        Xml.SubElement(group, "title").text = f"{name}: here {filled:.0%}; {told}"
+    ink = "white" if dark else INK if len(hands) else "#bbbbbb"
+    text(group, x + size / 2, y + size / 2 + 3, name, text_anchor="middle", font_size="7", fill=ink)
