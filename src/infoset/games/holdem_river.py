@@ -115,7 +115,7 @@ class RiverState(NativeState, _Fields):
         if self.hands:
             return tuple(self.spot.chances_beside(self.hands[0]))
         chances = zip(self.spot.hands[0], self.spot.first_chances.tolist(), strict=True)
-        return tuple((hand_name(hand), chance) for hand, chance in chances if chance > 0)
+        return tuple((hand_name(hand), chance) for hand, chance in chances)
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
         if nature is not None:
@@ -243,11 +243,21 @@ def holdem_river(
         "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises,
         range1=range1, range2=range2,
     )  # fmt: skip
-    spot = Spot(name, open_cards, pot, stack, _sizes(bets), raises, (found[0], found[1]))
-    if not spot.fits.any():
+    ranges = _held(*found)
+    if not all(ranges):
         raise ParameterError("holdem_river: no hand of range1 can be held beside one of range2; each needs its card")
+    spot = Spot(name, open_cards, pot, stack, _sizes(bets), raises, ranges)
     first = RiverState(spot, (), (0, 0), 0, 0)
     return RiverRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
+
+
+def _held(one: Range, two: Range) -> tuple[Range, Range]:
+    """Hands that can be held beside one of the other player's."""
+    held = [
+        {hand: weight for hand, weight in own.items() if any(not {*hand} & {*beside} for beside in other)}
+        for own, other in ((one, two), (two, one))
+    ]
+    return held[0], held[1]
 
 
 def _sizes(bets: tuple[Value, ...]) -> tuple[float, ...]:

@@ -1,0 +1,326 @@
+"""Hold'em on the river: which hand wins, ranges as text, the same game as OpenSpiel's, and deals in factored form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoset
+from conftest import form_of
+from infoset.base import Dealt, State
+from infoset.compiled import Compiled
+from infoset.errors import GameRuleError, ParameterError, PolicyError
+from infoset.evaluation import policy_of
+from infoset.games.holdem_river import RiverRules, holdem_river
+from infoset.games.poker_hands import cards_of, hand_name, parse_range, strength
+from infoset.solvers.metrics import evaluate_plan
+from infoset.testing import check_game
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.plans import realisation, uniform
+from infoset.tree.showdowns import Showdown, pieces
+from infoset.view.hand_matrix_svg import decisions
+
+BOARD = "QsJh8h5d2c"
+FULL = "holdem_river(stack=400,bets=[0.5,1.0,2.0],raises=2,range1=any,range2=any)"
+
+
+def test_five_cards_are_worth_what_is_published() -> None:
+    """The numbers of hands of each kind, of 2,598,960, and 7,462 that differ (Cactus Kev).
+
+    Turning the suits round makes four hands of each; one of them has suits that sum to a multiple of four.
+    """
+    found = [strength(hand) for hand in combinations(range(52), 5) if sum(hand) % 4 == 0]
+    kinds = Counter(number // 13**5 for number in found)
+    assert [4 * kinds[k] for k in range(9)] == [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
+    assert len(set(found)) == 7462
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 51), min_size=7, max_size=7, unique=True))
+def test_of_seven_cards_the_best_five_count(cards: list[int]) -> None:
+    assert strength(cards) == max(map(strength, combinations(cards, 5)))
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        ("AhKhQhJhTh2c3d", "KhQhJhTh9hAcAd"),  # the royal flush, and the one below it
+        ("5h4h3h2hAh9c9d", "9c9d9h9sAcAdAh"),  # the steel wheel beats four nines
+        ("AcAdAhKcKd2h3s", "AcAdAhQcQdKh3s"),  # aces full of kings or queens
+        ("6c5d4h3s2cKdQh", "5d4h3s2cAcKdQh"),  # an ace below the straight is low
+        ("AcAdKhKs5c4d3h", "AcAdKhKs4c3d2h"),  # the fifth card
+    ],
+)
+def test_which_hand_is_better(better: str, worse: str) -> None:
+    assert strength(cards_of(better, "hand")) > strength(cards_of(worse, "hand"))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("any", 1326), ("22+", 78), ("AK", 16), ("AKs", 4), ("AKo", 12), ("A2s+", 48), ("T9s-54s", 24), ("99-66", 24),
+     ("A5s-A2s", 16), ("AhKd", 1), ("KdAh", 1), ("QQ+, AK", 34), ("AA KK:0", 6)],
+)  # fmt: skip
+def test_ranges_as_text(text: str, count: int) -> None:
+    found = parse_range(text, (), "range1")
+    assert len(found) == count
+    assert all(one > two for one, two in found)
+
+
+def test_what_comes_later_in_a_range_counts_and_the_board_takes_cards() -> None:
+    found = parse_range("any A5s:0.25", cards_of(BOARD, "board"), "range1")
+    assert len(found) == 47 * 46 // 2
+    named = {hand_name(hand): weight for hand, weight in found.items()}
+    assert (named["As5s"], named["AsKs"], named.get("Ad5d")) == (0.25, 1.0, None)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"board": "QsJh8h5d"}, "has 4 cards; it needs 5"),
+        ({"board": "QsJh8h5dQs"}, "Qs comes twice"),
+        ({"board": "QsJh8h5d2"}, "'2' is no card"),
+        ({"board": "QsJh8h5d1c"}, "'1c' is no card"),
+        ({"range1": "QsJs"}, "no hand is left beside the board QsJh8h5d2c"),
+        ({"range2": "AA:-1"}, "range2: 'AA:-1' weighs '-1'; allowed: numbers from 0"),
+        ({"range2": "AA:nan"}, "weighs 'nan'"),
+        ({"range2": "AA:"}, "weighs ''"),
+        ({"range1": "AZ"}, "'AZ' is no range; such as"),
+        ({"range1": "A5s-K3s"}, "is no ladder"),
+        ({"range1": ""}, "'' is no range"),
+        ({"range1": "AsAh", "range2": "AsKs"}, "no hand of range1 can be held beside one of range2"),
+        ({"bets": (0,)}, "a bet of 0; allowed: shares of the pot above 0, and allin"),
+        ({"bets": ("half",)}, "a bet of 'half'"),
+        ({"bets": (True,)}, "a bet of True"),
+        ({"pot": 0}, "pot"),
+        ({"raises": 9}, "raises"),
+    ],
+)  # fmt: skip
+def test_bad_cards_ranges_and_bets_are_one_line(parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError) as refusal:
+        holdem_river(**parameters)
+    assert said in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_one_hand_each_by_hand() -> None:
+    """With the nuts against air, and one bet of the pot, P1 bets and P2 folds: half the pot is won, and no more."""
+    name = "holdem_river(board=QsJh8h5d2c,bets=[1.0],raises=0,range1=TdTc9h9c,range2=4s3s)"
+    with pytest.raises(ParameterError):
+        infoset.load(name)
+    solution = infoset.solve(name.replace("TdTc9h9c", "Td9d"), "lp")
+    assert solution.values == pytest.approx((50, -50))
+
+
+def test_a_bet_of_the_pot_is_a_bluff_one_time_in_three() -> None:
+    """Nuts or air against what beats air alone (Ankenman & Chen, The Mathematics of Poker, the [0, 1] game's halves):
+    of hands that bet the pot a third bluff, and half of what is bet into calls.
+    """
+    name = "holdem_river(board=QsJh8h5d2c,pot=100,stack=100,bets=[1.0],raises=0,range1='Td9d 4s3s',range2=AsAd)"
+    solution = infoset.solve(name, "lp")
+    policy = policy_of(solution.policy, Compiled.of(name))
+    start = infoset.load(name)
+    assert isinstance(start, RiverRules)
+    first = next(found for found in decisions(start, policy) if not found.said)
+    row = dict(zip(map(hand_name, start.spot.hands[0]), first.rows.tolist(), strict=True))
+    assert row["Td9d"] == pytest.approx([0, 1])
+    assert row["4s3s"] == pytest.approx([0.5, 0.5])
+    answer = next(found for found in decisions(start, policy) if found.said == ("bet 100",))
+    assert answer.rows[0] == pytest.approx([0.5, 0.5])
+    assert solution.values[0] == pytest.approx(25)  # 3/4 of the pot
+
+
+SMALL = [
+    "holdem_river",
+    "holdem_river(range1='AA:0.3 QQ 65s',range2='AK QJ:0.7 87s',bets=[allin],raises=3,stack=37,pot=11)",
+    "holdem_river(board=AhAdAsKcQc,range1='KK QQ 72o',range2='JJ 72o AcKh',bets=[0.3])",
+    "holdem_river(board=AhKhQhJhTh,range1='22+',range2='33 AcKc')",  # everybody plays the board
+    "holdem_river(range1=AsAh,range2='AsAd KdKc')",  # some hands are never held at once
+]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_trees_and_products_give_the_same_figures(name: str) -> None:
+    tree, rules = form_of(name), FactoredRules.of(infoset.load(name))
+    factored = FactoredForm.of(rules).form
+    assert rules.sizes[:2] == (tree.num_histories, tree.num_terminals)
+    assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)
+    assert (factored.constant_sum, factored.largest_payoff) == (tree.constant_sum, tree.largest_payoff)
+    assert sorted(factored.keys) == sorted(tree.keys)
+    one, other = (evaluate_plan(form, realisation(form, uniform(form))) for form in (tree, factored))
+    assert one.values == pytest.approx(other.values, abs=1e-9)
+    assert one.best_response_values == pytest.approx(other.best_response_values, abs=1e-9)
+    found = infoset.solve(name, "dcfr", iterations=300, form="factored")
+    assert found.nash_conv == pytest.approx(
+        infoset.evaluate(Compiled(infoset.load(name)), found.policy).nash_conv, abs=1e-9
+    )
+    assert found.values[0] == pytest.approx(infoset.solve(name, "lp").values[0], abs=0.3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_pieces_add_up_to_the_showdown(data: st.DataObject) -> None:
+    """Any strengths, hands of one to three cards, any payoffs: the sum of products is the matrix."""
+    size = data.draw(st.integers(1, 3))
+    hand = st.lists(st.integers(0, 5), min_size=size, max_size=size, unique=True)
+    cards = [data.draw(st.lists(hand, min_size=1, max_size=8)) for _ in range(2)]
+    of = {tuple(sorted(hand)): data.draw(st.integers(0, 3)) for own in cards for hand in own}
+    level = [np.array([of[tuple(sorted(hand))] for hand in own]) for own in cards]
+    paid = st.tuples(st.integers(-3, 3), st.integers(-3, 3))
+    showdown = Showdown(*[data.draw(paid) for _ in range(3)])
+    found = pieces(level, cards, showdown.kind)
+    matrix = np.zeros((len(cards[0]), len(cards[1]), 2))
+    for i, one in enumerate(found.lists[0]):
+        for j, two in enumerate(found.lists[1]):
+            matrix[i, j] = showdown.paid(found)[sorted(set(one) & set(two))].sum(axis=0)
+    for i, one in enumerate(cards[0]):
+        for j, two in enumerate(cards[1]):
+            right = showdown[1 - int(np.sign(level[0][i] - level[1][j]))]
+            assert tuple(matrix[i, j]) == ((0, 0) if set(one) & set(two) else right)
+
+
+def test_a_whole_range_is_solved_and_plays(tmp_path: Path) -> None:
+    """1,081 hands a side and 86 million histories: less than a thousandth of the pot to be gained after 300 iterations."""
+    compiled = Compiled.of(FULL)
+    assert compiled.factored_rules.sizes[:2] == (86_686_472, 56_720_070)
+    solution = infoset.solve(compiled, iterations=300, out=tmp_path / "run")
+    assert solution.method == "dcfr"
+    assert solution.exploitability < 0.1
+    run = str(tmp_path / "run")
+    assert infoset.evaluate(compiled, run).exploitability == pytest.approx(solution.exploitability, abs=1e-9)
+    played = infoset.play_series(FULL, [run, "random"], games=200, seed=1)
+    assert played.agents[0].mean > 0
+    assert not any(played.agents[0].faults.values())
+    infoset.show(compiled, run, svg=tmp_path / "hands.svg")
+    words = [element.text for element in Xml.parse(tmp_path / "hands.svg").getroot().iter() if element.text]
+    assert any(text.startswith("100.0%  P1 to begin") for text in words)
+    assert any(text.startswith("AKs: here 100%; check") for text in words)
+
+
+def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Path) -> None:
+    text = infoset.show("holdem_river", "random", svg=tmp_path / "hands.svg")
+    assert text.startswith("holdem_river\n")
+    assert "24 of" not in (tmp_path / "hands.svg").read_text()
+    assert "check 33%" in (tmp_path / "hands.svg").read_text()
+
+
+def test_the_chances_of_decisions_add_up() -> None:
+    game = infoset.load("holdem_river")
+    assert isinstance(game, RiverRules)
+    found = {one.said: one for one in decisions(game, policy_of("random", Compiled.of(game)))}
+    assert found[()].chance == pytest.approx(1)
+    assert found[("check",)].chance == pytest.approx(1 / 3)
+    assert found["check", "bet 50"].chance == pytest.approx(1 / 9)
+    assert all(
+        one.rows.sum(axis=1) == pytest.approx(1) and sum(one.often) == pytest.approx(1) for one in found.values()
+    )
+
+
+def test_a_policy_for_other_ranges_is_refused(tmp_path: Path) -> None:
+    infoset.solve("holdem_river", "dcfr", iterations=2, form="factored").policy.save(tmp_path / "a.npz")
+    with pytest.raises(PolicyError, match="was made for holdem_river, not for"):
+        infoset.evaluate("holdem_river(pot=50)", str(tmp_path / "a.npz"))
+
+
+class Wrong(RiverRules):
+    """Says that a hand is better than it is."""
+
+    def strength(self, core: Hashable, own: tuple[int, ...]) -> int:
+        return -super().strength(core, own) * (own[0] % 2)
+
+
+class Shared(RiverRules):
+    """Says that nobody's cards are in the way."""
+
+    def cards(self, own: tuple[int, ...]) -> tuple[int, ...]:
+        return (1,)
+
+
+@pytest.mark.parametrize(("kind", "said"), [(Wrong, "as strong a hand after"), (Shared, "both players have a card of")])
+def test_a_deal_that_is_declared_wrongly_is_found(kind: type[RiverRules], said: str) -> None:
+    game = infoset.load("holdem_river")
+    assert isinstance(game, RiverRules)
+    wrong = kind(*[getattr(game, name) for name in ("name", "players", "first", "look")])
+    assert isinstance(wrong, Dealt)
+    with pytest.raises(GameRuleError, match=said):
+        check_game(wrong, plays=400)
+
+
+@pytest.mark.parametrize("stack", [250, 450])
+def test_the_same_game_as_openspiels(stack: int) -> None:
+    """``universal_poker`` from a pot on, its bets of the pot and of everything: deals, moves and payoffs, one by one."""
+    pyspiel = pytest.importorskip("pyspiel")
+    ranges = "AA KQs JTs:0.5", "QJs AQs 99"
+    board = cards_of(BOARD, "board")
+    one, two = (parse_range(text, board, "range") for text in ranges)
+    deck = [4 * rank + suit for rank in range(13) for suit in (3, 2, 1, 0)]  # there spades come first
+    pairs = [(max(hand), min(hand)) for hand in combinations(deck, 2)]
+    reach = " ".join(str(own.get(hand, 0.0)) for own in (one, two) for hand in pairs)
+    theirs = pyspiel.load_game(
+        f"universal_poker(betting=nolimit,numPlayers=2,numRounds=4,blind=50 50,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
+        f"numHoleCards=2,numBoardCards=0 3 1 1,stack={stack} {stack},bettingAbstraction=fcpa,potSize=100,"
+        f"boardCards={BOARD},handReaches={reach})"
+    ).new_initial_state()
+    ours = holdem_river(
+        board=BOARD, pot=100, stack=stack - 50, bets=(1.0, "allin"), raises=8, range1=ranges[0], range2=ranges[1]
+    )
+    dealt: dict[str, float] = {}
+    for first, chance in ours.start().state.chance((None, None)):
+        for second, after in ours.start().state.play((None, None), first).state.chance((None, None)):
+            dealt[f"{first} {second}"] = chance * after
+    met = 0
+    for action, chance in theirs.chance_outcomes():
+        if chance > 0:
+            state = theirs.child(action)
+            hands = [line.split()[-1] for line in str(state).splitlines()[1:3]]
+            assert dealt[" ".join(hands)] == pytest.approx(chance, abs=1e-12)
+            begun: State = ours.start().state
+            for hand in hands:
+                begun = begun.play((None, None), hand).state
+            _compare(state, begun)
+            met += 1
+    assert met == len(dealt)
+
+
+def _compare(theirs: Any, ours: State) -> None:
+    assert theirs.is_terminal() == ours.terminal
+    if ours.terminal:
+        assert tuple(theirs.returns()) == ours.returns()
+        return
+    player = theirs.current_player()
+    menu = ours.legal(player)
+    actions = theirs.legal_actions()
+    assert len(menu) == len(actions)
+    for action, move in zip(actions, menu, strict=True):
+        _compare(theirs.child(action), ours.play((move, None) if player == 0 else (None, move), None).state)
+
+
+def test_hands_and_moves_in_words_and_as_a_picture() -> None:
+    game = holdem_river()
+    known = ((None, "AsAh"), ("bet 50", ()), (None, "raise 150"))
+    assert [game.told(0, token, known[:k]) for k, token in enumerate(known)] == [
+        "you get AsAh",
+        "you bet 50",
+        "P2 raises 150",
+    ]
+    areas = game.picture([known, None])["areas"]
+    assert [(area["cards"], area["hidden"], area["chips"]) for area in areas] == [
+        (["As", "Ah"], 0, 50), ([], 2, 150), (["Qs", "Jh", "8h", "5d", "2c"], 0, 300),
+    ]  # fmt: skip
+
+
+def test_the_state_is_a_value() -> None:
+    one, two = (infoset.load("holdem_river").start().state for _ in range(2))
+    assert one == two
+    assert hash(one) == hash(two)
+    assert replace(holdem_river(), name="x").first == holdem_river().first
