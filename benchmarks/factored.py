@@ -27,7 +27,8 @@ BOTH = (
     "battleship(shots=2)",
     "battleship",
 )
-ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)")
+RIVER = "holdem_river(range1=any,range2=any,bets=[0.5,1.0,2.0],stack=400,raises=2)"
+ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)", RIVER)
 LARGE = ("liars_dice(numdice=2,dice_sides=5)",)
 ROUNDS = 5
 

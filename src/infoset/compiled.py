@@ -22,6 +22,8 @@ from infoset.tree.walk import Walk
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 
 EQUAL = 1e-9
+FEW_HISTORIES = 3_000_000
+"""Up to which a tree is as good as products."""
 
 
 def check_is_game(game: object) -> None:
@@ -108,6 +110,11 @@ class Compiled:
     def factors(self) -> bool:
         """Whether the game says what of its states is a core."""
         return not self.only_form and isinstance(self.game, Factored)
+
+    @property
+    def better_factored(self) -> bool:
+        """Whether the factored form is the one to work on: there is one, and a tree is not at hand and large."""
+        return self.factors and not self.made_whole and self.histories > min(self.limit, FEW_HISTORIES)
 
     @cached_property
     def _asked(self) -> FactoredRules | InfosetError:

@@ -238,10 +238,10 @@ def _tree_first(policy: Policy, compiled: Compiled) -> bool:
 
 
 def _factored_first(policy: Policy, compiled: Compiled) -> bool:
-    """Whether the factored form is: where the histories do not fit."""
+    """Whether the factored form is: where the tree would be large."""
     if not compiled.factors or compiled.made_whole or isinstance(policy, WalkPolicy):
         return False
-    return isinstance(policy, FactoredPlay) or compiled.histories > compiled.limit
+    return isinstance(policy, FactoredPlay) or compiled.better_factored
 
 
 def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:

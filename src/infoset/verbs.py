@@ -91,7 +91,7 @@ def show(
     compiled = Compiled.of(game, max_histories)
     if what is not None and svg is not None and _draw_hands(compiled, what, Path(svg)):
         svg = None
-    if compiled.factors and svg is None and pdf is None and compiled.histories > compiled.limit:
+    if svg is None and pdf is None and compiled.better_factored:
         return factored_text(compiled.factored, None if what is None else policy_of(what, compiled))
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree

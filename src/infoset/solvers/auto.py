@@ -22,7 +22,6 @@ PORTFOLIO = ("dcfr", "pcfr+")
 FEW_SEQUENCES = 600  # of a game of two players that complementary pivoting solves in seconds
 FEW_MOVES = 300  # of a game whose logit path takes seconds
 FEW_TEAM_HISTORIES = 2_000_000  # for a proof of a team's optimum
-FEW_HISTORIES = 3_000_000  # up to which a tree is as good as products
 
 
 class Choice(NamedTuple):
@@ -83,7 +82,7 @@ def _factored(compiled: Compiled, options: Options) -> Choice | str:
     if not compiled.factors or compiled.made_whole:
         return "" if options.form is None else f"{compiled.name} does not say what of its states is a core"
     histories = compiled.factored_rules.sizes.histories
-    if options.form is None and histories <= min(compiled.limit, FEW_HISTORIES):
+    if options.form is None and not compiled.better_factored:
         return ""
     dealt = bool((compiled.factored_rules.arrays.mover == CHANCE).any())
     name = "dcfr" if dealt else "pdcfr+"  # prediction pays where nature deals nothing (Farina, Kroer & Sandholm 2021)

@@ -47,7 +47,7 @@ def hand_matrix_svg(rules: RiverRules, policy: Policy) -> str:
     found = decisions(rules, policy)
     by_chance = sorted(range(len(found)), key=lambda k: -found[k].chance)
     shown = sorted([k for k in by_chance if found[k].chance >= LEAST][:MAX_PANELS])
-    across = min(COLUMNS, len(shown))
+    across = min(len(shown), COLUMNS if len(shown) > 2 * (COLUMNS - 1) else COLUMNS - 1)
     width = 2 * MARGIN + across * SIDE + (across - 1) * GAP
     lines = -(-len(shown) // across)
     spot = rules.spot

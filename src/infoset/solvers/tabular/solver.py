@@ -184,8 +184,8 @@ class TabularMethod(Checked, ABC):
     def _factored(self, compiled: Compiled, options: Options) -> FactoredForm | None:
         """The factored form where it was asked for, or where nothing was and the histories do not fit."""
         form = options.form
-        if form is None and "form" in self.takes and compiled.factors and not options.lock:
-            form = "tree" if compiled.made_whole or compiled.histories <= compiled.limit else "factored"
+        if form is None and "form" in self.takes and compiled.better_factored and not options.lock:
+            form = "factored"
         if form == "sampled":
             raise UnsupportedGameError("form=sampled is for mccfr; this method works on the tree or the factored form")
         if form == "factored" and options.lock:
