@@ -47,7 +47,7 @@ from infoset.search.subgame_agent import SubgameAgent
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampled_response import SampledResponse
-from infoset.solvers.tabular.cfr import pcfr_plus, pdcfr_plus
+from infoset.solvers.tabular.cfr import for_products, pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.work import Limits, Watcher, advance
 from infoset.tree.factored_form import FactoredForm
@@ -219,7 +219,7 @@ class _Planner:
         if (histories := rules.sizes.histories) <= self.parameters.max_histories:
             raise BudgetError("its tree fits")
         factored = FactoredForm.of(rules, symmetric=True, progress=self._until(BUILDING))
-        solver = pdcfr_plus().solver(factored.form)
+        solver = for_products(rules.dealt).solver(factored.form)
         solver.factored = factored
         spread = max(factored.form.largest_payoff - factored.form.smallest_payoff, 1e-12)
         advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())

@@ -11,8 +11,8 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
 from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options, parse_method
 from infoset.solvers.tabular.backward_induction import perfect_information
+from infoset.solvers.tabular.cfr import for_products
 from infoset.solvers.work import Limits, Work
-from infoset.tree.graph import CHANCE
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
@@ -84,8 +84,7 @@ def _factored(compiled: Compiled, options: Options) -> Choice | str:
     histories = compiled.factored_rules.sizes.histories
     if options.form is None and not compiled.better_factored:
         return ""
-    dealt = bool((compiled.factored_rules.arrays.mover == CHANCE).any())
-    name = "dcfr" if dealt else "pdcfr+"  # prediction pays where nature deals nothing (Farina, Kroer & Sandholm 2021)
+    name = for_products(compiled.factored_rules.dealt).name
     if not _takes(name, options) or options.lock:
         return f"the factored form takes no {_given(options)}"
     why = f"{histories:,.4g} histories are products of what each player knows: factored form"

@@ -105,6 +105,11 @@ class FactoredRules:
     fits: BoolArray | None = field(default=None, repr=False)
     """(hands, hands) behind a deal: which hands can be held at once."""
 
+    @property
+    def dealt(self) -> bool:
+        """Whether nature answers somewhere."""
+        return bool((self.arrays.mover == CHANCE).any())
+
     @cached_property
     def first_cell(self) -> LongArray:
         """(C, n) where the cells of each player begin at each core."""

@@ -210,3 +210,8 @@ def _finite(method: str, **parameters: float) -> None:
     for name, value in parameters.items():
         if not -MAX_EXPONENT <= value <= MAX_EXPONENT:
             raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {MAX_EXPONENT} in size")
+
+
+def for_products(dealt: bool) -> Method:
+    """For a game in factored form: prediction pays where nature deals nothing (Farina, Kroer & Sandholm 2021)."""
+    return dcfr() if dealt else pdcfr_plus()
