@@ -19,7 +19,7 @@ import infoset
 from conftest import form_of
 from infoset.base import Dealt, State
 from infoset.compiled import Compiled
-from infoset.errors import GameRuleError, ParameterError, PolicyError
+from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.evaluation import policy_of
 from infoset.games.holdem_river import RiverRules, holdem_river
 from infoset.games.poker_hands import cards_of, hand_name, parse_range, strength
@@ -69,7 +69,8 @@ def test_which_hand_is_better(better: str, worse: str) -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [("any", 1326), ("22+", 78), ("AK", 16), ("AKs", 4), ("AKo", 12), ("A2s+", 48), ("T9s-54s", 24), ("99-66", 24),
-     ("A5s-A2s", 16), ("AhKd", 1), ("KdAh", 1), ("QQ+, AK", 34), ("AA KK:0", 6)],
+     ("A5s-A2s", 16), ("AhKd", 1), ("KdAh", 1), ("QQ+, AK,", 34), ("AA KK:0", 6),
+     ("AA : 0.5", 6), ("random", 1326), ("22", 6)],
 )  # fmt: skip
 def test_ranges_as_text(text: str, count: int) -> None:
     found = parse_range(text, (), "range1")
@@ -92,12 +93,17 @@ def test_what_comes_later_in_a_range_counts_and_the_board_takes_cards() -> None:
         ({"board": "QsJh8h5d2"}, "'2' is no card"),
         ({"board": "QsJh8h5d1c"}, "'1c' is no card"),
         ({"range1": "QsJs"}, "no hand is left beside the board QsJh8h5d2c"),
-        ({"range2": "AA:-1"}, "range2: 'AA:-1' weighs '-1'; allowed: numbers from 0"),
+        ({"range2": "AA:-1"}, "range2: 'AA:-1' weighs '-1'; allowed: 0, and numbers from 1e-06 to 1e+06"),
         ({"range2": "AA:nan"}, "weighs 'nan'"),
         ({"range2": "AA:"}, "weighs ''"),
         ({"range1": "AZ"}, "'AZ' is no range; such as"),
         ({"range1": "A5s-K3s"}, "is no ladder"),
-        ({"range1": ""}, "'' is no range"),
+        ({"range1": " , "}, "range1 is empty; such as"),
+        ({"range1": "A5s-A2o"}, "its ends must both be suited, or neither"),
+        ({"range1": "A5-A2s"}, "its ends must both be suited, or neither"),
+        ({"range1": "AAs"}, "a pair is neither suited nor not"),
+        ({"range1": "AA:1e308"}, "weighs '1e308'"),
+        ({"range1": 0.5}, "'0.5' is no range"),
         ({"range1": "AsAh", "range2": "AsKs"}, "no hand of range1 can be held beside one of range2"),
         ({"bets": (0,)}, "a bet of 0; allowed: shares of the pot above 0, and allin"),
         ({"bets": ("half",)}, "a bet of 'half'"),
@@ -230,6 +236,27 @@ def test_a_policy_for_other_ranges_is_refused(tmp_path: Path) -> None:
     infoset.solve("holdem_river", "dcfr", iterations=2, form="factored").policy.save(tmp_path / "a.npz")
     with pytest.raises(PolicyError, match="was made for holdem_river, not for"):
         infoset.evaluate("holdem_river(pot=50)", str(tmp_path / "a.npz"))
+
+
+def test_where_hands_hardly_fit_the_tree_is_taken() -> None:
+    """What is left when nearly all is taken out again has no figures."""
+    name = "holdem_river(range1='AsAh KK:1e-6',range2='AsAd QQ:1e-6')"
+    solution = infoset.solve(name)
+    assert solution.method == "lp"
+    close = "holdem_river(range1='AsAh KK:1e-5',range2='AsAd QcQd')"
+    assert infoset.solve(close, "dcfr", iterations=500, form="factored").values[0] == pytest.approx(
+        infoset.solve(close, "lp").values[0], abs=0.1
+    )
+    blocked = "holdem_river(range1='AsAh KdKc:1e-6',range2='AsKs AsKh AhKs AhKh')"
+    with pytest.raises(UnsupportedGameError, match=r"hands that can be held at once have .* of the weight"):
+        infoset.solve(blocked, "dcfr", iterations=5, form="factored")
+
+
+def test_a_pair_of_deuces_is_a_word_and_a_tree_that_is_too_large_is_known_at_once() -> None:
+    assert infoset.load("holdem_river(range1=33)").name == 'holdem_river(range1="33")'
+    assert infoset.load('holdem_river(range1="33")').name == 'holdem_river(range1="33")'
+    with pytest.raises(BudgetError, match=r"has 86,686,472 histories, more than a tree may have .*form=factored"):
+        infoset.solve(FULL, "lp")
 
 
 class Wrong(RiverRules):

@@ -9,7 +9,7 @@ from typing import Union
 import numpy as np
 
 from infoset import signs
-from infoset.base import Factored, FloatArray, Game, Mapped, Teamed
+from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.errors import BudgetError, InfosetError, UnsupportedGameError
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
@@ -165,6 +165,11 @@ class Compiled:
         """Every history.  Raises ``BudgetError`` before memory is taken."""
         if "graph" in self.__dict__:
             return GameTree.unroll(self.graph, self.max_histories, self._report)
+        if self.better_factored and isinstance(self.game, Dealt) and self.histories > self.limit:  # known at once
+            raise BudgetError(
+                f"{self.name} has {self.histories:,.0f} histories, more than a tree may have ({self.limit:,}); "
+                "form=factored does not list them"
+            )
         tree = GameTree.of(self.game, self.max_histories, self._report)
         self.__dict__["graph"] = tree.graph
         return tree

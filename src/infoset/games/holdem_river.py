@@ -224,13 +224,14 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 
 def holdem_river(
     board: str = "QsJh8h5d2c", pot: int = 100, stack: int = 200, bets: tuple[Value, ...] = (0.5, 1.0), raises: int = 1,
-    range1: str = "AA KQs JTs:0.5 T9s A5s", range2: str = "QJs AQo ATs 99 J9s",
+    range1: Value = "AA KQs JTs:0.5 T9s A5s", range2: Value = "QJs AQo ATs 99 J9s",
 ) -> Rules:  # fmt: skip
     """Texas hold'em on the river, heads up: P1 moves first, the last five cards lie open.
 
-    Bets and raises are shares of the pot, after a call; ``allin`` is all that is left. A hand sees a bet and up to
-    ``raises`` raises. Ranges are written as ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand. Payoffs are chips
-    won, where half of the ``pot`` was each player's. Raises ``ParameterError`` for cards and ranges that are none.
+    Bets and raises are shares of the pot, after a call, in whole chips; ``allin`` is all that is left. A hand sees a
+    bet and up to ``raises`` raises. Ranges are written as ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand.
+    Payoffs are chips won, where half of the ``pot`` was each player's. Raises ``ParameterError`` for cards and ranges
+    that are none.
     """
     check_range("holdem_river: pot", pot, 1, MOST_CHIPS)
     check_range("holdem_river: stack", stack, 1, MOST_CHIPS)
@@ -238,10 +239,11 @@ def holdem_river(
     open_cards = cards_of(board, "holdem_river: board")
     if len(open_cards) != BOARD:
         raise ParameterError(f"holdem_river: board={shorten(board)!r} has {len(open_cards)} cards; it needs {BOARD}")
-    found = [parse_range(text, open_cards, f"holdem_river: range{k}") for k, text in enumerate((range1, range2), 1)]
+    texts = str(range1), str(range2)  # 22 and 99 are numbers elsewhere
+    found = [parse_range(text, open_cards, f"holdem_river: range{k}") for k, text in enumerate(texts, 1)]
     name = full_name(
         "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises,
-        range1=range1, range2=range2,
+        range1=texts[0], range2=texts[1],
     )  # fmt: skip
     ranges = _held(*found)
     if not all(ranges):

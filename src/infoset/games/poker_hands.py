@@ -14,7 +14,10 @@ DECK = 52
 Range: TypeAlias = "dict[tuple[int, ...], float]"
 """Hands, two cards with the higher one first, and their weights."""
 
-_ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])[so]?)?")
+_ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])([so]?))?")
+EVERY = ("any", "random", "100%")
+LEAST, MOST = 1e-6, 1e6
+"""Weights: what is further apart loses its figures."""
 _CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}")
 STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [frozenset((12, 0, 1, 2, 3))]
 """The ranks of each straight, the best one first; an ace may be the lowest card."""
@@ -32,7 +35,7 @@ def hand_name(hand: Iterable[int]) -> str:
 
 def cards_of(text: str, where: str) -> tuple[int, ...]:
     """The cards of ``AhKd7s``.  Raises ``ParameterError`` for what is no card, and for one that comes twice."""
-    bare = text.replace(" ", "")
+    bare = re.sub(r"[\s,]+", "", text)
     names = [bare[k : k + 2] for k in range(0, len(bare), 2)]
     for name in names:
         if len(name) < 2 or name[0] not in RANKS or name[1] not in SUITS:
@@ -49,7 +52,9 @@ def parse_range(text: str, board: tuple[int, ...], where: str) -> Range:
     Raises ``ParameterError`` for what is no range, for weights below 0, and where no hand is left.
     """
     found: Range = {}
-    for entry in re.split(r"[\s,]+", text.strip()):
+    if not (entries := [entry for entry in re.split(r"[\s,]+", re.sub(r"\s*:\s*", ":", text)) if entry]):
+        raise ParameterError(f"{where} is empty; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any")
+    for entry in entries:
         hands, _, number = entry.partition(":")
         weight = _weight(number, entry, where) if number or entry.endswith(":") else 1.0
         for hand in _hands(hands, entry, where):
@@ -65,13 +70,14 @@ def _weight(number: str, entry: str, where: str) -> float:
         weight = float(number)
     except ValueError:
         weight = -1.0
-    if not 0 <= weight < float("inf"):
-        raise ParameterError(f"{where}: {shorten(entry)!r} weighs {shorten(number)!r}; allowed: numbers from 0")
+    if weight != 0 and not LEAST <= weight <= MOST:
+        allowed = f"allowed: 0, and numbers from {LEAST:g} to {MOST:g}"
+        raise ParameterError(f"{where}: {shorten(entry)!r} weighs {shorten(number)!r}; {allowed}")
     return weight
 
 
 def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
-    if text == "any":
+    if text in EVERY:
         yield from (hand[::-1] for hand in combinations(range(DECK), 2))
         return
     if _CARDS.fullmatch(text):
@@ -80,7 +86,10 @@ def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
     match = _ENTRY.fullmatch(text)
     if not match:
         raise ParameterError(f"{where}: {shorten(entry)!r} is no range; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any")
-    first, second, kind, more, to_first, to_second = match.groups()
+    first, second, kind, more, to_first, to_second, to_kind = match.groups()
+    if (to_first and to_kind != kind) or (kind and first == second):
+        wrong = "a pair is neither suited nor not" if first == second else "its ends must both be suited, or neither"
+        raise ParameterError(f"{where}: {shorten(entry)!r} is no range: {wrong}")
     high, low = sorted((RANKS.index(first), RANKS.index(second)), reverse=True)
     for a, b in _ladder(high, low, more, (to_first, to_second), f"{where}: {shorten(entry)!r}"):
         yield from _combos(a, b, kind)

@@ -233,6 +233,8 @@ def _sampling(compiled: Compiled, options: Options) -> Choice | str:
     if not _takes("mccfr", options):
         return f"mccfr takes no {_given(options)}"
     why = f"{compiled.histories:,.3g} histories do not fit, their {len(compiled.graph.player):,} positions do"
+    if options.form == "sampled":
+        why = "form=sampled was asked for"
     return _chosen("mccfr", options, why)
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Action, BoolArray, State
-from infoset.errors import GameRuleError, shorten
+from infoset.errors import GameRuleError, UnsupportedGameError, shorten
 from infoset.tree.factored_rules import NOTHING, Asked, Core, Edge, Event, Own, Terms
 from infoset.tree.graph import CHANCE, NO_TOKEN
 from infoset.tree.showdowns import PLAYERS, Pieces, Showdown, pieces
 
+LEAST_TOGETHER = 1e-6
 DEAL = "the deal"  # the core before it
 
 
@@ -32,18 +33,26 @@ class AskedDealt(Asked):
         self.edges: dict[Hashable, dict[Own, list[Edge]]] = {}
 
     def _begin(self, state: State) -> tuple[Hashable, tuple[Own, ...]]:
-        """Everybody gets a hand; each is as likely as if the other had none, times what makes that up together."""
+        """Everybody gets a hand; each is as likely as if the other had none, times what makes that up together.
+
+        Raises ``UnsupportedGameError`` where nearly all of that is hands that share cards.
+        """
         core, dealt = self.game.deal()
         shares = [np.array([weight for *_, weight in own]) for own in dealt]
         shares = [own / own.sum() for own in shares]
         self.fits = _disjoint(*[[set(self.game.cards(own)) for own, *_ in some] for some in dealt])
+        if (together := float(shares[0] @ self.fits @ shares[1])) < LEAST_TOGETHER:
+            raise UnsupportedGameError(
+                f"{self.game.name}: hands that can be held at once have {together:.1g} of the weight; that products of "
+                "the rest cancel out would cost the figures"
+            )
         at = self.cores[DEAL] = Core([{(): 0} for _ in dealt], mover=CHANCE)
         edges: list[dict[Own, list[Edge]]] = [
             {(): [Edge(own, NOTHING, self._token(None, seen), weight)
                   for (own, seen, _), weight in zip(some, share.tolist(), strict=True)]}
             for some, share in zip(dealt, shares, strict=True)
         ]  # fmt: skip
-        self._lead(at, core, float(1 / (shares[0] @ self.fits @ shares[1])), edges)
+        self._lead(at, core, 1 / together, edges)
         return DEAL, ((),) * self.n
 
     def _look(self, core: Hashable, at: Core) -> None:
