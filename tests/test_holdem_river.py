@@ -247,7 +247,7 @@ def test_where_hands_hardly_fit_the_tree_is_taken() -> None:
     assert infoset.solve(close, "dcfr", iterations=500, form="factored").values[0] == pytest.approx(
         infoset.solve(close, "lp").values[0], abs=0.1
     )
-    blocked = "holdem_river(range1='AsAh:1e6 KdKc',range2='AsKs:1e6 AhKs:1e6 QcQd')"
+    blocked = "holdem_river(range1='AsAh:1e6 KdKc:0.1',range2='AsKs:1e6 AhKs:1e6 QcQd:0.1')"
     with pytest.raises(UnsupportedGameError, match=r"hands that can be held at once have .* of the weight"):
         infoset.solve(blocked, "dcfr", iterations=5, form="factored")
 
