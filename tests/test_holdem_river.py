@@ -29,7 +29,7 @@ from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.showdowns import Showdown, pieces
-from infoset.view.hand_matrix_svg import decisions
+from infoset.view.hand_decisions import decisions
 
 BOARD = "QsJh8h5d2c"
 FULL = "holdem_river(stack=400,bets=[0.5,1.0,2.0],raises=2,range1=any,range2=any)"
@@ -216,6 +216,7 @@ def test_a_whole_range_is_solved_and_plays(tmp_path: Path) -> None:
 def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Path) -> None:
     text = infoset.show("holdem_river", "random", svg=tmp_path / "hands.svg")
     assert text.startswith("holdem_river\n")
+    assert "100.00%  P1 to begin                         check 33.3%   bet 50 33.3%   bet 100 33.3%" in text
     assert "24 of" not in (tmp_path / "hands.svg").read_text()
     assert "check 33%" in (tmp_path / "hands.svg").read_text()
 

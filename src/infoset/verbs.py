@@ -89,10 +89,12 @@ def show(
     if isinstance(what, str):
         what = check_what(what)
     compiled = Compiled.of(game, max_histories)
-    if what is not None and svg is not None and _draw_hands(compiled, what, Path(svg)):
+    hands = "" if what is None else _show_hands(compiled, what, svg)
+    if hands:
         svg = None
     if svg is None and pdf is None and compiled.better_factored:
-        return factored_text(compiled.factored, None if what is None else policy_of(what, compiled))
+        shown = None if what is None or hands else policy_of(what, compiled)
+        return factored_text(compiled.factored, shown, hands)
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree
     text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
@@ -106,20 +108,23 @@ def show(
             replace_file(Path(svg), lambda file: file.write(picture.svg().encode()))
         if pdf is not None:
             picture.save_pdf(Path(pdf))
-    return f"{summary_text(tree)}\n\n{text}"
+    return "\n\n".join([summary_text(tree), *([hands] if hands else []), text])
 
 
-def _draw_hands(compiled: Compiled, what: What, svg: Path) -> bool:
-    """Whether it is a game of hands in ranges, of which matrices are drawn in place of a tree."""
+def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
+    """Of a game of hands in ranges: what is done where; matrices of hands are drawn in place of a tree.  Else empty."""
     from infoset.games.holdem_river import RiverRules
 
     if compiled.only_form or not isinstance(compiled.game, RiverRules):
-        return False
+        return ""
+    from infoset.view.hand_decisions import decisions_text
     from infoset.view.hand_matrix_svg import hand_matrix_svg
 
-    picture = hand_matrix_svg(compiled.game, policy_of(what, compiled))
-    replace_file(svg, lambda file: file.write(picture.encode()))
-    return True
+    policy = policy_of(what, compiled)
+    if svg is not None:
+        picture = hand_matrix_svg(compiled.game, policy)
+        replace_file(Path(svg), lambda file: file.write(picture.encode()))
+    return decisions_text(compiled.game, policy)
 
 
 def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:

@@ -5,16 +5,13 @@ A cell is filled as often as its hands get there by its player's own moves, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
-import numpy as np
-
-from infoset.base import Action, FloatArray, InformationState, Policy, own_token
+from infoset.base import Policy
 from infoset.errors import shorten
-from infoset.games.holdem_river import CALL, CHECK, FOLD, RiverRules, RiverState
+from infoset.games.holdem_river import CALL, CHECK, FOLD, RiverRules
 from infoset.games.poker_hands import RANKS, hand_name
+from infoset.view.hand_decisions import Decision, decisions
 from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
 
 MAX_PANELS, LEAST, DARK = 24, 0.001, 0.6
@@ -24,22 +21,6 @@ COLORS = {FOLD: "#5b7fa6", CHECK: "#7fb069", CALL: "#7fb069"}
 BETS = ("#f2c14e", "#e8893a", "#d1495b", "#8f2d56", "#5c1d52")
 """From the smallest to the largest."""
 ABOUT = "a cell is filled as often as its hands get there; suited hands stand above the diagonal"
-
-
-class Decision(NamedTuple):
-    """Where somebody moves: what was said before, and for each hand how often it is there and what it does."""
-
-    player: int
-    said: tuple[str, ...]
-    moves: tuple[str, ...]
-    chance: float
-    """How often the game comes here."""
-    reach: FloatArray
-    """(hands,) by the player's own moves, 1 at the start of its whole range."""
-    rows: FloatArray
-    """(hands, moves)"""
-    often: FloatArray
-    """(moves,)"""
 
 
 def hand_matrix_svg(rules: RiverRules, policy: Policy) -> str:
@@ -60,53 +41,6 @@ def hand_matrix_svg(rules: RiverRules, policy: Policy) -> str:
         x, y = MARGIN + place % across * (SIDE + GAP), TOP + place // across * (SIDE + HEAD)
         _panel(svg, rules, found[number], x, y)
     return Xml.tostring(svg, encoding="unicode")
-
-
-def decisions(rules: RiverRules, policy: Policy) -> list[Decision]:
-    """All decisions of the game, in its order."""
-    return _Walk(rules, policy).found()
-
-
-@dataclass
-class _Walk:
-    rules: RiverRules
-    policy: Policy
-
-    def found(self) -> list[Decision]:
-        spot = self.rules.spot
-        self.fits = spot.fits.astype(float)
-        self.weights = [np.array(list(own.values())) for own in spot.ranges]
-        self.total = float(self.weights[0] @ self.fits @ self.weights[1])
-        self.all: list[Decision] = []
-        first = self.rules.join(self.rules.deal()[0], (spot.hands[0][0], spot.hands[1][0]))  # type: ignore[arg-type]
-        self._visit(first, (), ((), ()), [np.ones(len(own)) for own in self.weights])
-        return self.all
-
-    def _visit(
-        self, state: RiverState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
-        reach: list[FloatArray],
-    ) -> None:  # fmt: skip
-        player, menu = state.mover, state.legal(state.mover)
-        rows = np.array([self._row(player, hand, known[player], menu) for hand in self.rules.spot.hands[player]])
-        own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
-        meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
-        chance = float(meets.sum())
-        often = meets @ rows / chance if chance > 0 else np.zeros(len(menu))
-        moves = tuple(map(str, menu))
-        self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
-        for k, move in enumerate(moves):
-            after = state._moved(move)
-            if isinstance(after, RiverState):
-                told = tuple([own_token(move if p == player else None, None if p == player else move) for p in (0, 1)])
-                further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
-                self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
-
-    def _row(
-        self, player: int, hand: tuple[int, ...], known: InformationState, menu: tuple[Action, ...]
-    ) -> list[float]:
-        token = own_token(None, hand_name(hand))
-        row = self.policy.row(player, (token, *known), menu)  # type: ignore[arg-type]
-        return [1 / len(menu)] * len(menu) if row is None else list(row)
 
 
 def _order(moves: tuple[str, ...]) -> list[tuple[int, str]]:

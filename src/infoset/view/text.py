@@ -162,8 +162,10 @@ def _row_text(key: str, width: int, actions: Sequence[str], row: Sequence[float]
     return f"  {key:<{width}}  {cells}".rstrip()
 
 
-def factored_text(factored: FactoredForm, policy: Policy | None = None) -> str:
-    """A game whose histories are not listed: its size, and the first information sets where a policy is given."""
+def factored_text(factored: FactoredForm, policy: Policy | None = None, instead: str = "") -> str:
+    """A game whose histories are not listed: its size, and the first information sets where a policy is given, or
+    something ``instead``.
+    """
     rules, form = factored.rules, factored.form
     histories, ends, _ = rules.sizes
     per_player = [f"{name} {len(form.player_infosets(p)):,}" for p, name in enumerate(rules.players)]
@@ -178,6 +180,8 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None) -> str:
         f"form               {form.nbytes / 1e6:,.0f} MB",
         "",
     ]
+    if instead:
+        return "\n".join([*lines, instead])
     if policy is None:
         return "\n".join([*lines, f"({histories:,.0f} histories: too many to draw as a tree)"])
     for player, name in enumerate(rules.players):

@@ -1,0 +1,86 @@
+"""What a strategy of a hold'em game does: its decisions, how often each is come to, and what is done there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import Action, FloatArray, InformationState, Policy, own_token
+from infoset.games.holdem_river import RiverRules, RiverState
+from infoset.games.poker_hands import hand_name
+
+
+class Decision(NamedTuple):
+    """Where somebody moves: what was said before, and for each hand how often it is there and what it does."""
+
+    player: int
+    said: tuple[str, ...]
+    moves: tuple[str, ...]
+    chance: float
+    """How often the game comes here."""
+    reach: FloatArray
+    """(hands,) by the player's own moves, 1 at the start of its whole range."""
+    rows: FloatArray
+    """(hands, moves)"""
+    often: FloatArray
+    """(moves,)"""
+
+
+def decisions(rules: RiverRules, policy: Policy) -> list[Decision]:
+    """All decisions of the game, in its order."""
+    return _Walk(rules, policy).found()
+
+
+@dataclass
+class _Walk:
+    rules: RiverRules
+    policy: Policy
+
+    def found(self) -> list[Decision]:
+        spot = self.rules.spot
+        self.fits = spot.fits.astype(float)
+        self.weights = [np.array(list(own.values())) for own in spot.ranges]
+        self.total = float(self.weights[0] @ self.fits @ self.weights[1])
+        self.all: list[Decision] = []
+        first = self.rules.join(self.rules.deal()[0], (spot.hands[0][0], spot.hands[1][0]))  # type: ignore[arg-type]
+        self._visit(first, (), ((), ()), [np.ones(len(own)) for own in self.weights])
+        return self.all
+
+    def _visit(
+        self, state: RiverState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
+        reach: list[FloatArray],
+    ) -> None:  # fmt: skip
+        player, menu = state.mover, state.legal(state.mover)
+        rows = np.array([self._row(player, hand, known[player], menu) for hand in self.rules.spot.hands[player]])
+        own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
+        meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
+        chance = float(meets.sum())
+        often = meets @ rows / chance if chance > 0 else np.zeros(len(menu))
+        moves = tuple(map(str, menu))
+        self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
+        for k, move in enumerate(moves):
+            after = state._moved(move)
+            if isinstance(after, RiverState):
+                told = tuple([own_token(move if p == player else None, None if p == player else move) for p in (0, 1)])
+                further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
+                self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
+
+    def _row(
+        self, player: int, hand: tuple[int, ...], known: InformationState, menu: tuple[Action, ...]
+    ) -> list[float]:
+        token = own_token(None, hand_name(hand))
+        row = self.policy.row(player, (token, *known), menu)  # type: ignore[arg-type]
+        return [1 / len(menu)] * len(menu) if row is None else list(row)
+
+
+def decisions_text(rules: RiverRules, policy: Policy) -> str:
+    """A line for each, in the order of the game."""
+    lines = []
+    for one in decisions(rules, policy):
+        did = "   ".join(f"{move} {share:.1%}" for move, share in zip(one.moves, one.often.tolist(), strict=True))
+        before = f"after {', '.join(one.said)}" if one.said else "to begin"
+        lines.append((f"{one.chance:7.2%}  {rules.players[one.player]} {before}", did))
+    width = max(len(where) for where, _ in lines)
+    return "\n".join(f"{where:{width}}  {did}" for where, did in lines)
