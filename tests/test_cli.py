@@ -48,6 +48,13 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     assert (tmp_path / "k.svg").read_text().startswith("<svg")
 
 
+def test_a_game_is_converted_as_it_is(tmp_path: Path) -> None:
+    target = infoset.convert(infoset.load("kuhn_poker"), tmp_path / "kuhn.efg")
+    assert infoset.solve(str(target), "lp").values[0] == pytest.approx(-1 / 18)
+    with pytest.raises(infoset.errors.FormatError, match="kuhn_poker cannot be converted to"):
+        infoset.convert(infoset.load("kuhn_poker"), tmp_path / "kuhn.json")
+
+
 def test_convert(tmp_path: Path) -> None:
     assert run("convert", "kuhn_poker", str(tmp_path / "k.efg")).returncode == 0
     body = json.loads(run("solve", str(tmp_path / "k.efg"), "--method", "lp", "--json", cwd=tmp_path).stdout)

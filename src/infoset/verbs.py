@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.base import Game
-from infoset.compiled import AnyGame, Compiled
+from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
@@ -179,18 +179,26 @@ def check(file: str) -> list[Defect]:
     return find_defects(description(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file))
 
 
-def convert(source: str, target: str | Path, *, max_histories: int | None = None) -> Path:
+def convert(source: str | Path | Game, target: str | Path, *, max_histories: int | None = None) -> Path:
     """A game to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
     reference's game_state.json and back.
 
-    What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
-    a policy.  Raises ``FormatError`` for anything else.
+    Games by name, by file, or as they are.  What a .json file holds is told by its keys: "state" or "blob" is the
+    reference's, "steps" a replay, anything else a policy.  Raises ``FormatError`` for anything else.
 
     >>> infoset.convert("kuhn_poker", "kuhn.efg").name
     'kuhn.efg'
     """
     target = Path(target)
     check_file(target)
+    if not isinstance(source, (str, Path)):
+        check_is_game(source)
+        if target.suffix not in GAME_TEXTS:
+            raise FormatError(
+                f"{source.name} cannot be converted to {target.name!r}; a game goes to .efg or .nfg", "game"
+            )
+        return _write_game(source, target, max_histories)
+    source = str(source)
     keys = json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         _refuse_limit(max_histories)
@@ -206,8 +214,7 @@ def convert(source: str, target: str | Path, *, max_histories: int | None = None
     elif target.suffix in GAME_TEXTS and not keys:
         from infoset.catalog import load
 
-        text = GAME_TEXTS[target.suffix](load(source), max_histories)
-        replace_file(target, lambda file: file.write(text.encode()))
+        _write_game(load(source), target, max_histories)
     else:
         raise FormatError(
             f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz or .json, a replay "
@@ -215,6 +222,11 @@ def convert(source: str, target: str | Path, *, max_histories: int | None = None
             source,
         )
     return target
+
+
+def _write_game(game: Game, target: Path, max_histories: int | None) -> Path:
+    text = GAME_TEXTS[target.suffix](game, max_histories)
+    return replace_file(target, lambda file: file.write(text.encode()))
 
 
 def _efg_text(game: Game, max_histories: int | None) -> str:
