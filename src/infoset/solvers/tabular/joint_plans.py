@@ -15,9 +15,10 @@ import numpy as np
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError
+from infoset.tree.kernels import best_up, choose_best, plan_down
 from infoset.tree.sequence_form import SequenceForm
 
-NO_BETTER = 1e-12  # relative
+NO_BETTER = 1e-12  # of the largest worth there can be
 SCALE = 1e3  # of the largest coefficient: HiGHS stops 1e-6 from the optimum, whatever the units
 
 
@@ -139,36 +140,18 @@ class JointPlans:
     def better(self, worth: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         """Pure plans (S,) that no member by itself improves, and their ``worth``: from random ones on, each in turn."""
         plan = np.zeros(self.form.num_sequences)
-        for k in range(len(self.members)):
-            self._choose(plan, k, rng.random(len(plan)))
-        best = -np.inf
-        while True:
-            for k in rng.permutation(len(self.members)):
+        for player in self.members:
+            best_answer(self.form, player, rng.random(len(plan)), plan)
+        best, idle, least = -np.inf, 0, NO_BETTER * float(np.abs(worth).sum())
+        while idle < len(self.members):
+            for k, player in enumerate(self.members):
                 others = np.delete(self.tuples, k, axis=1)
                 with_these = np.flatnonzero((plan[others] > 0).all(axis=1))
-                found = self._choose(plan, k, self._summed(k, with_these, worth))
-            if found <= best + NO_BETTER * abs(best):
-                return plan, found
-            best = found
-
-    def _summed(self, k: int, variables: LongArray, worth: FloatArray) -> FloatArray:
-        """(S,) what a member's sequences are worth in these variables."""
-        return np.bincount(self.tuples[variables, k], worth[variables], self.form.num_sequences).astype(float)
-
-    def _choose(self, plan: FloatArray, k: int, worth: FloatArray) -> float:
-        """Write a member's best into ``plan`` (S,), where its sequences are ``worth`` (S,); how much that is."""
-        player, a = self.members[k], self.form.arrays
-        sets, choice = range(int(a.infosets[player]), int(a.infosets[player + 1])), dict[int, int]()
-        for one in reversed(sets):
-            first = self.first[one]
-            choice[one] = first + int(worth[first : first + self.size[one]].argmax())
-            worth[self.parent[one]] += worth[choice[one]]
-        own = self.form.player_sequences(player)
-        plan[own] = 0.0
-        plan[own.start] = 1.0
-        for one in sets:
-            plan[choice[one]] = plan[self.parent[one]]
-        return float(worth[own.start])
+                values = np.bincount(self.tuples[with_these, k], worth[with_these], len(plan)).astype(float)
+                found = best_answer(self.form, player, values, plan)
+                idle = idle + 1 if found <= best + least else 0
+                best = max(best, found)
+        return plan, best
 
     def pure(
         self, worth: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
@@ -198,3 +181,14 @@ class JointPlans:
             plan[self.form.player_sequences(player)] = found[places]
         bound = result.fun if result.mip_dual_bound is None else result.mip_dual_bound  # none where nothing is 0 or 1
         return plan, -float(bound) / scale
+
+
+def best_answer(form: SequenceForm, player: int, values: FloatArray, plan: FloatArray) -> float:
+    """Put a player's best pure plan into ``plan`` (S,); what it earns, where its sequences pay ``values`` (S,), which
+    are scratch.
+    """
+    best_up(form.arrays, player, values)
+    strategy = np.ones(form.num_sequences)
+    choose_best(form.arrays, player, values, strategy)
+    plan_down(form.arrays, player, strategy, plan)
+    return float(values[int(form.arrays.sequences[player])])

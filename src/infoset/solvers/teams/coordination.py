@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.solvers.tabular.joint_plans import JointPlans
-from infoset.tree.kernels import best_up, choose_best, plan_down
+from infoset.solvers.tabular.joint_plans import JointPlans, best_answer
+from infoset.tree.kernels import plan_down
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_TUPLES = 60_000
@@ -84,11 +84,7 @@ class Team:
                 weight *= plan[self.ends[:, other]]
         values = np.zeros(form.num_sequences)
         values[own] = np.bincount(self.ends[:, player] - own.start, weight, own.stop - own.start)
-        best_up(form.arrays, player, values)
-        strategy = np.ones(form.num_sequences)
-        choose_best(form.arrays, player, values, strategy)
-        plan_down(form.arrays, player, strategy, plan)
-        return float(values[own.start])
+        return best_answer(form, player, values, plan)
 
     def best(self, others: FloatArray, seconds: float = np.inf) -> Answer:
         """The best plan where the others come to ends like ``others`` (T,), and a bound that proves it.
