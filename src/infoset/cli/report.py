@@ -70,6 +70,8 @@ def solution_text(solution: Solution) -> str:
             f"proof            {solution.proof}",
         ]
     lines += _runs_text(solution)
+    if paid := solution.notes.get("team_values"):
+        lines.append(f"teams            {', '.join(f'{name} {value:+.9g}' for name, value in paid.items())}")
     if plans := solution.notes.get("plans"):
         drawn = ", ".join(f"{team} draw one of {count:,}" for team, count in plans.items())
         lines.append(f"plans            {drawn}")

@@ -108,6 +108,8 @@ class _Count:
 
 def _times(ways: FloatArray, cell: LongArray, reached: LongArray, size: int) -> FloatArray:
     """Along the first axis each cell's ways go to those reached from it; that axis is the last one afterwards."""
+    if len(cell) == size == len(ways) and (cell == reached).all():  # each goes to itself, as where all is seen
+        return np.moveaxis(ways, 0, -1)
     from scipy.sparse import csr_array
 
     led = csr_array((np.ones(len(cell)), (reached, cell)), shape=(size, ways.shape[0]))

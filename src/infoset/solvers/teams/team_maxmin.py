@@ -235,11 +235,15 @@ class DoubleOracle(Work):
         )  # fmt: skip
 
     def notes(self) -> dict[str, Any]:
-        """Who plays together, between what the first team's payoff at an equilibrium lies, how many plans are drawn."""
+        """Who plays together and what they get, between what the first team's payoff at an equilibrium lies, how many
+        plans are drawn.
+        """
         low, high = self.bounds
         known = {"at_least": min(low, high), "at_most": high} if high < inf else {}
         plans = {s.team.name: len(s.lottery(x)[0]) for s, x in zip(self.sides, self.weights, strict=True) if s.plans}
-        return {"teams": [side.team.name for side in self.sides], "plans": plans, **known}
+        values = self.evaluation().values
+        paid = {side.team.name: sum(values[player] for player in side.team.members) for side in self.sides}
+        return {"teams": list(paid), "team_values": paid, "plans": plans, **known}
 
     @property
     def about(self) -> str:
