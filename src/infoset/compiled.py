@@ -165,9 +165,10 @@ class Compiled:
         """Every history.  Raises ``BudgetError`` before memory is taken."""
         if "graph" in self.__dict__:
             return GameTree.unroll(self.graph, self.max_histories, self._report)
-        if self.better_factored and isinstance(self.game, Dealt) and self.histories > self.limit:  # known at once
+        known = self._asked if isinstance(self.game, Dealt) else None  # which is soon told
+        if isinstance(known, FactoredRules) and known.sizes.histories > self.limit:
             raise BudgetError(
-                f"{self.name} has {self.histories:,.0f} histories, more than a tree may have ({self.limit:,}); "
+                f"{self.name} has {known.sizes.histories:,.0f} histories, more than a tree may have ({self.limit:,}); "
                 "form=factored does not list them"
             )
         tree = GameTree.of(self.game, self.max_histories, self._report)

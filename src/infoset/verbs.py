@@ -117,14 +117,14 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
 
     if compiled.only_form or not isinstance(compiled.game, RiverRules):
         return ""
-    from infoset.view.hand_decisions import decisions_text
+    from infoset.view.hand_decisions import decisions, decisions_text
     from infoset.view.hand_matrix_svg import hand_matrix_svg
 
-    policy = policy_of(what, compiled)
+    found = decisions(compiled.game, policy_of(what, compiled))
     if svg is not None:
-        picture = hand_matrix_svg(compiled.game, policy)
+        picture = hand_matrix_svg(compiled.game, found)
         replace_file(Path(svg), lambda file: file.write(picture.encode()))
-    return decisions_text(compiled.game, policy)
+    return decisions_text(compiled.game.players, found)
 
 
 def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from infoset.base import Action, BoolArray, FloatArray, InformationState, JointMove, Observed, Picture, State, Token
 from infoset.errors import ParameterError, shorten
-from infoset.games.poker_hands import Range, cards_of, hand_name, parse_range, strength
+from infoset.games.poker_hands import Range, cards_of, disjoint, hand_name, parse_range, strength
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
 from infoset.names import Value, check_range, full_name
@@ -58,11 +58,7 @@ class Spot:
     @cached_property
     def fits(self) -> BoolArray:
         """(hands, hands) which hands can be held at once."""
-        holds = [np.zeros((len(own), 52)) for own in self.hands]
-        for own, at in zip(self.hands, holds, strict=True):
-            for k, hand in enumerate(own):
-                at[k, list(hand)] = 1
-        return np.asarray(holds[0] @ holds[1].T == 0)
+        return disjoint(*self.hands)
 
     @cached_property
     def first_chances(self) -> FloatArray:
@@ -123,17 +119,22 @@ class RiverState(NativeState, _Fields):
             return Observed(self._replace(hands=(*self.hands, self.spot.number[str(nature)])), seen)
         mover = self.mover
         move = str(moves[mover])
-        return Observed(self._moved(move), (None, move) if mover == 0 else (move, None))
+        return Observed(self.after(move), (None, move) if mover == 0 else (move, None))
 
-    def _moved(self, move: str) -> NativeState:
-        mover, stakes = self.mover, self.stakes
+    def staked(self, move: str) -> tuple[int, int]:
+        """The chips put in after a move."""
+        own, highest = self.stakes[self.mover], max(self.stakes)
+        to = highest if move == CALL else own if move in (CHECK, FOLD) else int(move.split()[1])
+        return (to, self.stakes[1]) if self.mover == 0 else (self.stakes[0], to)
+
+    def after(self, move: str) -> NativeState:
+        """The state behind a move that is on offer."""
+        mover, stakes = self.mover, self.staked(move)
         if move == FOLD:
             return Ended(self._paid(1 - mover, stakes[mover]))
         if move == CALL or (move == CHECK and mover == 1):
             one, two = (self.spot.strength[hand] for hand in self.hands)
             return Ended(self._paid(int(two > one), max(stakes))) if one != two else Ended((0.0, 0.0))
-        to = stakes[mover] if move == CHECK else int(move.split()[1])
-        stakes = (to, stakes[1]) if mover == 0 else (stakes[0], to)
         return self._replace(stakes=stakes, bets=self.bets + (move != CHECK), mover=1 - mover)
 
     def _paid(self, winner: int, stake: int) -> tuple[float, ...]:
@@ -179,24 +180,22 @@ class RiverRules(ShownRules):
         return self.spot.strength[own]
 
 
-def _public(rules: Rules, known: InformationState) -> tuple[RiverState | None, tuple[int, int], list[list[str]]]:
-    """The betting played again: the state, ``None`` after the end, chips put in, each player's moves."""
+def _public(rules: Rules, known: InformationState) -> tuple[tuple[int, int], list[list[str]]]:
+    """The betting played again: chips put in, each player's moves."""
     first: RiverState = rules.first.state  # type: ignore[assignment]
     state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
     stakes, moves = first.stakes, [list[str](), list[str]()]
     for move in map(str, made(known)[1:]):
         assert isinstance(state, RiverState)
         moves[state.mover].append(move)
-        to = max(stakes) if move == CALL else stakes[state.mover] if move in (CHECK, FOLD) else int(move.split()[1])
-        stakes = (to, stakes[1]) if state.mover == 0 else (stakes[0], to)
-        state = state._moved(move)
-    return (state if isinstance(state, RiverState) else None), stakes, moves
+        stakes, state = state.staked(move), state.after(move)
+    return stakes, moves
 
 
 def picture(rules: Rules, known: Known) -> Picture:
     """Hands, the board, chips, and who bet what."""
     spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
-    _, stakes, moves = _public(rules, longest(known))
+    stakes, moves = _public(rules, longest(known))
     areas = []
     for player, own in enumerate(known):
         hand = _two(str(own[0][1])) if own else []
@@ -255,11 +254,9 @@ def holdem_river(
 
 def _held(one: Range, two: Range) -> tuple[Range, Range]:
     """Hands that can be held beside one of the other player's."""
-    held = [
-        {hand: weight for hand, weight in own.items() if any(not {*hand} & {*beside} for beside in other)}
-        for own, other in ((one, two), (two, one))
-    ]
-    return held[0], held[1]
+    fits = disjoint(list(one), list(two))
+    first = {hand: weight for k, (hand, weight) in enumerate(one.items()) if fits[k].any()}
+    return first, {hand: weight for k, (hand, weight) in enumerate(two.items()) if fits[:, k].any()}
 
 
 def _sizes(bets: tuple[Value, ...]) -> tuple[float, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
+import numpy as np
+
+from infoset.base import BoolArray
 from infoset.errors import ParameterError, shorten
 
 RANKS, SUITS = "23456789TJQKA", "cdhs"
@@ -63,6 +66,16 @@ def parse_range(text: str, board: tuple[int, ...], where: str) -> Range:
     if not left:
         raise ParameterError(f"{where}={shorten(text)!r}: no hand is left beside the board {hand_name(board)}")
     return left
+
+
+def disjoint(one: Sequence[Sequence[Hashable]], two: Sequence[Sequence[Hashable]]) -> BoolArray:
+    """(hands, hands) which of some hands and of others have no card in common."""
+    number = {card: k for k, card in enumerate({card for hand in (*one, *two) for card in hand})}
+    holds = [np.zeros((len(hands), len(number))) for hands in (one, two)]
+    for hands, at in zip((one, two), holds, strict=True):
+        for k, hand in enumerate(hands):
+            at[k, [number[card] for card in hand]] = 1.0
+    return np.asarray(holds[0] @ holds[1].T == 0)
 
 
 def _weight(number: str, entry: str, where: str) -> float:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, BoolArray, State
+from infoset.base import Action, State
 from infoset.errors import GameRuleError, UnsupportedGameError, shorten
+from infoset.games.poker_hands import disjoint
 from infoset.tree.factored_rules import NOTHING, Asked, Core, Edge, Event, Own, Terms
 from infoset.tree.graph import CHANCE, NO_TOKEN
 from infoset.tree.showdowns import PLAYERS, Pieces, Showdown, pieces
@@ -40,7 +41,7 @@ class AskedDealt(Asked):
         core, dealt = self.game.deal()
         shares = [np.array([weight for *_, weight in own]) for own in dealt]
         shares = [own / own.sum() for own in shares]
-        self.fits = _disjoint(*[[set(self.game.cards(own)) for own, *_ in some] for some in dealt])
+        self.fits = disjoint(*[[self.game.cards(own) for own, *_ in some] for some in dealt])
         if (together := float(shares[0] @ self.fits @ shares[1])) < LEAST_TOGETHER:
             raise UnsupportedGameError(
                 f"{self.game.name}: hands that can be held at once have {together:.1g} of the weight; that products of "
@@ -119,13 +120,3 @@ class AskedDealt(Asked):
         ]  # fmt: skip
         self.payoffs |= {some for some in paid if some is not None}
         return Showdown(*paid)
-
-
-def _disjoint(one: list[set[Hashable]], two: list[set[Hashable]]) -> BoolArray:
-    """(hands, hands) which have no card in common."""
-    number = {card: k for k, card in enumerate(set().union(*one, *two))}
-    holds = [np.zeros((len(hands), len(number))) for hands in (one, two)]
-    for hands, at in zip((one, two), holds, strict=True):
-        for k, hand in enumerate(hands):
-            at[k, [number[card] for card in hand]] = 1.0
-    return np.asarray(holds[0] @ holds[1].T == 0)

@@ -34,6 +34,7 @@ from infoset.base import (
 )
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.testing import check_game
+from infoset.tree.factored_sizes import Sizes, count_sizes
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
 
 NOTHING = -1  # no menu, no place in one
@@ -69,18 +70,6 @@ class RuleArrays(NamedTuple):
     term_first: LongArray  # (C + 1,) where an end's terms begin
     term_place: IntArray  # (T, n) a cell of each player, by their places
     term_paid: FloatArray  # (T, n) what players who come to these cells are paid
-
-
-class Sizes(NamedTuple):
-    """How many histories a game has, how many of them are ends, and how long its form's lists are together at most.
-
-    They are shorter where paths end because some player could not have been on them, and where nature's answers come to
-    the same.
-    """
-
-    histories: float
-    ends: float
-    entries: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +112,6 @@ class FactoredRules:
         >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).sizes
         Sizes(histories=441.0, ends=216.0, entries=152.0)
         """
-        from infoset.tree.factored_sizes import count_sizes  # of what stands here
-
         return count_sizes(self)
 
     @classmethod

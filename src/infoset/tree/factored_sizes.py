@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,19 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.tree.graph import TERMINAL, topological
 
 if TYPE_CHECKING:
-    from infoset.tree.factored_rules import FactoredRules, Sizes
+    from infoset.tree.factored_rules import FactoredRules
+
+
+class Sizes(NamedTuple):
+    """How many histories a game has, how many of them are ends, and how long its form's lists are together at most.
+
+    They are shorter where paths end because some player could not have been on them, and where nature's answers come to
+    the same.
+    """
+
+    histories: float
+    ends: float
+    entries: float
 
 
 def count_sizes(rules: FactoredRules) -> Sizes:
@@ -28,8 +40,6 @@ class _Count:
         self.total = self.ends = self.entries = 0.0
 
     def run(self) -> Sizes:
-        from infoset.tree.factored_rules import Sizes
-
         r, sizes = self.rules.arrays, self.rules.arrays.cells
         begin = [cell - first for cell, first in zip(self.rules.start_cells, self.rules.first_cell[0], strict=True)]
         self.ways[0] = np.zeros(sizes[0])

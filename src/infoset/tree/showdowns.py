@@ -4,6 +4,8 @@ The matrix over two players' hands is a sum of products of lists of hands.  Whoe
 those between two strengths the upper half beats the other player's lower half, and so on in both halves.  Hands that
 share cards are taken out by inclusion and exclusion: all hands, less for each card those that hold it, more for each
 pair of cards those that hold both.  With ``h`` hands that is some ``h log h`` entries in place of ``h`` times ``h``.
+Sorting by strength and taking out shared cards are of Johanson, Waugh, Bowling & Zinkevich, Accelerating best response
+calculation in large extensive games, IJCAI 2011, who walk the hands in order, in O(h).
 """
 
 from __future__ import annotations
@@ -32,11 +34,8 @@ class Showdown(NamedTuple):
     @property
     def kind(self) -> tuple[bool, ...]:
         """Which of the three are to be told apart from nothing; ``()`` where all are alike."""
-        return (
-            ()
-            if len({paid for paid in self if paid is not None}) == 1
-            else tuple([bool(paid and any(paid)) for paid in self])
-        )
+        alike = len({paid for paid in self if paid is not None}) == 1
+        return () if alike else tuple([bool(paid and any(paid)) for paid in self])
 
     def paid(self, pieces: Pieces) -> FloatArray:
         """(T, 2) what each term of some pieces pays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,6 +27,11 @@ class Decision(NamedTuple):
     """(hands, moves)"""
     often: FloatArray
     """(moves,)"""
+
+    @property
+    def where(self) -> str:
+        """``after check, bet 50``."""
+        return f"after {', '.join(self.said)}" if self.said else "to begin"
 
 
 def decisions(rules: RiverRules, policy: Policy) -> list[Decision]:
@@ -61,7 +67,7 @@ class _Walk:
         moves = tuple(map(str, menu))
         self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
         for k, move in enumerate(moves):
-            after = state._moved(move)
+            after = state.after(move)
             if isinstance(after, RiverState):
                 told = tuple([own_token(move if p == player else None, None if p == player else move) for p in (0, 1)])
                 further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
@@ -75,12 +81,11 @@ class _Walk:
         return [1 / len(menu)] * len(menu) if row is None else list(row)
 
 
-def decisions_text(rules: RiverRules, policy: Policy) -> str:
+def decisions_text(players: Sequence[str], found: list[Decision]) -> str:
     """A line for each, in the order of the game."""
     lines = []
-    for one in decisions(rules, policy):
+    for one in found:
         did = "   ".join(f"{move} {share:.1%}" for move, share in zip(one.moves, one.often.tolist(), strict=True))
-        before = f"after {', '.join(one.said)}" if one.said else "to begin"
-        lines.append((f"{one.chance:7.2%}  {rules.players[one.player]} {before}", did))
+        lines.append((f"{one.chance:7.2%}  {players[one.player]} {one.where}", did))
     width = max(len(where) for where, _ in lines)
     return "\n".join(f"{where:{width}}  {did}" for where, did in lines)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as Xml
 
-from infoset.base import Policy
 from infoset.errors import shorten
 from infoset.games.holdem_river import CALL, CHECK, FOLD, RiverRules
 from infoset.games.poker_hands import RANKS, hand_name
-from infoset.view.hand_decisions import Decision, decisions
+from infoset.view.hand_decisions import Decision
 from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
 
 MAX_PANELS, LEAST, DARK = 24, 0.001, 0.6
@@ -23,9 +22,8 @@ BETS = ("#f2c14e", "#e8893a", "#d1495b", "#8f2d56", "#5c1d52")
 ABOUT = "a cell is filled as often as its hands get there; suited hands stand above the diagonal"
 
 
-def hand_matrix_svg(rules: RiverRules, policy: Policy) -> str:
+def hand_matrix_svg(rules: RiverRules, found: list[Decision]) -> str:
     """Of the decisions that are come to most often, ``MAX_PANELS`` at most, in the order of the game."""
-    found = decisions(rules, policy)
     by_chance = sorted(range(len(found)), key=lambda k: -found[k].chance)
     shown = sorted([k for k in by_chance if found[k].chance >= LEAST][:MAX_PANELS])
     across = min(len(shown), COLUMNS if len(shown) > 2 * (COLUMNS - 1) else COLUMNS - 1)
@@ -67,8 +65,7 @@ def _legend(svg: Xml.Element, width: float) -> None:
 
 
 def _panel(svg: Xml.Element, rules: RiverRules, decision: Decision, x: float, y: float) -> None:
-    who, before = rules.players[decision.player], ", ".join(decision.said)
-    title = f"{decision.chance:.1%}  {who} {f'after {before}' if before else 'to begin'}"
+    title = f"{decision.chance:.1%}  {rules.players[decision.player]} {decision.where}"
     text(svg, x, y + 14, shorten(title, TITLE), font_weight="bold")
     left, line = x, y + 29
     for k, color in _order(decision.moves):
