@@ -114,7 +114,9 @@ class Compiled:
     @property
     def better_factored(self) -> bool:
         """Whether the factored form is the one to work on: there is one, and a tree is not at hand and large."""
-        return self.factors and not self.made_whole and self.histories > min(self.limit, FEW_HISTORIES)
+        if not self.factors or self.made_whole or not isinstance(self._asked, FactoredRules):
+            return False
+        return self._asked.sizes.histories > min(self.limit, FEW_HISTORIES)
 
     @cached_property
     def _asked(self) -> FactoredRules | InfosetError:
