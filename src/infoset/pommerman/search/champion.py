@@ -54,6 +54,7 @@ from infoset.pommerman.search.goals import (
     wood_worth,
 )
 from infoset.pommerman.search.maker import Maker
+from infoset.pommerman.search.repeats import Repeats, empty_repeats, recall, times_tried
 from infoset.pommerman.search.risks import Costs, Risks, empty_risks, weigh_risks
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
@@ -67,6 +68,7 @@ from infoset.pommerman.search.scenario import (
     survivable_from,
     unroll,
 )
+from infoset.pommerman.search.threats import weigh_threats
 from infoset.randomness import Words, next_word
 
 MAX_DEPTH = 8
@@ -94,8 +96,8 @@ class Champion(Maker, Wishes):
     """How long an agent that went out of view is still reckoned with."""
     goal_weight: float = 0.8
     """What goals count beside values."""
-    depth: int = 3
-    """Actions of a plan: 3 take two milliseconds a decision, 5 about ten."""
+    depth: int = 4
+    """Actions of a plan: 4 take some four milliseconds a decision, 3 two."""
     budget: int = 2000
     """Plans, at most, for each first action."""
     room: float = 30.0
@@ -108,6 +110,16 @@ class Champion(Maker, Wishes):
     """What it costs to be where an enemy can do so with a bomb or a kick first."""
     mate_risk: float = 2.4
     """What it costs to be where its teammate can do so by accident."""
+    threat: float = 1.0
+    """What it is worth to be where it can trap an enemy by standing in its way, for each."""
+    ambush: float = 0.5
+    """What that counts where it takes one more bomb first."""
+    late: float = 0.7
+    """What it costs to be where it may stay no longer; less the longer it may, nothing from ``LATE`` steps on."""
+    tired: float = 0.3
+    """What an action is worth less for each time that it was taken in the very same situation."""
+    most_tired: float = 1.0
+    """The most of that."""
     chase: float = 3.0
     chase_age: float = 40.0
 
@@ -139,14 +151,18 @@ class Plans(NamedTuple):
     bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) whether it has laid one
     best: FloatArray  # (MOVES,) the best score by the first action
     risks: Risks
+    threat: FloatArray  # (moves,) what it threatens after each action, as ``weigh_threats`` has it
+    prior: FloatArray  # (moves,) what each action is worth beside, to whoever knows more; 0 where nobody does
     alone: FloatArray  # (agents,) what the others survive without the agent
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
     crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
+    repeats: Repeats
 
 
 NEVER = -1
 NOBODY = -1
 RESERVE = 0.004  # seconds that the plans of one first action may take, and choosing
+LATE = 6  # steps from which on there is time enough
 HOPELESS = 0.02  # the least part of it that the own survivability counts as
 IN_THE_WAY = 0.3  # what it costs that a plan leads over a cell on which somebody stands now
 
@@ -163,8 +179,9 @@ def empty_plans(config: Config) -> Plans:
     return Plans(
         st.empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64),
         np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
-        np.zeros(MOVES), empty_risks(config), np.zeros(MAX_AGENTS), np.zeros(MAX_AGENTS, dtype=np.int64),
-        np.zeros(config.size, dtype=np.uint32),
+        np.zeros(MOVES), empty_risks(config), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MAX_AGENTS),
+        np.zeros(MAX_AGENTS, dtype=np.int64),
+        np.zeros(config.size, dtype=np.uint32), empty_repeats(),
     )  # fmt: skip
 
 
@@ -191,9 +208,11 @@ def prepare(b, s, d, p, me, enemies, w, engine):
     """All that does not depend on plans; whether others matter."""
     size, length = engine.settings[SIZE], np.int64(w[AT.length])
     remember_failure(d, b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], b.guess[st.STEP])
+    recall(p.repeats, b.guess, me)
     contact = meets(b, s, d, me, enemies, length, w[AT.memory], engine)
     for move in range(MOVES):
         d.own[move], p.risks.risk[move], p.risks.room[move] = NONE, 0.0, w[AT.room]
+        p.threat[move], p.risks.slack[move] = 0.0, LATE
         if leads_on(b, d, me, move, engine):
             unroll(s, d.leaf, length, b, engine)
             judge_self(b, s, d, me, enemies, move, length, 0, w[AT.memory], False, engine)
@@ -201,6 +220,8 @@ def prepare(b, s, d, p, me, enemies, w, engine):
     if contact:
         costs = Costs(w[AT.block_risk], w[AT.bomb_risk], w[AT.mate_risk])
         weigh_risks(b, s, d, p.risks, me, enemies, length, w[AT.memory], costs, engine)
+        if w[AT.threat] > 0.0:
+            weigh_threats(p.threat, b, s, d, p.risks.traps, me, enemies, w[AT.ambush], engine)
     average_blocked(b, d, me, size)
     look_at_others(b, s, d, p, me, enemies, length, w, engine)
     unroll(s, b.guess, length, b, engine)
@@ -221,6 +242,7 @@ def choose(b, s, d, p, me, w, engine, stream):
         found = last_resort(b, s, d, me, np.int64(w[AT.length]), engine, stream)
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
+    p.repeats.tried[p.repeats.now[0], found] += 1
     return found
 
 
@@ -229,14 +251,21 @@ def best_of(d, p, w, stream):
     """The action of the best score, on a tie any; ``NEVER`` if there is none."""
     best, found = -np.inf, NEVER
     for move in range(MOVES):
-        room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
-        score = p.best[move] + w[AT.room_weight] * np.log(room) - p.risks.risk[move]
-        if move == d.last[LAST_MOVE]:
-            score -= STUBBORN * d.last[FAILURES]
+        score = p.best[move] + w[AT.threat] * p.threat[move] + p.prior[move] - price(d, p, move, w)
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move
     return found
+
+
+@inner_kernel
+def price(d, p, move, w):
+    """What an action costs: little room after it, a risk, little time; that it failed, or was taken here before."""
+    room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
+    cost = p.risks.risk[move] - w[AT.room_weight] * np.log(room)
+    cost += w[AT.late] * max(0.0, 1.0 - p.risks.slack[move] / LATE)
+    cost += min(w[AT.tired] * times_tried(p.repeats, move), w[AT.most_tired])
+    return cost + (STUBBORN * d.last[FAILURES] if move == d.last[LAST_MOVE] else 0.0)
 
 
 @inner_kernel

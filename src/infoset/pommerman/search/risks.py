@@ -52,6 +52,7 @@ class Risks(NamedTuple):
     ways: npt.NDArray[np.int64]  # (agents, moves) the cells on which each may be after it
     found: npt.NDArray[np.int64]  # (agents,) how many of them
     alone: FloatArray  # (moves,) what the agent survives after each action if the others stand still
+    slack: npt.NDArray[np.int64]  # (moves,) for how many steps it may stay there and still survive, alone
     room: FloatArray  # (moves,) its survivability, in cells, as ``survivability`` has it
     risk: FloatArray  # (moves,) what the worst answer costs
 
@@ -59,7 +60,8 @@ class Risks(NamedTuple):
 def empty_risks(config: Config) -> Risks:
     return Risks(
         empty_traps(config), np.zeros(config.size, dtype=np.uint32), np.zeros((MAX_AGENTS, MOVES), dtype=np.int64),
-        np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
+        np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(MOVES), np.zeros(MOVES, dtype=np.int64), np.zeros(MOVES),
+        np.zeros(MOVES),
     )  # fmt: skip
 
 
@@ -68,7 +70,7 @@ def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
     """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has."""
     size = engine.settings[SIZE]
     for move in range(MOVES):
-        x.alone[move], x.room[move], x.risk[move] = NONE, 0.0, 0.0
+        x.alone[move], x.slack[move], x.room[move], x.risk[move] = NONE, 0, 0.0, 0.0
         if d.own[move] > NONE:
             look_ahead(b, s, d, x, me, enemies, move, length, memory, engine)
             x.risk[move] = blocked(b, s, d, x, me, enemies, move, costs, engine)
@@ -91,10 +93,21 @@ def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
     gather_crowd(s, d.leaf, me, size)
     spread_crowd(s, length, 0, size)
     x.alone[move] = survivable(s, d.cell[move], length, size)
+    x.slack[move] = stays(s, d.cell[move], length, size)
     lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, False, d.moves, engine)
     crowd_against(b, s, d, me, enemies, memory, size)
     spread_crowd(s, length, length, size)
     x.room[move] = survivability(s, d.cell[move], length, size)[0]
+
+
+@inline_kernel
+def stays(s, cell, length, size):
+    """For how many steps the agent of the last call of ``survivable`` may stay where it is and still survive."""
+    found = length
+    for t in range(length, 0, -1):
+        if not contains(s.reach[t], cell, size):
+            found = t - 1
+    return found
 
 
 @linked_kernel
@@ -237,7 +250,7 @@ def bombed(b, s, d, x, me, enemies, move, engine):
                 b.guess[agent + st.CAN_KICK] = 1
                 act_both(b, d, me, move, k, direction, engine)
                 b.guess[agent + st.CAN_KICK] = kicks
-                if may_trap(b, s, d, x, me, k, engine):
+                if may_trap(b, s, d, x, me, enemies, engine):
                     return True
         if b.guess[agent + st.AMMO] > 0 and apart(cell, here, size) <= NEAR:
             for at in range(x.found[k]):
@@ -245,7 +258,7 @@ def bombed(b, s, d, x, me, enemies, move, engine):
                 if d.leaf[agent + st.ALIVE]:
                     d.leaf[agent + st.CELL] = x.ways[k, at]
                     put_bomb(d.leaf, k, engine.settings[FUSE])
-                    if may_trap(b, s, d, x, me, k, engine):
+                    if may_trap(b, s, d, x, me, 1 << k, engine):
                         return True
     return False
 
@@ -261,15 +274,22 @@ def act_both(b, d, me, move, other, action, engine):
 
 
 @inner_kernel
-def may_trap(b, s, d, x, me, k, engine):
-    """Whether agent ``k`` can trap the agent from the position on the desk."""
-    size, own, other = engine.settings[SIZE], st.AGENTS + me * st.AGENT_FIELDS, st.AGENTS + k * st.AGENT_FIELDS
-    if not d.leaf[own + st.ALIVE] or not d.leaf[other + st.ALIVE]:
-        return not d.leaf[own + st.ALIVE]
-    here, at = d.leaf[own + st.CELL], d.leaf[other + st.CELL]
+def may_trap(b, s, d, x, me, others, engine):
+    """Whether one of the ``others`` can trap the agent from the position on the desk."""
+    size, own = engine.settings[SIZE], st.AGENTS + me * st.AGENT_FIELDS
+    if not d.leaf[own + st.ALIVE]:
+        return True
+    here, found = d.leaf[own + st.CELL], False
     unroll(s, d.leaf, LENGTH, b, engine)
     clear(s.crowd[0], size)
-    add(s.crowd[0], at, size)
+    for k in range(MAX_AGENTS):
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        if others >> k & 1 and d.leaf[agent + st.ALIVE]:
+            add(s.crowd[0], d.leaf[agent + st.CELL], size)
     spread_crowd(s, LENGTH, LENGTH, size)
-    layer = lay_traps(x.traps, s, 0, LENGTH, engine.near, size)
-    return contains(x.traps.safe[layer, at, 1:], here, size) == 0
+    safe = x.traps.safe[lay_traps(x.traps, s, 0, LENGTH, engine.near, size)]
+    for k in range(MAX_AGENTS):
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        there = others >> k & 1 and d.leaf[agent + st.ALIVE]
+        found |= there and not contains(safe[d.leaf[agent + st.CELL], 1:], here, size)
+    return found

@@ -1,0 +1,81 @@
+"""What an agent did before in the situation that it is in: play that goes in circles repeats it exactly.
+
+Two sides that answer each other in the same way come back to the same situation again and again, each laying a bomb and
+leaving its fire, until the game is over.  Who counts what it did there before can do something else.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.jit import inline_kernel, inner_kernel
+from infoset.pommerman import state as st
+from infoset.pommerman.config import MAX_AGENTS
+
+MOVES = st.LAY + 1
+ENTRIES = 1024  # situations that are remembered: more than steps of a game
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+SHIFT = np.uint64(29)
+
+
+class Repeats(NamedTuple):
+    """The moves made so far, by situation."""
+
+    situation: npt.NDArray[np.uint64]  # (ENTRIES,) 0: none yet
+    tried: npt.NDArray[np.int64]  # (ENTRIES, moves) how often
+    now: npt.NDArray[np.int64]  # (1,) the entry of the situation at hand
+
+
+def empty_repeats() -> Repeats:
+    """Nothing done yet."""
+    return Repeats(np.zeros(ENTRIES, np.uint64), np.zeros((ENTRIES, MOVES), np.int64), np.zeros(1, np.int64))
+
+
+@inline_kernel
+def mixed(key, value):
+    """A hash with one more number in it."""
+    word = (key ^ np.uint64(value)) * FACTOR
+    return word ^ (word >> SHIFT)
+
+
+@inner_kernel
+def situation_of(guess, me):
+    """Of agents and bombs, as they are believed to be; where the time of the game has no part in it."""
+    key = np.uint64(1 + me)
+    for k in range(MAX_AGENTS):
+        agent = st.AGENTS + k * st.AGENT_FIELDS
+        key = mixed(key, guess[agent + st.CELL] + 1 if guess[agent + st.ALIVE] else 0)
+    key = mixed(key, guess[st.AGENTS + me * st.AGENT_FIELDS + st.AMMO])
+    for n in range(guess[st.NUM_BOMBS]):
+        bomb = st.BOMBS + n * st.BOMB_FIELDS
+        key = mixed(key, guess[bomb + st.BOMB_CELL] * 16 + guess[bomb + st.LIFE])
+    return key
+
+
+@inner_kernel
+def recall(x, guess, me):
+    """Find what was done in the situation at hand."""
+    key = situation_of(guess, me)
+    entry = np.int64(key % np.uint64(ENTRIES))
+    if x.situation[entry] != key:
+        x.situation[entry] = key
+        for move in range(MOVES):
+            x.tried[entry, move] = 0
+    x.now[0] = entry
+
+
+@inner_kernel
+def times_tried(x, move):
+    """How often an action was taken in the situation at hand; a bomb, as often as anything: nobody lays one to get
+    out of a circle.
+    """
+    tried = x.tried[x.now[0]]
+    if move != st.LAY:
+        return tried[move]
+    most = np.int64(0)
+    for other in range(MOVES):
+        most = max(most, tried[other])
+    return most
