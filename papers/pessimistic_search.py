@@ -1,9 +1,9 @@
 """Regenerate the experiments of Osogami & Takahashi (2019), "Real-time tree search with pessimistic scenarios":
-Figure 3 (levels of pessimism), Table 2 (agents against each other), and the game between levels that section 4.2
-leaves open.
+Figure 3 (levels of pessimism), and the game between levels that section 4.2 leaves open.  Table 2, agents against each
+other, is made by ``pommerman_learnt_teams.py``.
 
-    python papers/pessimistic_search.py           # an hour or two; rewrites docs/papers/pessimistic-search.md
-    python papers/pessimistic_search.py --games 1000 --pairs 1000 --table 1000     # the paper's sizes
+    python papers/pessimistic_search.py           # an hour; rewrites docs/papers/pessimistic-search.md
+    python papers/pessimistic_search.py --games 1000 --pairs 1000     # the paper's sizes
 
 Every game that is over is kept in ``--db``: a run that was ended goes on, also with more games, and one that finds all
 its games there takes a minute.  Read from top to bottom: the games, the game between levels, the pictures, the page.
@@ -16,7 +16,6 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
-from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +27,6 @@ from scipy.stats import binomtest
 from infoset import SequenceForm
 from infoset.arena.tournament import tournament
 from infoset.games.matrix import matrix_game
-from infoset.pommerman.search.eisenach import Eisenach
 from infoset.solvers.tabular.linear_program import linear_program
 from infoset.statistics import Mean
 from infoset.tree.game_tree import GameTree
@@ -39,7 +37,6 @@ import matplotlib.pyplot as plt
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = "pessimistic-search"
 GAME = "pommerman:PommeTeamCompetition-v0"
-TEAMS = ("hakozaki", "eisenach", "dypm", "champion", "simple")
 LEVELS = range(11)
 MIXED = range(6)  # the levels of the game between levels
 USUAL = 3  # the level of the competition
@@ -58,8 +55,6 @@ class Args:
     """How many at each level against each baseline (the paper: 1,000)."""
     pairs: int = 60
     """How many between each two levels."""
-    table: int = 60
-    """How many between each two agents, at least (the paper: 1,000)."""
     workers: int = 2
     """Processes that play."""
     seed: int = 1
@@ -137,7 +132,6 @@ def meet(a: str, b: str, games: int, args: Args) -> Score:
 
 Figure = dict[str, list[Score]]
 Levels = dict[tuple[int, int], Score]
-Table = dict[tuple[str, str], Score]
 
 
 def play_figure(args: Args) -> Figure:
@@ -154,18 +148,6 @@ def play_levels(args: Args, figure: Figure) -> Levels:
     }
 
 
-def play_table(args: Args) -> Table:
-    """Every two teams, and every team against itself half as often, from both points of view."""
-    found: Table = {}
-    for a, b in combinations_with_replacement(TEAMS, 2):
-        if a == b:
-            found[a, a] = meet(a, a, args.table // 2, args).both_sides()
-        else:
-            found[a, b] = meet(a, b, args.table, args)
-            found[b, a] = found[a, b].turned()
-    return found
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # The paper's figures
 # ---------------------------------------------------------------------------------------------------------------------
@@ -175,15 +157,6 @@ BASELINES: dict[str, dict[int, tuple[float | None, float | None, float | None]]]
     dypm(0): {0: (36.9, None, None), 3: (77.8, 17.1, 5.1), 4: (73.1, 22.7, 4.2)},
 }
 """Wins, ties and losses in per cent by level where the text gives them; the wins of level 4 are what is left."""
-
-TABLE_2 = {
-    ("hakozaki", "hakozaki"): Score(112, 776, 112),
-    ("hakozaki", "eisenach"): Score(490, 371, 139),
-    ("hakozaki", "dypm"): Score(279, 500, 221),
-    ("eisenach", "eisenach"): Score(338, 324, 338),
-    ("eisenach", "dypm"): Score(403, 105, 492),
-    ("dypm", "dypm"): Score(107, 786, 107),
-}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -344,34 +317,6 @@ def figure_rows(baseline: str, scores: list[Score]) -> list[str]:
     return lines
 
 
-def table_rows(table: Table) -> list[str]:
-    lines = heading(["", *TEAMS, "points, %"])
-    for a in TEAMS:
-        cells = [f"{table[a, b].wins}/{table[a, b].losses}/{table[a, b].ties}" for b in TEAMS]
-        points = [50 * (1 + float(table[a, b].payoff.value or 0.0)) for b in TEAMS if b != a]
-        lines.append(row([f"**{a}**", *cells, f"{sum(points) / len(points):.1f}"]))
-    return lines
-
-
-def beside_rows(table: Table) -> list[str]:
-    """The pairs of the paper's table, in per cent."""
-    lines = heading(["", "n", "wins, % (95 %)", "ties", "losses", "the paper's wins", "ties", "losses"])
-    for (a, b), theirs in TABLE_2.items():
-        if (a, b) in table and a != b:
-            ours = table[a, b]
-            percent = [f"{100 * count / theirs.games:.1f}" for count in theirs]
-            lines.append(row([f"{a} against {b}", f"{ours.games:,}", *shares(ours), *percent]))
-    for a in TEAMS:
-        if (a, a) in table:
-            ours = table[a, a]
-            matches = ours.games // 2
-            ties = ours.ties // 2
-            theirs = TABLE_2.get((a, a))
-            said = f"{100 * theirs.ties / theirs.games:.1f}" if theirs else ""
-            lines.append(row([f"{a} against itself", f"{matches:,}", "", share(ties, matches), "", "", said, ""]))
-    return lines
-
-
 def level_rows(levels: Levels, mixture: Mixture) -> list[str]:
     lines = heading(["", *[f"level {level}" for level in MIXED], "worst"])
     for level in MIXED:
@@ -395,24 +340,17 @@ def mixture_rows(mixture: Mixture) -> list[str]:
     return lines
 
 
-def page(figure: Figure, levels: Levels, mixture: Mixture, table: Table, args: Args) -> str:
+def page(figure: Figure, levels: Levels, mixture: Mixture, args: Args) -> str:
     easy, hard = figure["simple"], figure[dypm(0)]
     best = max(LEVELS, key=lambda level: hard[level].wins)
     worst, mixed = int(mixture.payoffs[USUAL].argmin()), mixture.weights @ mixture.payoffs
     low, high = mixture.gain_spread
     margins = [score.payoff.margin for score in levels.values() if score.payoff.margin is not None]
-    pessimists = table["hakozaki", "eisenach"].plus(table["dypm", "eisenach"])
-    champions = "; ".join(
-        f"`{other}` {share(met.wins, met.games)} % to {share(met.losses, met.games)} %"
-        for other in TEAMS
-        if other != "champion" and (met := table["champion", other])
-    )
-    champions = f"`champion` wins and loses against {champions}. What neither side wins is mostly a standoff."
     head = f"""# Tree search with pessimistic scenarios
 
 Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic scenarios: Winning the NeurIPS 2018
 Pommerman Competition*, ACML 2019. This page is written by `papers/pessimistic_search.py`, numbers and pictures
-included, here with `--games {args.games} --pairs {args.pairs} --table {args.table}`. The games are those of a
+included, here with `--games {args.games} --pairs {args.pairs}`. The games are those of a
 [tournament](../tournaments.md) of `{GAME}`: either team on either diagonal equally often, all
 pairs on the same seeds. Intervals are Wilson's at 95 %.
 
@@ -425,7 +363,8 @@ Nobody is cut off after 0.1 s here; searches end by a budget of positions instea
 
 1. Against SimpleAgents pessimism lifts the wins of `dypm` from 92.6 % (level 0) to 99.7 % (level 3).
 2. Against itself at level 0 it lifts them from 36.9 % to 77.8 %; level 4 loses less and ties more than level 3.
-3. `hakozaki` and `dypm`, with pessimism, are ahead of `eisenach`, without; `hakozaki` is a little ahead of `dypm`.
+3. `hakozaki` and `dypm`, with pessimism, are ahead of `eisenach`, without; `hakozaki` is a little ahead of `dypm`:
+   [Table 2](pommerman-learnt-teams.md) has a page of its own.
 4. The best strategy would mix levels. The paper does not compute it.
 
 ## Levels of pessimism (Figure 3)
@@ -474,24 +413,6 @@ from luck in the counts. With all counts drawn anew from the shares found, {RESA
 between {signed(low, 3)} and {signed(high, 3)} (95 %), and the best mixtures of the drawn games spread as the second row
 says. What is sure is that level 0 has no place in it.
 
-## Agents against each other (Table 2)
-
-{args.table:,} games or more between each two (the paper: 1,000) and half as many of each with itself, which count for
-both sides as they do in the paper; the last column is the mean over the others of wins and half the ties. `champion` is
-an agent of ours, `simple` the SimpleAgent; the paper's navocado and skynet are learnt policies in Docker images, which
-were not run. Wins/losses/ties of the row:
-"""
-    beside_text = """
-Beside the paper's, for the pairs that it has, in per cent; and ties among equals:
-"""
-    verdict = f"""
-Against `eisenach`, `hakozaki` and `dypm` together have won {share(pessimists.wins, pessimists.games)} %, lost
-{share(pessimists.losses, pessimists.games)} % and tied {share(pessimists.ties, pessimists.games)} % (the paper: 49.1,
-27.1 and 23.8 %). Our `eisenach` has {Eisenach().budget:,} simulated steps for every decision and may look further than
-the original, whose depth was 2 on average.
-
-{champions}
-
 ## What is reproduced, and what is not
 
 - **Reproduced**: pessimism beats none, clearly, against both baselines; much of it makes ties; two equal teams at level
@@ -500,15 +421,13 @@ the original, whose depth was 2 on average.
   {share(easy[USUAL].losses, easy[USUAL].games)} %, mostly with both agents beside a bomb of their own, in each other's
   way.
 - **New**: the game between levels and its best mixture.
-- **Not done**: navocado and skynet, which are learnt; the two agents of the paper's `dypm` team, which differ in
-  parameters that are not printed (both are the same here); a limit of 0.1 s; 1,000 games a pair in the table. Games
-  are kept, so a run with larger sizes goes on from these.
+- **Not done**: the two agents of the paper's `dypm` team, which differ in parameters that are not printed (both are the
+  same here); a limit of 0.1 s. Games are kept, so a run with larger sizes goes on from these.
 """
     return "\n".join(
         [
             head, *figure_rows("simple", easy), hard_text, *figure_rows(dypm(0), hard), pairs_text,
-            *level_rows(levels, mixture), mixture_text, *mixture_rows(mixture), gain_text, *table_rows(table),
-            beside_text, *beside_rows(table), verdict,
+            *level_rows(levels, mixture), mixture_text, *mixture_rows(mixture), gain_text,
         ]
     )  # fmt: skip
 
@@ -520,8 +439,7 @@ def main() -> None:
     mixture = solve(levels, args.seed)
     draw_figure(figure, args.out / PAGE / "levels.png")
     draw_mixture(mixture, args.out / PAGE / "mixture.png")
-    table = play_table(args)
-    (args.out / f"{PAGE}.md").write_text(page(figure, levels, mixture, table, args))
+    (args.out / f"{PAGE}.md").write_text(page(figure, levels, mixture, args))
 
 
 if __name__ == "__main__":

@@ -152,7 +152,6 @@ class Plans(NamedTuple):
     best: FloatArray  # (MOVES,) the best score by the first action
     risks: Risks
     threat: FloatArray  # (moves,) what it threatens after each action, as ``weigh_threats`` has it
-    prior: FloatArray  # (moves,) what each action is worth beside, to whoever knows more; 0 where nobody does
     alone: FloatArray  # (agents,) what the others survive without the agent
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
     crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
@@ -179,7 +178,7 @@ def empty_plans(config: Config) -> Plans:
     return Plans(
         st.empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64),
         np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
-        np.zeros(MOVES), empty_risks(config), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MAX_AGENTS),
+        np.zeros(MOVES), empty_risks(config), np.zeros(MOVES), np.zeros(MAX_AGENTS),
         np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros(config.size, dtype=np.uint32), empty_repeats(),
     )  # fmt: skip
@@ -251,7 +250,7 @@ def best_of(d, p, w, stream):
     """The action of the best score, on a tie any; ``NEVER`` if there is none."""
     best, found = -np.inf, NEVER
     for move in range(MOVES):
-        score = p.best[move] + w[AT.threat] * p.threat[move] + p.prior[move] - price(d, p, move, w)
+        score = p.best[move] + w[AT.threat] * p.threat[move] - price(d, p, move, w)
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move
