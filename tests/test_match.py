@@ -570,6 +570,7 @@ def test_names_of_agents() -> None:
         "http",
         "human",
         "isolated",
+        "mixed",
         "playground",
         "policy",
         "scripted",
@@ -580,6 +581,52 @@ def test_names_of_agents() -> None:
         load_agent("policy")
     with pytest.raises(UnknownNameError, match="unknown agent 'me'"):
         load_agent("me")
+
+
+def test_a_mixture_of_agents_is_drawn_anew_for_every_game() -> None:
+    """By its weights, the same again from the same seed; two sides that mix draw each for themselves."""
+    name = "mixed(agents=[scripted(moves=[pass,pass]),scripted(moves=[bet,bet])],weights=[1,3])"
+    matches = [play_match(KUHN, [name, name], seed=seed) for seed in range(200)]
+    first = [match.steps[2].moves[0] for match in matches]  # Jack and King are dealt before
+    assert 0.65 < first.count("bet") / 200 < 0.85
+    second = [match.steps[3].moves[1] for match in matches]
+    assert {*zip(first, second, strict=True)} == {("bet", "bet"), ("bet", "pass"), ("pass", "bet"), ("pass", "pass")}
+    assert [play_match(KUHN, [name, name], seed=seed).returns for seed in range(5)] == [m.returns for m in matches[:5]]
+    assert load_agent("mixed(agents=[random,search])").name == "mixed(random,search)"
+
+
+def test_a_team_that_mixes_is_of_one_kind() -> None:
+    """Both seats of it draw the same agent, as its opponents need not."""
+    team = "mixed(agents=[stop,scripted(moves=[1])])"
+    kinds = set()
+    for seed in range(8):
+        match = play_match("pommerman:PommeTeamCompetition-v0(max_steps=2)", [team] * 4, seed=seed)
+        moves = match.steps[1].moves
+        assert moves[0] == moves[2] and moves[1] == moves[3]
+        kinds.add(moves[:2])
+    assert len(kinds) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mixed", "mixed: agents are missing; name them: mixed(agents=[random,simple])"),
+        ("mixed(agents=random)", "mixed: agents=random is not a list"),
+        ("mixed(agents=[random],weights=2)", "mixed: weights=2 is not a list"),
+        ("mixed(agents=[random],weights=[-1])", "mixed: weight -1 is no number from 0 on"),
+        ("mixed(agents=[random,stop],weights=[1])", "mixed: 1 weights for 2 agents, not all of them 0, are allowed"),
+        ("mixed(agents=[random],weights=[0])", "mixed: 1 weights for 1 agents, not all of them 0, are allowed"),
+    ],
+)
+def test_mixtures_that_are_none(name: str, message: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        load_agent(name)
+    assert message in str(caught.value)
+
+
+def test_an_unknown_agent_in_a_mixture_is_named() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'random'"):
+        load_agent("mixed(agents=[randon])")
 
 
 class Boasting(RandomAgent):

@@ -276,6 +276,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
+        "mixed": "infoset.match.mixed:mixed",
         "navocado": "infoset.learn.pommerman.learnt_teams:navocado",
         "pessimistic": "infoset.search.pessimistic:Pessimistic",
         "pimc": "infoset.search.monte_carlo:Pimc",

@@ -33,8 +33,10 @@ from infoset.web.shelf import find
 if TYPE_CHECKING:
     from infoset.solvers.study import Move, Study
 
-ELSEWHERE = frozenset({"docker", "filtered", "ggp", "http", "isolated", "playground", "policy", "scripted", "trained"})
-"""Agents that open files, addresses or processes: a table has those of the shelf instead."""
+ELSEWHERE = frozenset(
+    {"docker", "filtered", "ggp", "http", "isolated", "mixed", "playground", "policy", "scripted", "trained"}
+)
+"""Agents that open files, addresses or processes, or name others that may: a table has those of the shelf instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
 MAX_POSITIONS = 300_000

@@ -1,0 +1,54 @@
+"""``mixed``: one of several agents, drawn anew for every game: a mixed strategy whose pure ones are agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from infoset.base import Agent, Game
+from infoset.errors import ParameterError, shorten
+from infoset.match.agents import Delegating, agent_name, common_stream, load_agent
+from infoset.names import Value, format_value
+
+
+def mixed(agents: tuple[Value, ...] = (), weights: tuple[Value, ...] = ()) -> MixedAgent:
+    """One of several agents in every game, drawn by weights: mixed(agents=[dypm,simple],weights=[3,1])."""
+    if not agents:
+        raise ParameterError("mixed: agents are missing; name them: mixed(agents=[random,simple])")
+    return MixedAgent([load_agent(str(name)) for name in agents], _numbers(weights, len(agents)))
+
+
+def _numbers(weights: tuple[Value, ...], count: int) -> list[float]:
+    """All alike where none are given."""
+    if not weights:
+        return [1.0] * count
+    wrong = [w for w in weights if isinstance(w, bool) or not isinstance(w, int | float) or not 0 <= w < np.inf]
+    if wrong:
+        raise ParameterError(f"mixed: weight {shorten(format_value(wrong[0]))} is no number from 0 on")
+    if len(weights) != count or not sum(map(float, weights)):  # type: ignore[arg-type]
+        raise ParameterError(f"mixed: {len(weights)} weights for {count} agents, not all of them 0, are allowed")
+    return list(map(float, weights))  # type: ignore[arg-type]
+
+
+class MixedAgent(Delegating):
+    """Plays every game as one of ``agents``, drawn with chances like ``weights``.
+
+    Both seats of a team draw the same one where both have this agent, teams each for themselves.
+
+    >>> from infoset.match.mixed import MixedAgent
+    >>> agent = MixedAgent([infoset.load_agent("random"), infoset.load_agent("stop")], [1.0, 3.0])
+    >>> agent.name
+    'mixed(random,stop)'
+    """
+
+    def __init__(self, agents: Sequence[Agent], weights: Sequence[float]) -> None:
+        self.agents, self.bounds = list(agents), np.cumsum(weights) / np.sum(weights)
+        self.inner, self.name = self.agents[0], f"mixed({','.join(map(agent_name, agents))})"
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        first = next((min(team) for team in getattr(game, "teams", ()) if player in team), player)
+        drawn = common_stream(rng).spawn(1)[0].random(len(game.players))[first]
+        self.inner = self.agents[int(np.searchsorted(self.bounds, drawn, side="right"))]
+        self.plan = f"played as {agent_name(self.inner)}"
+        self.inner.begin(game, player, rng, deadline)
