@@ -63,7 +63,7 @@ take their places here):
 
 Faults and slow moves: {faults(standings)}.
 
-So few games say little of who is stronger, there as here; [more between each two](pessimistic-search.md) do. Moves are
+So few games say little of who is stronger, there as here; [more between each two](pommerman-learnt-teams.md) do. Moves are
 cut by the clock, so that another run, on another machine, ends otherwise.
 """
 
