@@ -197,9 +197,11 @@ def champion_rows(table: Table) -> list[str]:
     return lines
 
 
-def page(table: Table, args: Args) -> str:
+def page(table: Table) -> str:
     """The page in Markdown."""
     pessimists = table["hakozaki", "eisenach"].plus(table["dypm", "eisenach"])
+    least = min(met.games for (a, b), met in table.items() if a != b)
+    mirrors = min(table[a, a].games // 2 for a in TEAMS)
     top = Score(0, 0, 0)
     for a in SEARCHING:
         for b in LEARNT:
@@ -242,7 +244,7 @@ is of other games at every point until then. Against two stock agents at the end
 
 ## Table 2 with five rows
 
-{args.games} games or more between each two (the paper: 1,000; how many is in the next table) and half as many of each
+{least} games or more between each two (the paper: 1,000; how many is in the tables below) and {mirrors} or more of each
 with itself, which count for both sides as they do in the paper. `champion` is an agent of ours, which the paper lacks.
 Wins/losses/ties of the row:
 
@@ -274,7 +276,7 @@ def main() -> None:
             ship(name, args)
     table = play(args)
     picture(args.out / PAGE / "curves.png")
-    (args.out / f"{PAGE}.md").write_text(page(table, args), encoding="utf-8")
+    (args.out / f"{PAGE}.md").write_text(page(table), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ class Champion(Maker, Wishes):
     goal_weight: float = 0.8
     """What goals count beside values."""
     depth: int = 4
-    """Actions of a plan: 4 take some four milliseconds a decision, 3 two."""
+    """Actions of a plan: 4 take two milliseconds a decision, 3 less than one."""
     budget: int = 2000
     """Plans, at most, for each first action."""
     room: float = 30.0
