@@ -63,8 +63,8 @@ take their places here):
 
 Faults and slow moves: {faults(standings)}.
 
-So few games say little of who is stronger, there as here; [more between each two](pommerman-learnt-teams.md) do. Moves are
-cut by the clock, so that another run, on another machine, ends otherwise.
+So few games say little of who is stronger, there as here; [more between each two](pommerman-learnt-teams.md) do. Moves
+are cut by the clock, so that another run, on another machine, ends otherwise.
 """
 
 
