@@ -418,7 +418,7 @@ def test_one_that_takes_no_connection() -> None:
             agent.begin(game, 0, np.random.default_rng(0), None)
         with pytest.raises(TimeoutError):
             agent.act(("noop",), time.monotonic() + 0.1)
-        assert time.monotonic() - began < 15  # without them it would wait for ever
+        assert time.monotonic() - began < 1
         agent.match = ""
         agent.close()
 

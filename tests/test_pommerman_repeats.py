@@ -37,19 +37,34 @@ def test_the_same_situation_is_found_again_whatever_the_time() -> None:
 
 
 def test_whoever_comes_back_does_something_else() -> None:
-    """A crossing with four like ways: an agent that cannot tire takes what it takes by luck, this one all of them."""
+    """A crossing with four like ways: it takes the one that it did not take yet; one that cannot tire takes any."""
     row = position("###.####", "###.####", "###.####", "...0....", "###.####", "###.####", "###.####", "########")
 
-    def moves(tired: float, times: int = 12) -> list[int]:
-        player, found = seated(partial(SearchPlayer, Champion(tired=tired)), SMALL), []
-        for _ in range(times):
-            player.belief = believed(row, SMALL)
-            found.append(player.decide(None))
-        return found
+    def taken(tired: float, left: int) -> int:
+        player = seated(partial(SearchPlayer, Champion(tired=tired, most_tired=3.0)), SMALL)
+        player.belief, memory = believed(row, SMALL), player.room.plans.repeats
+        recall(memory, row, 0)
+        memory.tried[memory.now[0]] = 10
+        memory.tried[memory.now[0], left] = 0
+        return player.decide(None)
 
-    tried = moves(1.0)
-    assert {st.UP, st.DOWN, st.LEFT, st.RIGHT} <= set(tried)
-    assert max(tried.count(move) for move in set(tried)) <= 6
+    ways = [st.UP, st.DOWN, st.LEFT, st.RIGHT]
+    assert [taken(1.0, way) for way in ways] == ways
+    assert [taken(0.0, way) for way in ways] != ways
+
+
+def test_who_waits_beside_a_bomb_has_less_and_less_time() -> None:
+    """All of a corridor will burn but what is round its corner: for each step that it waits it may wait one less."""
+    slack = []
+    for life in (8, 7, 6):
+        row = position("########", "#.0...##", "#####.1#", "########", bombs=((1, 2, 0, life, 9, st.STOP),))
+        player = seated(partial(SearchPlayer, Champion()), SMALL)
+        player.belief = believed(row, SMALL)
+        player.decide(None)
+        slack.append(player.room.plans.risks.slack[[st.STOP, st.RIGHT]].tolist())
+    stays = [stop for stop, _ in slack]
+    assert stays == [stays[0], stays[0] - 1, stays[0] - 2]
+    assert all(right >= stop for stop, right in slack)
 
 
 def threats(row: st.Row, **parameters: float) -> np.ndarray:

@@ -23,12 +23,14 @@ def _numbers(weights: tuple[Value, ...], count: int) -> list[float]:
     """All alike where none are given."""
     if not weights:
         return [1.0] * count
-    wrong = [w for w in weights if isinstance(w, bool) or not isinstance(w, int | float) or not 0 <= w < np.inf]
-    if wrong:
-        raise ParameterError(f"mixed: weight {shorten(format_value(wrong[0]))} is no number from 0 on")
-    if len(weights) != count or not sum(map(float, weights)):  # type: ignore[arg-type]
-        raise ParameterError(f"mixed: {len(weights)} weights for {count} agents, not all of them 0, are allowed")
-    return list(map(float, weights))  # type: ignore[arg-type]
+    found = []
+    for weight in weights:
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
+            raise ParameterError(f"mixed: weight {shorten(format_value(weight))} is no number from 0 on")
+        found.append(float(weight))
+    if len(found) != count or not any(found):
+        raise ParameterError(f"mixed: {len(found)} weights for {count} agents, not all of them 0, are allowed")
+    return found
 
 
 class MixedAgent(Delegating):

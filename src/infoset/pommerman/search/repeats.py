@@ -14,8 +14,8 @@ import numpy.typing as npt
 from infoset.jit import inline_kernel, inner_kernel
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
+from infoset.pommerman.search.dypm import MOVES
 
-MOVES = st.LAY + 1
 ENTRIES = 1024  # situations that are remembered: more than steps of a game
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
