@@ -21,7 +21,6 @@ import matplotlib
 import infoset
 from infoset.learn.pommerman.measuring import Measured, measure
 from infoset.learn.pommerman.net import load_move_net
-from infoset.learn.train import NET
 from infoset.pommerman.config import config
 from infoset.pommerman.sight import Sight
 from infoset.statistics import Share
@@ -106,8 +105,8 @@ def parse() -> Args:
 
 def row_of(args: Args, training: Training) -> Row:
     """Train as far as is missing; what was measured is kept in the run's folder."""
-    out, rules = args.runs / training.folder, config(training.variant)
-    name, stages = f"pommerman:{training.variant}", []
+    out, name, stages = args.runs / training.folder, f"pommerman:{training.variant}", []
+    sight = Sight(name, config(training.variant))
     for stage in STAGES:
         note = out / f"measured-{stage}.json"
         if not note.exists():
@@ -116,8 +115,8 @@ def row_of(args: Args, training: Training) -> Row:
                 infoset.train(out=out, resume=True, seconds=seconds)
             else:
                 infoset.train(name, method=training.method, seed=args.seed, seconds=seconds, out=out, **training.given)
-            net = load_move_net(out / NET, Sight(name, rules))
-            note.write_text(json.dumps(asdict(measure(net, rules, "simple", args.games, args.seed))), encoding="utf-8")
+            net = load_move_net(out, sight)
+            note.write_text(json.dumps(asdict(measure(net, sight, "simple", args.games, args.seed))), encoding="utf-8")
         told = json.loads(note.read_text(encoding="utf-8"))
         shares = {key: Share(**told.pop(key)) for key in ("won", "tied", "lost")}
         stages.append(Measured(**shares, **told))

@@ -23,7 +23,7 @@ from pessimistic_search import GAME, ROOT, Score, heading, meet, row, share, sha
 
 import infoset
 from infoset.learn.pommerman.learnt_teams import WEIGHTS
-from infoset.learn.train import NET
+from infoset.match.agents import NET
 from infoset.pommerman.search.eisenach import Eisenach
 from infoset.statistics import Share
 

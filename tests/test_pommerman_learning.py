@@ -29,8 +29,7 @@ from infoset.learn.pommerman.measuring import measure
 from infoset.learn.pommerman.net import Decider, MoveNet
 from infoset.learn.pommerman.ppo import Ppo, PpoTraining
 from infoset.learn.pommerman.starts import Lessons
-from infoset.learn.train import NET
-from infoset.match.agents import load_agent
+from infoset.match.agents import NET, load_agent
 from infoset.match.match import play_match
 
 DUEL = "pommerman:OneVsOne-v0"
@@ -160,7 +159,7 @@ def test_laying_a_bomb_finds_nothing() -> None:
 def test_boards_do_not_depend_on_threads() -> None:
     found = []
     for threads in (1, 3):
-        boards = Boards(config("PommeTeamCompetition-v0"), 5, ["simple", "random"], 7, threads)
+        boards = Boards(Sight("teams", config("PommeTeamCompetition-v0")), 5, ["simple", "random"], 7, threads)
         rng = np.random.default_rng(2)
         for _ in range(60):
             boards.step(rng.integers(0, MOVES, boards.seats.shape), 0.5)
@@ -338,7 +337,7 @@ def test_a_filtered_agent_lives_longer() -> None:
 
 
 def test_measuring_counts_each_board_once() -> None:
-    found = measure(MoveNet(8), config("OneVsOne-v0"), "random", games=30, seed=2)
+    found = measure(MoveNet(8), Sight("duel", config("OneVsOne-v0")), "random", games=30, seed=2)
     assert found.won.count == 30
     assert found.won.value + found.tied.value + found.lost.value == pytest.approx(1)
     assert found.steps > 5

@@ -220,6 +220,9 @@ def train(
         int | None, typer.Option(min=1, help="Pommerman: epochs until games begin as dealt (300).")
     ] = None,
     expert: Annotated[str | None, typer.Option(help="dagger: the agent that is imitated (simple).")] = None,
+    initial: Annotated[
+        str | None, typer.Option(help="Pommerman: whose network it begins with: skynet, navocado or trained:DIR.")
+    ] = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
@@ -232,6 +235,7 @@ def train(
         "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
         "nature": nature, "hidden": hidden, "rate": rate, "boards": boards, "rivals": rivals, "shaped": shaped,
         "filtered": filtered, "starts": starts, "lessons": lessons, "expert": expert,
+        "initial": initial,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     name = None if game is None else _absolute(game)

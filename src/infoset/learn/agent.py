@@ -15,8 +15,8 @@ from infoset.learn.net import evaluate_states, fits, load_net
 from infoset.learn.pommerman.net import load_move_net
 from infoset.learn.pommerman.player import NetPlayer
 from infoset.learn.propositions import Propositions
-from infoset.learn.train import NET, PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
-from infoset.match.agents import Delegating, RandomAgent
+from infoset.learn.train import PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
+from infoset.match.agents import NET, Delegating, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.sight import Sight
@@ -111,7 +111,7 @@ class TrainedAgent(Delegating):
         plain = {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE}
         self._refuse("Pommerman", {**plain, "seconds_per_move": Trained.seconds_per_move, "seed": 0})
         sight = Sight(game.name, game.config)
-        return NetPlayer(load_move_net(path / NET if path.is_dir() else path, sight), sight, self.name)
+        return NetPlayer(load_move_net(path, sight), sight, self.name)
 
     def _refuse(self, kind: str, plain: dict[str, object]) -> None:
         """Raise ``UnsupportedGameError`` where a parameter is not as it is by default."""

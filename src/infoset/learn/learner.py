@@ -277,6 +277,14 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+@contextmanager
+def short_numbers() -> Iterator[None]:
+    """Layers in bfloat16 where the processor multiplies it, twice as fast as float32; weights stay in float32."""
+    able = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+    with torch.autocast("cpu", torch.bfloat16, enabled=able, cache_enabled=False):  # of weights that change
+        yield
+
+
 def weights_of(net: nn.Module) -> dict[str, npt.NDArray[Any]]:
     """Copies of a network's tensors by name."""
     return {name: tensor.cpu().numpy().copy() for name, tensor in net.state_dict().items()}

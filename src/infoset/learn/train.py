@@ -32,6 +32,7 @@ from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
+from infoset.match.agents import NET
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.sight import Sight
 from infoset.processes import usable_cores
@@ -41,7 +42,6 @@ from infoset.solvers.work import Limits, Watcher, Work, advance
 from infoset.tree.graph import explore
 from infoset.warm_up import ready
 
-NET = "net.safetensors"
 MOST_THREADS = 4  # of the boards of one training; they change no result
 
 L = TypeVar("L", bound=Learner)

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import torch
 
 from infoset.errors import ParameterError
-from infoset.learn.pommerman.net import MoveNet
+from infoset.learn.pommerman.net import MoveNet, learnt_net
 from infoset.learn.pommerman.starts import Lessons
 from infoset.match.agents import load_agent
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
 from infoset.pommerman.game import PREFIX, Pommerman
 from infoset.pommerman.observation import observe
-from infoset.pommerman.sight import MOVES, Features, Safe, Sights
+from infoset.pommerman.sight import MOVES, Features, Safe, Sight, Sights
 from infoset.pommerman.simple_vec import SimpleVec
 from infoset.pommerman.vec import PommermanVec
 
@@ -60,7 +60,8 @@ class Boards:
     learner as it was some time ago.  The first is whom the curve is against.  Raises ``ParameterError`` for none.
     """
 
-    def __init__(self, rules: Config, count: int, rivals: Sequence[str], seed: int, threads: int = 1) -> None:
+    def __init__(self, sight: Sight, count: int, rivals: Sequence[str], seed: int, threads: int = 1) -> None:
+        rules = sight.rules
         if not rivals or rivals[0] == SELF:
             raise ParameterError("rivals: the first is whom the curve is against: an agent's name, as in simple,self")
         self.rules, self.seed, self.steps = rules, seed, 0
@@ -69,7 +70,7 @@ class Boards:
         side = np.arange(count)[:, None] % (2 if rules.teams or rules.num_agents == 2 else rules.num_agents)
         self.seats = side + np.array([[0, 2]]) if rules.teams else side  # (B, S)
         self.own = (self.everyone[:, :, None] == self.seats[:, None, :]).any(-1)  # (B, A)
-        self.sights = Sights(self.batch)
+        self.sight, self.sights = sight, Sights(self.batch)
         self.rivals: list[Any] = [rival_of(self, name, seed + 1 + k) for k, name in enumerate(rivals)]
         self.rival = np.random.default_rng([seed, 0]).integers(len(rivals), size=count)  # (B,)
         self.lessons: Lessons | None = None
@@ -85,7 +86,7 @@ class Boards:
 
     def look(self) -> Seen:
         """What everybody sees now, where somebody learnt is among the rivals, else the learner's agents."""
-        learnt = any(isinstance(rival, Past) for rival in self.rivals)
+        learnt = any(isinstance(rival, Past | Learnt) for rival in self.rivals)
         self.sights.look(self.everyone if learnt else self.seats)
         rows = np.arange(len(self.seats))[:, None]
         alive = self.batch.rows[:, st.AGENTS + st.ALIVE : st.MESSAGES : st.AGENT_FIELDS][rows, self.seats] != 0
@@ -166,12 +167,16 @@ class Standing(NamedTuple):
 
 
 def rival_of(boards: Boards, name: str, seed: int) -> Any:
-    """Who plays on the boards by name.  Raises ``UnknownNameError`` for nobody."""
+    """Who plays on the boards by name.  Raises ``UnknownNameError`` for nobody, ``PolicyError`` for a net of another
+    game."""
     if name == SELF:
         return Past(boards.sights)
     if name == "simple":
         return Stock(boards.batch, seed)
-    return Random() if name == "random" else Named(boards.batch, name, seed)
+    if name == "random":
+        return Random()
+    net = learnt_net(name, boards.sight)
+    return Learnt(boards.sights, net) if net else Named(boards.batch, name, seed)
 
 
 class Stock:
@@ -201,6 +206,20 @@ class Random:
 
     def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
         np.copyto(moves, rng.integers(0, MOVES, moves.shape, dtype=np.int16), where=where)
+
+
+class Learnt:
+    """A network that learns no more, all boards at once."""
+
+    def __init__(self, sights: Sights, net: MoveNet) -> None:
+        self.sights, self.net = sights, net
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """Nothing is kept."""
+
+    def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
+        play_net(self.net, self.sights, where, moves, rng.random(moves.shape))
 
 
 class Past:
@@ -240,14 +259,10 @@ class Past:
         drawn = rng.integers(max(len(self.nets), 1), size=len(done))
         self.which[done] = drawn[done]
 
-    @torch.no_grad()
     def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
         luck = rng.random(moves.shape)
         for k, net in enumerate(self.nets):
-            mine = where & (self.which == k)[:, None]
-            if mine.any():
-                safe = torch.from_numpy(self.sights.safe[mine])
-                moves[mine] = drawn_moves(net.chosen(torch.from_numpy(self.sights.features[mine]), safe), luck[mine])
+            play_net(net, self.sights, where & (self.which == k)[:, None], moves, luck)
 
 
 class Named:
@@ -276,6 +291,16 @@ class Named:
             agent.observe(own, observe(row, self.batch.config, k))
             move: Any = agent.act(self.game.moves, None)
             self.last[b, k] = moves[b, k] = move[0] if isinstance(move, tuple) else move
+
+
+@torch.no_grad()
+def play_net(
+    net: MoveNet, sights: Sights, where: npt.NDArray[np.bool_], moves: Moves, luck: npt.NDArray[np.float64]
+) -> None:
+    """A network's ``moves`` in the seats ``where`` it plays, and the ``luck`` of each, all (B, A)."""
+    if where.any():
+        logits = net.chosen(torch.from_numpy(sights.features[where]), torch.from_numpy(sights.safe[where]))
+        moves[where] = drawn_moves(logits, luck[where])
 
 
 @torch.no_grad()

@@ -8,12 +8,9 @@ them.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from infoset.base import Agent
 from infoset.learn.agent import Trained
-
-WEIGHTS = Path(__file__).parent / "weights"
+from infoset.learn.pommerman.net import WEIGHTS
 
 
 def navocado() -> Agent:

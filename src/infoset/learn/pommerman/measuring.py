@@ -11,7 +11,7 @@ import torch
 from infoset.learn.pommerman.boards import LOST, TIED, WON, Boards, drawn_moves
 from infoset.learn.pommerman.net import MoveNet
 from infoset.pommerman import state as st
-from infoset.pommerman.config import Config
+from infoset.pommerman.sight import Sight
 from infoset.statistics import Share
 
 SETTLING = 10_000  # steps after which the rest of the games are ties, whatever the variant
@@ -29,17 +29,18 @@ class Measured:
 
 
 @torch.no_grad()
-def measure(net: MoveNet, rules: Config, rival: str = "simple", games: int = 1000, seed: int = 0) -> Measured:
+def measure(net: MoveNet, sight: Sight, rival: str = "simple", games: int = 1000, seed: int = 0) -> Measured:
     """Play so many games against the ``rival``, in all seats in turn; each board's first, so that long games count as
     often as short ones.
 
     >>> from infoset.learn.pommerman.measuring import measure
     >>> from infoset.learn.pommerman.net import MoveNet
     >>> from infoset.pommerman.config import config
-    >>> measure(MoveNet(8), config("OneVsOne-v0"), "random", games=10).won.count
+    >>> from infoset.pommerman.sight import Sight
+    >>> measure(MoveNet(8), Sight("duel", config("OneVsOne-v0")), "random", games=10).won.count
     10
     """
-    boards, rng = Boards(rules, games, [rival], seed), np.random.default_rng([seed, 2])
+    boards, rng = Boards(sight, games, [rival], seed), np.random.default_rng([seed, 2])
     outcome, bombs, steps = np.full(games, -1), np.zeros(games), np.zeros(games)
     rows = np.arange(games)[:, None]
     while (outcome < 0).any() and boards.steps < SETTLING:

@@ -10,9 +10,11 @@ from torch import Tensor, nn
 
 from infoset.base import FloatArray
 from infoset.learn.net import filled, load_weights
+from infoset.match.agents import NET, read_name
 from infoset.pommerman.sight import MOVES, SIZE_OF_ALL, Features, Safe, Sight
 
 GREEDY = 1e4  # so sharp that the best move alone is drawn
+WEIGHTS = Path(__file__).parent / "weights"  # that come with the package, a training's folder for each agent
 FORBIDDEN = -1e9  # the logit of a move that the filter forbids
 
 
@@ -37,7 +39,9 @@ class MoveNet(nn.Module):
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Features (K, F) to logits (K, 6) and values (K,)."""
-        found = self.head(self.trunk(features))
+        inner = self.trunk(features).float()
+        with torch.autocast("cpu", enabled=False):  # logits are differences: no short numbers
+            found = self.head(inner)
         return found[..., :MOVES], found[..., MOVES]
 
     def chosen(self, features: Tensor, safe: Tensor) -> Tensor:
@@ -52,8 +56,19 @@ def allowed(logits: Tensor, safe: Tensor) -> Tensor:
 
 
 def load_move_net(path: Path, sight: Sight) -> MoveNet:
-    """Raises ``PolicyError`` for a broken file, or a network of other rules."""
+    """Of a file or a training's folder.  Raises ``PolicyError`` for a broken file, or a network of other rules."""
+    path = path / NET if path.is_dir() else path
     return filled(MoveNet, load_weights(path, sight), path)
+
+
+def learnt_net(name: str, sight: Sight) -> MoveNet | None:
+    """The network that an agent plays by, ``None`` for one that has none.
+
+    Raises ``UnknownNameError`` for no agent, and what ``load_move_net`` does.
+    """
+    parsed = read_name(name)
+    path = dict(parsed.parameters).get("path") if parsed.word == "trained" else WEIGHTS / parsed.word
+    return load_move_net(Path(str(path)), sight) if parsed.word == "trained" or Path(str(path)).is_dir() else None
 
 
 class Decider:

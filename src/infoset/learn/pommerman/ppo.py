@@ -53,7 +53,7 @@ class Ppo(ActorCritic):
         training, losses = self.training, []
         for _ in range(training.passes):
             for k in torch.split(torch.from_numpy(self.rng.permutation(len(views.gain))), training.batch):
-                v = Views(*[field[k] for field in views])
+                v = Views(*[field.index_select(0, k) for field in views])
                 policy, value = self.policy(v)
                 ratio = (policy.log_prob(v.move) - v.chance).exp()  # type: ignore[no-untyped-call]
                 clipped = ratio.clamp(1 - training.clip, 1 + training.clip)

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import torch
 
 from infoset.errors import ParameterError
-from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread
+from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread, short_numbers
 from infoset.learn.pommerman.boards import WON, Boards, Past, Stepped
-from infoset.learn.pommerman.net import MoveNet
+from infoset.learn.pommerman.net import MoveNet, learnt_net
 from infoset.learn.pommerman.starts import DEALT, STARTS
 from infoset.names import check_choice, check_range, check_share
 from infoset.pommerman.sight import Sight
@@ -48,6 +48,8 @@ class PommermanTraining:
     and then earlier and earlier, ``backplay``."""
     lessons: int = 300
     """Epochs until all games are dealt."""
+    initial: str = ""
+    """The agent whose network it begins with: ``trained:DIR``, or one that comes with the package."""
     seed: int = 0
 
     parts: ClassVar[int] = 1
@@ -71,6 +73,20 @@ class PommermanTraining:
         return [name.strip() for name in self.rivals.split(",") if name.strip()]
 
 
+def first_net(sight: Sight, training: PommermanTraining) -> MoveNet:
+    """What it begins with.  Raises ``ParameterError`` for an agent without a network, or of another size."""
+    made = MoveNet(training.hidden, training.filtered)
+    if not training.initial:
+        return made
+    net = learnt_net(training.initial, sight)
+    if net is None:
+        raise ParameterError(f"initial: {training.initial} has no network; name trained:DIR, navocado or skynet")
+    if net.head.in_features != training.hidden:
+        raise ParameterError(f"hidden={training.hidden}; {training.initial} has {net.head.in_features} units")
+    net.filtered, net.sharpness = made.filtered, made.sharpness
+    return net
+
+
 class PommermanLearner(Learner):
     """A training at work on boards that go on from epoch to epoch."""
 
@@ -80,9 +96,9 @@ class PommermanLearner(Learner):
     def __init__(self, sight: Sight, training: Any, threads: int = 1) -> None:
         torch.manual_seed(training.seed)
         self.net: MoveNet
-        super().__init__(sight, MoveNet(training.hidden, training.filtered), training)
+        super().__init__(sight, first_net(sight, training), training)
         self.names = training.names
-        self.boards = Boards(sight.rules, training.boards, self.names, training.seed, threads)
+        self.boards = Boards(sight, training.boards, self.names, training.seed, threads)
         if training.starts != DEALT:
             self.boards.teach(training.starts)
         self.past = [rival for rival in self.boards.rivals if isinstance(rival, Past)]
@@ -98,6 +114,7 @@ class PommermanLearner(Learner):
         return stepped
 
     @one_thread()
+    @short_numbers()
     def step(self) -> Epoch:
         began = time.monotonic()
         for past in self.past:
