@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
@@ -116,12 +116,14 @@ def kept(file: Path) -> int:
         return int(base.execute("SELECT count(*) FROM games").fetchone()[0]) // 2 * 2
 
 
-def meet(a: str, b: str, games: int, args: Args) -> Score:
-    """Both seatings equally often, on the seeds on which all the others meet too; all games that are kept count."""
+def meet(a: str, b: str, games: int, args: Any, game: str = GAME) -> Score:
+    """Both seatings equally often, on the seeds on which all the others meet too; all games that are kept count.
+
+    ``args`` says where they are kept (``db``), their ``seed``, and how many ``workers`` play."""
     teams, file = (a,) if a == b else (a, b), args.db / f"{a}-{b}.db"
     args.db.mkdir(parents=True, exist_ok=True)
     games = max(games, kept(file))
-    standings = tournament(GAME, teams, games=games, seed=args.seed, self_matches=a == b, db=file, workers=args.workers)
+    standings = tournament(game, teams, games=games, seed=args.seed, self_matches=a == b, db=file, workers=args.workers)
     if standings.stopped == "interrupted":
         raise KeyboardInterrupt
     met = standings.table[0]

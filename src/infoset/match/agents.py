@@ -259,6 +259,7 @@ class Maker(Protocol):
 AGENTS: Registry[Agent | Maker] = Registry(
     "agent",
     {
+        "ad-hoc": "infoset.pommerman.search.ad_hoc:ad_hoc",
         "adaptive": "infoset.search.adaptive:Adaptive",
         "blind_tic_tac_toe": "infoset.gdl.agents:BlindTicTacToeAgent",
         "champion": "infoset.pommerman.search.champion:Champion",

@@ -63,6 +63,7 @@ class Belief(NamedTuple):
     before: npt.NDArray[np.int16]  # (MAX_BOMBS * BOMB_FIELDS,) scratch: bombs as they were expected
     work: npt.NDArray[np.int16]  # scratch of the rules
     idle: npt.NDArray[np.int16]  # (agents,) nobody moves
+    coming: npt.NDArray[np.int16]  # (agents,) what the others do next, as far as somebody knows; STOP by default
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 
 
@@ -83,7 +84,8 @@ def empty_belief(config: Config) -> Belief:
         np.zeros((MAX_AGENTS, 2), dtype=np.int16), np.full(LOOKED + cells, NEVER, dtype=np.int16),
         np.zeros(size, dtype=np.uint32), np.full(cells, NEVER, dtype=np.int16), np.full(cells, NEVER, dtype=np.int16),
         np.zeros(size, dtype=np.uint32), np.zeros(MAX_BOMBS * st.BOMB_FIELDS, dtype=np.int16), scratch(size),
-        np.full(MAX_AGENTS, st.STOP, dtype=np.int16), np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16),
+        np.full(MAX_AGENTS, st.STOP, dtype=np.int16), np.full(MAX_AGENTS, st.STOP, dtype=np.int16),
+        np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +120,10 @@ class Champion(Maker, Wishes):
     """What an action is worth less for each time that it was taken in the very same situation."""
     most_tired: float = 1.0
     """The most of that."""
+    radio: bool = True
+    """Whether it says on the radio what it means to do and sees, and listens: see ``radio``."""
+    promise: float = 0.3
+    """What it is worth to do what it said on the radio."""
     chase: float = 3.0
     chase_age: float = 40.0
 
@@ -137,6 +141,13 @@ class Champion(Maker, Wishes):
     ) -> int:
         return int(champion_move(b, *room, *seat, w, engine, stream, deadline))
 
+    def speaks(self) -> bool:
+        return self.radio
+
+    def move_after(self, room: Any, move: int) -> int:
+        room.plans.promised[0] = room.plans.second[move]
+        return int(room.plans.second[move])
+
 
 AT = places_of(Champion)
 
@@ -150,12 +161,14 @@ class Plans(NamedTuple):
     wood: FloatArray  # (MAX_DEPTH + 1,) what its bombs have earned so far
     bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) whether it has laid one
     best: FloatArray  # (MOVES,) the best score by the first action
+    second: npt.NDArray[np.int64]  # (MOVES,) the action after it, of the plan of that score
     risks: Risks
     threat: FloatArray  # (moves,) what it threatens after each action, as ``weigh_threats`` has it
     alone: FloatArray  # (agents,) what the others survive without the agent
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
     crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
     repeats: Repeats
+    promised: npt.NDArray[np.int64]  # (1,) the action that it said it would take now, NEVER without
 
 
 NEVER = -1
@@ -178,9 +191,9 @@ def empty_plans(config: Config) -> Plans:
     return Plans(
         st.empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64),
         np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
-        np.zeros(MOVES), empty_risks(config), np.zeros(MOVES), np.zeros(MAX_AGENTS),
+        np.zeros(MOVES), np.zeros(MOVES, dtype=np.int64), empty_risks(config), np.zeros(MOVES), np.zeros(MAX_AGENTS),
         np.zeros(MAX_AGENTS, dtype=np.int64),
-        np.zeros(config.size, dtype=np.uint32), empty_repeats(),
+        np.zeros(config.size, dtype=np.uint32), empty_repeats(), np.full(1, NEVER),
     )  # fmt: skip
 
 
@@ -263,6 +276,7 @@ def price(d, p, move, w):
     room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
     cost = p.risks.risk[move] - w[AT.room_weight] * np.log(room)
     cost += w[AT.late] * max(0.0, 1.0 - p.risks.slack[move] / LATE)
+    cost -= w[AT.promise] if move == p.promised[0] else 0.0
     cost += min(w[AT.tired] * times_tried(p.repeats, move), w[AT.most_tired])
     return cost + (STUBBORN * d.last[FAILURES] if move == d.last[LAST_MOVE] else 0.0)
 
@@ -301,7 +315,7 @@ def search(b, s, d, p, me, enemies, mate, first, last, deepest, w, contact, engi
     p.cells[0], p.wood[0], p.bombed[0] = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], 0.0, 0
     see(s, p, 0, engine)
     for move in range(first, last):
-        p.best[move] = -np.inf
+        p.best[move], p.second[move] = -np.inf, st.STOP
         if p.risks.alone[move] > 0.0 and advance(b, d, p, me, 0, move, w, engine):
             see(s, p, 1, engine)
             search_from(b, s, d, p, me, enemies, mate, move, depth, w, contact, engine)
@@ -324,7 +338,8 @@ def search_from(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine)
             see(s, p, ply + 1, engine)
             if ply + 1 == depth:
                 score = judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine)
-                p.best[first] = max(p.best[first], score)
+                if score > p.best[first]:
+                    p.best[first], p.second[first] = score, p.moves[1]
                 left -= 1
                 p.moves[ply] += 1
             else:
@@ -348,7 +363,7 @@ def advance(b, d, p, me, ply, move, w, engine):
         return False
     copy(before, after)
     for k in range(MAX_AGENTS):
-        d.moves[k] = st.STOP
+        d.moves[k] = b.coming[k] if ply == 0 else b.idle[k]
     d.moves[me] = move
     play(after, d.moves, b, engine)
     cell = after[agent + st.CELL]

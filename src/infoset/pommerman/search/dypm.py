@@ -184,7 +184,7 @@ def meets(b, s, d, me, enemies, length, memory, engine):
 
 @linked_kernel
 def act_on(b, d, me, move, engine):
-    """The position after one action of ``me`` in which the others stop."""
+    """The position after one action of ``me`` in which the others do what is known to come."""
     act_from(b.guess, b, d, me, move, engine)
 
 
@@ -193,7 +193,7 @@ def act_from(row, b, d, me, move, engine):
     """The same after any position."""
     copy(row, d.leaf)
     for k in range(MAX_AGENTS):
-        d.moves[k] = st.STOP
+        d.moves[k] = b.coming[k]
     d.moves[me] = move
     play(d.leaf, d.moves, b, engine)
     d.cell[move] = d.leaf[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from infoset.base import Agent
 
@@ -18,3 +18,11 @@ class Maker:
         from infoset.pommerman.search.players import SearchPlayer  # which brings compiled kernels
 
         return SearchPlayer(cast("Parameters", self))
+
+    def speaks(self) -> bool:
+        """Whether it says on the radio what it will do next, and listens; that needs ``move_after``."""
+        return False
+
+    def move_after(self, room: Any, move: int) -> int:
+        """What it means to do after an action that it has just chosen, 0 to 5."""
+        raise NotImplementedError

@@ -8,7 +8,7 @@ import numpy as np
 
 from infoset.base import Action, Game, Observation
 from infoset.pommerman.agents import PommermanPlayer
-from infoset.pommerman.config import MAX_AGENTS
+from infoset.pommerman.config import MAX_AGENTS, GameType
 from infoset.pommerman.engine import engine
 from infoset.pommerman.observation import MAPS, Seen
 from infoset.pommerman.playground.spaces import read_move
@@ -30,7 +30,8 @@ from infoset.pommerman.search.edited_simple import EditedSimple
 from infoset.pommerman.search.eisenach import Eisenach
 from infoset.pommerman.search.fsm_search import FsmSearch
 from infoset.pommerman.search.hakozaki import Hakozaki
-from infoset.pommerman.state import AGENT
+from infoset.pommerman.search.radio import Radio
+from infoset.pommerman.state import AGENT, LAY
 from infoset.warm_up import ready
 
 Parameters: TypeAlias = Champion | Dypm | EditedSimple | Eisenach | FsmSearch | Hakozaki
@@ -55,6 +56,8 @@ class SearchPlayer(PommermanPlayer):
         mate = 1 << (player + 2) % MAX_AGENTS if rules.teams else 0
         self.seat = Seat(player, ((1 << rules.num_agents) - 1) & ~(1 << player) & ~mate, mate)
         self.room: Any = self.parameters.empty_room(rules)
+        on_air = self.parameters.speaks() and rules.game_type == GameType.TEAM_RADIO and rules.vocabulary > LAY
+        self.radio = Radio(self.seat, rules, self.engine) if on_air else None
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         super().observe(own_move, observation)
@@ -70,9 +73,14 @@ class SearchPlayer(PommermanPlayer):
         own[NOW] = seen.step_count
         own[LIVING] = sum(1 << agent - AGENT for agent in seen.alive)
         revise(self.belief, self.player, planes.astype(np.int16), own, self.engine, self.view)
+        if self.radio:
+            self.radio.hear(self.belief, seen.message)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(self.decide(deadline), self.config)
+        move = self.decide(deadline)
+        if not self.radio:
+            return read_move(move, self.config)
+        return (move, *self.radio.words(self.belief, self.parameters.move_after(self.room, move)))
 
     def decide(self, deadline: float | None) -> int:
         parts = self.belief, self.room, self.seat, self.settings, self.engine, self.stream

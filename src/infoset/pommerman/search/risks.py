@@ -268,7 +268,7 @@ def act_both(b, d, me, move, other, action, engine):
     """The position after an action of the agent and one of another, onto the desk."""
     copy(b.guess, d.leaf)
     for k in range(MAX_AGENTS):
-        d.moves[k] = st.STOP
+        d.moves[k] = b.coming[k]
     d.moves[me], d.moves[other] = move, action
     play(d.leaf, d.moves, b, engine)
 
