@@ -8,13 +8,13 @@ than it is, so what was found plays the pool once more, beside the defaults, on 
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from infoset.errors import CheckpointError, InfosetError, MissingExtraError, ParameterError
 from infoset.match.agents import AGENTS, load_agent
@@ -100,9 +100,10 @@ def parse() -> Args:
 
 
 def defaults(agent: str) -> Point:
-    """Of the parameters that are tuned."""
-    parameters = inspect.signature(AGENTS[agent]).parameters
-    return {name: parameters[name].default for name in SPACES[agent]}
+    """Of the parameters that are tuned, in a game of teams."""
+    parameters: Any = AGENTS[agent]()
+    filled = parameters.for_game(config(Args.variant))
+    return {name: getattr(filled, name) for name in SPACES[agent]}
 
 
 def propose(trial: optuna.Trial, agent: str) -> Point:

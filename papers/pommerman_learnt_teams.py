@@ -22,7 +22,7 @@ import matplotlib
 from pessimistic_search import GAME, ROOT, Score, heading, meet, row, share, shares
 
 import infoset
-from infoset.learn.pommerman.learnt_teams import WEIGHTS
+from infoset.learn.pommerman.net import WEIGHTS
 from infoset.match.agents import NET
 from infoset.pommerman.search.eisenach import Eisenach
 from infoset.statistics import Share

@@ -84,7 +84,10 @@ class Said(NamedTuple):
 
     @property
     def training(self) -> dict[str, Any]:
-        return json.loads((self.folder / "net" / "config.json").read_text())["training"]
+        return self.training_in("net")
+
+    def training_in(self, folder: str) -> dict[str, Any]:
+        return json.loads((self.folder / folder / "config.json").read_text())["training"]
 
 
 Shown = Callable[[Said], object]
@@ -168,6 +171,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --starts": (f"{ARCADE} --starts uniform", of_run("starts", "uniform")),
     "train --lessons": (f"{ARCADE} --lessons 7", of_run("lessons", 7)),
     "train --expert": (f"{ARCADE} --method dagger --expert stop", of_run("expert", "stop")),
+    "train --initial": (
+        [ARCADE, f"{ARCADE.replace('--out net', '--out more')} --initial trained:net"],
+        lambda s: s.training_in("more")["initial"] == "trained:net",
+    ),
     "train --rate": (f"{TRAIN} --rate .01", of_run("rate", 0.01)),
     "evaluate --json": ("evaluate kuhn_poker random --json", lambda s: round(s.body["nash_conv"], 6) == 0.916667),
     "evaluate --best-response": (

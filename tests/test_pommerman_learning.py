@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import infoset
-from infoset.errors import CheckpointError, ParameterError, UnsupportedGameError
+from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.pommerman import state as st
 from infoset.pommerman.config import config
 from infoset.pommerman.observation import Seen, observe
@@ -19,14 +19,14 @@ from infoset.pommerman.vec import PommermanVec
 
 pytest.importorskip("torch", reason="the extra 'learn' is not installed")
 
+from infoset.learn.net import save_net
 from infoset.learn.pommerman.a2c import A2c, A2cTraining
 from infoset.learn.pommerman.actor_critic import Rollout
-from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Standing
+from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Learnt, Standing
 from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
 from infoset.learn.pommerman.dqn import Dqn, DqnTraining
-from infoset.learn.pommerman.learnt_teams import WEIGHTS
 from infoset.learn.pommerman.measuring import measure
-from infoset.learn.pommerman.net import Decider, MoveNet
+from infoset.learn.pommerman.net import WEIGHTS, Decider, MoveNet, load_move_net
 from infoset.learn.pommerman.ppo import Ppo, PpoTraining
 from infoset.learn.pommerman.starts import Lessons
 from infoset.match.agents import NET, load_agent
@@ -359,3 +359,38 @@ def test_the_learnt_teams_come_with_the_package(name: str) -> None:
         infoset.play_series("kuhn_poker", [name, "random"], games=1)
     with pytest.raises(UnsupportedGameError, match="was trained on pommerman:PommeTeam"):
         play_match("pommerman:PommeFFACompetition-v0", [name, "stop", "stop", "stop"])
+
+
+def test_a_network_is_met_on_all_boards_at_once(tmp_path) -> None:
+    """It moves as the agent of the same name does: here always the move that its head was made for."""
+    import torch
+
+    sight = Sight(DUEL, config("OneVsOne-v0"))
+    net = MoveNet(8)
+    with torch.no_grad():
+        net.head.weight[:] = 0.0
+        net.head.bias[st.LAY] = 100.0
+    save_net(net, sight, tmp_path / NET)
+    boards = Boards(sight, 6, [f"trained:{tmp_path}"], 3)
+    assert isinstance(boards.rivals[0], Learnt)
+    boards.step(np.full((6, 1), st.STOP))
+    assert (boards.batch.rows[:, st.NUM_BOMBS] == 1).all()
+
+
+def test_a_training_begins_with_another_network(tmp_path) -> None:
+    """Without a step it is that network; what does not fit is told in a line."""
+    given = {"boards": 2, "steps": 4, "hidden": 8}
+    first = infoset.train(DUEL, epochs=1, out=tmp_path / "first", **given)
+    sight = Sight(DUEL, config("OneVsOne-v0"))
+    work = Ppo(sight, PpoTraining(initial=f"trained:{first.folder}", filtered=True, **given))
+    old = load_move_net(first.folder, sight)
+    assert bool(work.net.filtered)
+    assert all((a == b).all() for a, b in zip(old.parameters(), work.net.parameters(), strict=True))
+    for initial, hidden, kind, message in (
+        ("simple", 8, ParameterError, "simple has no network; name trained:DIR, navocado or skynet"),
+        (f"trained:{first.folder}", 16, ParameterError, r"hidden=16; trained:.* has 8 units"),
+        ("skynet", 128, PolicyError, "was trained on pommerman:PommeTeamCompetition-v0, not on pommerman:OneVsOne"),
+        (f"trained:{tmp_path / 'nowhere'}", 8, PolicyError, "no network of infoset"),
+    ):
+        with pytest.raises(kind, match=message):
+            infoset.train(DUEL, epochs=1, out=tmp_path / "next", **{**given, "hidden": hidden}, initial=initial)

@@ -13,6 +13,7 @@ import pytest
 
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError
 from infoset.match.agents import load_agent
+from infoset.pommerman.config import config
 
 TUNE = Path(__file__).resolve().parents[1] / "examples" / "tune_pommerman.py"
 
@@ -41,7 +42,9 @@ def test_ranges_hold_the_defaults_and_make_agents() -> None:
     for agent, space in tune().SPACES.items():
         defaults = tune().defaults(agent)
         assert all(low <= defaults[name] <= high for name, (low, high) in space.items())
-        assert (load_agent(tune().named(agent, defaults)).settings == load_agent(agent).settings).all()
+        rules = config("PommeTeamCompetition-v0")
+        made, plain = (load_agent(name).parameters.for_game(rules) for name in (tune().named(agent, defaults), agent))
+        assert made == plain
         for end in (0, 1):
             point = {name: type(defaults[name])(ends[end]) for name, ends in space.items()}
             load_agent(tune().named(agent, point))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from infoset.solvers.study import Move, Study
 
 ELSEWHERE = frozenset(
-    {"docker", "filtered", "ggp", "http", "isolated", "mixed", "playground", "policy", "scripted", "trained"}
+    {"ad-hoc", "docker", "filtered", "ggp", "http", "isolated", "mixed", "playground", "policy", "scripted", "trained"}
 )
 """Agents that open files, addresses or processes, or name others that may: a table has those of the shelf instead."""
 MAX_NAME = 200

@@ -10,7 +10,7 @@ What they could do about its first action is found exactly, as a game of pursuit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
@@ -72,21 +72,25 @@ from infoset.pommerman.search.threats import weigh_threats
 from infoset.randomness import Words, next_word
 
 MAX_DEPTH = 8
+BY_DEFAULT = {"threshold": (0.5, 0.9), "floor": (0.003, 0.2), "threat": (1.0, 0.0), "late": (0.7, 1.4)}
+"""In teams and duels; and among three or four who are for themselves: a kill helps the others, too, so that it matters
+more to stay alive."""
 
 
 @dataclass(frozen=True)
 class Champion(Maker, Wishes):
     """Pommerman: plans of several own actions.
 
-    The parameters beside its wishes; distances and times are in steps, values are logarithms.
+    The parameters beside its wishes; distances and times are in steps, values are logarithms.  Those that are ``None``
+    are as in ``BY_DEFAULT``.
     """
 
     name: ClassVar = "champion"
     length: int = 12
     """Of plan and scenario together."""
-    threshold: float = 0.5
+    threshold: float | None = None
     """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
-    floor: float = 0.003
+    floor: float | None = None
     """The least that an enemy's share counts as."""
     mate_floor: float = 0.5
     """The least of its teammate's share that it leaves."""
@@ -110,11 +114,11 @@ class Champion(Maker, Wishes):
     """What it costs to be where an enemy can do so with a bomb or a kick first."""
     mate_risk: float = 2.4
     """What it costs to be where its teammate can do so by accident."""
-    threat: float = 1.0
+    threat: float | None = None
     """What it is worth to be where it can trap an enemy by standing in its way, for each."""
     ambush: float = 0.5
     """What that counts where it takes one more bomb first."""
-    late: float = 0.7
+    late: float | None = None
     """What it costs to be where it may stay no longer; less the longer it may, nothing from ``LATE`` steps on."""
     tired: float = 0.3
     """What an action is worth less for each time that it was taken in the very same situation."""
@@ -132,6 +136,11 @@ class Champion(Maker, Wishes):
         check_range("length", self.length, self.depth + 1, MAX_LENGTH)
         check_range("budget", self.budget, 1, 10**9)
         super().__post_init__()
+
+    def for_game(self, rules: Config) -> Champion:
+        alone = not rules.teams and rules.num_agents > 2
+        left_open: dict[str, Any] = {n: both[alone] for n, both in BY_DEFAULT.items() if getattr(self, n) is None}
+        return replace(self, **left_open)
 
     def empty_room(self, config: Config) -> Room:
         return Room(empty_scenario(config), empty_desk(config), empty_plans(config))

@@ -80,7 +80,7 @@ def check_weights(parameters: Any) -> None:
     for field in fields(parameters):
         value = getattr(parameters, field.name)
         lowest = 1e-9 if field.name in POSITIVE else 0.0
-        if not lowest <= value <= HIGHEST:
+        if value is not None and not lowest <= value <= HIGHEST:
             raise ParameterError(f"{field.name}={value} is out of range; allowed: {lowest:g} to {HIGHEST:g}")
 
 

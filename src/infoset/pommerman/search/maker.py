@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from infoset.base import Agent
 
 if TYPE_CHECKING:
+    from infoset.pommerman.config import Config
     from infoset.pommerman.search.players import Parameters
 
 
@@ -18,6 +19,11 @@ class Maker:
         from infoset.pommerman.search.players import SearchPlayer  # which brings compiled kernels
 
         return SearchPlayer(cast("Parameters", self))
+
+    def for_game(self, rules: Config) -> Maker:
+        """With what is left open filled in for a game by these rules."""
+        del rules
+        return self
 
     def speaks(self) -> bool:
         """Whether it says on the radio what it will do next, and listens; that needs ``move_after``."""

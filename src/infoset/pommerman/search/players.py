@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -43,12 +43,12 @@ class SearchPlayer(PommermanPlayer):
 
     def __init__(self, parameters: Parameters) -> None:
         ready(parameters.name)
-        self.name, self.parameters, self.settings = parameters.name, parameters, parameters.settings()
+        self.name, self.parameters = parameters.name, parameters
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         super().begin(game, player, rng, deadline)
         rules = self.config
-        self.engine = engine(rules)
+        self.engine, self.settings = engine(rules), cast("Parameters", self.parameters.for_game(rules)).settings()
         self.view = rules.size if rules.view is None else rules.view
         self.belief = empty_belief(rules)
         self.own = np.zeros(SELF_FIELDS, dtype=np.int64)
