@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
@@ -34,8 +35,13 @@ PAGE = "pommerman-learnt-teams"
 TRAININGS: dict[str, dict[str, Any]] = {
     "navocado": {"method": "a2c", "shaped": 1.0, "rivals": "simple,self", "starts": "backplay", "lessons": 1500},
     "skynet": {"method": "ppo", "shaped": 1.0, "rivals": "simple,self", "filtered": True},
-}
-SEARCHING, LEARNT = ("hakozaki", "eisenach", "dypm"), tuple(TRAININGS)
+    "veteran": {
+        "method": "ppo", "shaped": 1.0, "rivals": "skynet,navocado,simple,self", "filtered": True, "initial": "skynet",
+        "boards": 512, "rate": 0.0005,
+    },
+}  # fmt: skip
+SEARCHING, LEARNT, VETERAN = ("hakozaki", "eisenach", "dypm"), ("navocado", "skynet"), "veteran"
+SECONDS = {"navocado": 1560.0, "skynet": 1560.0, VETERAN: 4200.0}
 CHAMPION = "champion"  # no team of the paper's
 TEAMS = (*SEARCHING, *LEARNT, CHAMPION)
 YARDSTICK = "simple"
@@ -65,8 +71,6 @@ class Args:
     """Folder of the trainings and games."""
     ship: bool = False
     """Whether to train, and to put what was learnt into the package, before the games."""
-    seconds: float = 1560.0
-    """Of each training."""
     games: int = 300
     """Between each two teams, at least (the paper: 1,000)."""
     workers: int = 2
@@ -94,9 +98,9 @@ def ship(name: str, args: Args) -> None:
     """Train as far as is missing; into the package come the network, what it was told, and points of its curve."""
     run, folder = args.runs / name, WEIGHTS / name
     if (run / CONFIG).exists():
-        infoset.train(out=run, resume=True, seconds=args.seconds)
+        infoset.train(out=run, resume=True, seconds=SECONDS[name])
     else:
-        infoset.train(GAME, seed=args.seed, seconds=args.seconds, out=run, **TRAININGS[name])
+        infoset.train(GAME, seed=args.seed, seconds=SECONDS[name], out=run, **TRAININGS[name])
     folder.mkdir(parents=True, exist_ok=True)
     for file in (NET, CONFIG):
         shutil.copyfile(run / file, folder / file)
@@ -125,6 +129,7 @@ def play(args: Args) -> Table:
     """Every two teams, each against itself half as often, and those that the paper lacks against stock agents."""
     found: Table = {}
     pairs = [*combinations_with_replacement(TEAMS, 2), *[(name, YARDSTICK) for name in (*LEARNT, CHAMPION)]]
+    pairs += [(VETERAN, other) for other in (*TEAMS, YARDSTICK)]
     for a, b in pairs:
         if a == b:
             found[a, a] = meet(a, a, args.games // 2, args).both_sides()
@@ -135,16 +140,16 @@ def play(args: Args) -> Table:
 
 
 def picture(path: Path) -> None:
-    """What share of its games against stock agents each team won while it learnt."""
+    """What share of its games against stock agents each team won while it learnt; ``veteran`` against skynet."""
     figure, axes = plt.subplots(figsize=(7, 3.6), dpi=110, layout="constrained")
-    for name, colour in zip(LEARNT, ("#d98c21", "#1f5fa8"), strict=True):
+    for name, colour in zip(TRAININGS, ("#d98c21", "#1f5fa8", "#3a8a4d"), strict=True):
         points = [point for point in epochs(WEIGHTS / name / METRICS) if point["duels"]]
         won = [Share(point["score"], point["duels"]) for point in points]
         steps = [point["states"] / 1e6 for point in points]
-        axes.plot(steps, [100 * each.value for each in won], color=colour, label=name)
+        axes.plot(steps, [100 * each.value for each in won], color=colour, label=f"{name} against {points[0]['rival']}")
         low, high = zip(*[each.interval for each in won], strict=True)
         axes.fill_between(steps, [100 * x for x in low], [100 * x for x in high], color=colour, alpha=0.2, lw=0)
-    axes.set(xlabel="million steps of agents that learn", ylabel="% of games won against stock agents", ylim=(0, 100))
+    axes.set(xlabel="million steps of agents that learn", ylabel="% of games won", ylim=(0, 100))
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -185,14 +190,19 @@ def beside_rows(table: Table) -> list[str]:
     return lines
 
 
-def champion_rows(table: Table) -> list[str]:
-    """``champion`` against everybody."""
+def against_rows(name: str, others: Sequence[str], table: Table) -> list[str]:
+    """One team against others."""
     lines = heading(["against", "n", "wins, % (95 %)", "ties", "losses", "wins to a loss"])
-    for other in (*TEAMS[:-1], YARDSTICK):
-        met = table[CHAMPION, other]
+    for other in others:
+        met = table[name, other]
         ratio = f"{met.wins / met.losses:.1f}" if met.losses else "no loss"
         lines.append(row([other, f"{met.games:,}", *shares(met), ratio]))
-    met = table[CHAMPION, CHAMPION]
+    return lines
+
+
+def champion_rows(table: Table) -> list[str]:
+    """``champion`` against everybody, and its ties with itself."""
+    lines, met = against_rows(CHAMPION, (*TEAMS[:-1], YARDSTICK), table), table[CHAMPION, CHAMPION]
     lines.append(row(["itself", f"{met.games // 2:,}", "", share(met.ties // 2, met.games // 2), "", ""]))
     return lines
 
@@ -212,6 +222,7 @@ def page(table: Table) -> str:
         for met in [table[name, YARDSTICK]]
     )
     steps = {name: epochs(WEIGHTS / name / METRICS)[-1]["states"] / 1e6 for name in LEARNT}
+    grown = epochs(WEIGHTS / VETERAN / METRICS)[-1]
     return f"""# The learnt teams of the competition
 
 Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic scenarios: Winning the NeurIPS 2018
@@ -234,10 +245,11 @@ These commands end by the clock, so that another machine trains more or fewer ep
 package (extra `learn`), each {(WEIGHTS / "skynet" / NET).stat().st_size / 1000:.0f} kB with its curve and what it was
 told; `infoset match {GAME} skynet simple skynet simple` plays one.
 
-![wins against stock agents while learning]({PAGE}/curves.png)
+![wins while learning]({PAGE}/curves.png)
 
 In {steps["navocado"]:.1f} and {steps["skynet"]:.1f} million steps of agents that learn; bands: 95 % of the games
-between two points. `navocado` begins near the end of games that were won and moves back to dealt boards, so its curve
+between two points, against stock agents but for [`veteran`](#veteran). `navocado` begins near the end of games that
+were won and moves back to dealt boards, so its curve
 is of other games at every point until then. Against two stock agents at the end:
 
 {stock}
@@ -266,6 +278,19 @@ the original, whose depth was 2 on average.
 {chr(10).join(champion_rows(table))}
 
 What neither side wins is mostly two careful teams on an open board, of whom nobody can be trapped.
+
+## veteran
+
+A learnt agent need not stop where the competition's did: `veteran` begins as `skynet`, and learns on by PPO against
+both learnt teams, stock agents and its own past.
+
+```console
+{command(VETERAN)}
+```
+
+After {grown["states"] / 1e6:.1f} million steps of agents that learn it plays, at less than a millisecond a decision:
+
+{chr(10).join(against_rows(VETERAN, (*TEAMS, YARDSTICK), table))}
 """
 
 

@@ -725,6 +725,20 @@ def test_every_parameter_can_be_named(agent: str) -> None:
     assert load_agent(f"{agent}({text})").parameters == load_agent(agent).parameters
 
 
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_others_that_spread_early_are_one_step_farther(level: int) -> None:
+    """In a corridor an enemy is a cell nearer in every moment, so that there is less to survive on."""
+    row = position("########", "#0....1#", "########", "########")
+    own = {}
+    for early in (False, True):
+        player = seated(partial(SearchPlayer, Dypm(level=level, early=early)), SMALL)
+        player.belief = believed(row, SMALL)
+        player.decide(None)
+        own[early] = player.room.desk.own.copy()
+    assert (own[True][st.STOP] < own[False][st.STOP]) == (level > 0)
+    assert (own[True] <= own[False]).all()
+
+
 def test_a_match_against_stock_agents_is_won() -> None:
     """Six games, in both seatings of three boards; dypm wins about nine of ten that are decided."""
     score = 0.0

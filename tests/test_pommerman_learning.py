@@ -343,7 +343,7 @@ def test_measuring_counts_each_board_once() -> None:
     assert found.steps > 5
 
 
-@pytest.mark.parametrize("name", ["navocado", "skynet"])
+@pytest.mark.parametrize("name", ["navocado", "skynet", "veteran"])
 def test_the_learnt_teams_come_with_the_package(name: str) -> None:
     """Networks, what they were told, and curves; far ahead of random play, and of no use in other games."""
     team = infoset.play_series(TEAM, [name, "random"] * 2, games=6, seed=1)
@@ -387,7 +387,7 @@ def test_a_training_begins_with_another_network(tmp_path) -> None:
     assert bool(work.net.filtered)
     assert all((a == b).all() for a, b in zip(old.parameters(), work.net.parameters(), strict=True))
     for initial, hidden, kind, message in (
-        ("simple", 8, ParameterError, "simple has no network; name trained:DIR, navocado or skynet"),
+        ("simple", 8, ParameterError, "simple has no network; name trained:DIR, or skynet"),
         (f"trained:{first.folder}", 16, ParameterError, r"hidden=16; trained:.* has 8 units"),
         ("skynet", 128, PolicyError, "was trained on pommerman:PommeTeamCompetition-v0, not on pommerman:OneVsOne"),
         (f"trained:{tmp_path / 'nowhere'}", 8, PolicyError, "no network of infoset"),

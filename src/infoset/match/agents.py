@@ -291,6 +291,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "stop": "infoset.match.agents:stop",
         "trained": "infoset.learn.agent:Trained",
         "uct": "infoset.search.monte_carlo:Uct",
+        "veteran": "infoset.learn.pommerman.learnt_teams:veteran",
     },
 )
 """What makes an agent, by name; the parameters are the maker's."""

@@ -1,7 +1,8 @@
-"""``navocado`` and ``skynet``: the learnt teams of the 2018 competition, trained anew.
+"""``navocado`` and ``skynet``: the learnt teams of the 2018 competition, trained anew; and ``veteran``, who met them.
 
 Who made the originals left their methods (Osogami & Takahashi 2019, section 4.1; Peng et al. 2018 for the first), and
-images that are policies without a text: these networks are other ones, learnt by the same methods.  Each is the folder
+images that are policies without a text: these networks are other ones, learnt by the same methods.  ``veteran`` begins
+as ``skynet`` and goes on against both of them, stock agents and itself.  Each is the folder
 of a training in ``weights``: its network, what it was told, and its curve; ``papers/pommerman_learnt_teams.py`` makes
 them.
 """
@@ -21,6 +22,11 @@ def navocado() -> Agent:
 def skynet() -> Agent:
     """Pommerman's team game: learnt by PPO behind an action filter, with shaped rewards, and self-play."""
     return _learnt("skynet")
+
+
+def veteran() -> Agent:
+    """Pommerman's team game: learnt on from ``skynet`` by PPO, against the learnt teams, stock agents and itself."""
+    return _learnt("veteran")
 
 
 def _learnt(name: str) -> Agent:

@@ -80,7 +80,7 @@ def first_net(sight: Sight, training: PommermanTraining) -> MoveNet:
         return made
     net = learnt_net(training.initial, sight)
     if net is None:
-        raise ParameterError(f"initial: {training.initial} has no network; name trained:DIR, navocado or skynet")
+        raise ParameterError(f"initial: {training.initial} has no network; name trained:DIR, or skynet")
     if net.head.in_features != training.hidden:
         raise ParameterError(f"hidden={training.hidden}; {training.initial} has {net.head.in_features} units")
     net.filtered, net.sharpness = made.filtered, made.sharpness

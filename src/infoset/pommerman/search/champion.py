@@ -236,7 +236,7 @@ def prepare(b, s, d, p, me, enemies, w, engine):
         p.threat[move], p.risks.slack[move] = 0.0, LATE
         if leads_on(b, d, me, move, engine):
             unroll(s, d.leaf, length, b, engine)
-            judge_self(b, s, d, me, enemies, move, length, 0, w[AT.memory], False, engine)
+            judge_self(b, s, d, me, enemies, move, length, 0, False, w[AT.memory], False, engine)
         p.risks.alone[move] = d.own[move]
     if contact:
         costs = Costs(w[AT.block_risk], w[AT.bomb_risk], w[AT.mate_risk])

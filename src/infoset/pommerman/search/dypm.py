@@ -21,7 +21,7 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE, Engine
 from infoset.pommerman.search.belief import SEEN_STEP, Belief, Seat
-from infoset.pommerman.search.cellsets import add
+from infoset.pommerman.search.cellsets import add, remove
 from infoset.pommerman.search.dangers import lay_dangers
 from infoset.pommerman.search.goals import (
     DISCOUNT,
@@ -80,6 +80,8 @@ class Dypm(Maker, Wishes):
     """What goals count beside values."""
     bombs: bool = False
     """Whether every enemy in view is reckoned to lay a bomb at once."""
+    early: bool = False
+    """Whether the others spread in the step that is looked at, too, and not only after it."""
 
     def __post_init__(self) -> None:
         check_range("length", self.length, 2, MAX_LENGTH)
@@ -149,7 +151,7 @@ def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
         d.own[move] = NONE
         if leads_on(b, d, me, move, engine):
             judge_action(
-                b, s, d, me, enemies, move, length, level, w[AT.memory], w[AT.bombs] > 0.0, engine
+                b, s, d, me, enemies, move, length, level, w[AT.early] > 0.0, w[AT.memory], w[AT.bombs] > 0.0, engine
             )  # fmt: skip
     average_blocked(b, d, me, size)
     clip = w[AT.threshold] * length * (length + 1) if contact else 1.0
@@ -249,20 +251,34 @@ def judge_others(b, s, d, me, line, length, engine):
 
 
 @linked_kernel
-def judge_action(b, s, d, me, enemies, move, length, level, memory, bombs, engine):
+def judge_action(b, s, d, me, enemies, move, length, level, early, memory, bombs, engine):
     """Survivabilities of all after an action; the position after it is on the desk."""
     judge_others(b, s, d, me, move, length, engine)
-    judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine)
+    judge_self(b, s, d, me, enemies, move, length, level, early, memory, bombs, engine)
 
 
 @linked_kernel
-def judge_self(b, s, d, me, enemies, move, length, level, memory, bombs, engine):
+def judge_self(b, s, d, me, enemies, move, length, level, early, memory, bombs, engine):
     """Its own survivability after an action; the position after it is on the desk and its future in the scenario."""
     size = engine.settings[SIZE]
     lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, bombs, d.moves, engine)
     crowd_against(b, s, d, me, enemies, memory, size)
+    if early and level > 0:
+        spread_at_once(s, d.cell[move], size)
     spread_crowd(s, length, level, size)
     d.own[move] = survivable(s, d.cell[move], length, size)
+
+
+@linked_kernel
+def spread_at_once(s, own, size):
+    """The others have moved in the step that is looked at, but not onto the agent's ``own`` cell."""
+    above = np.uint32(0)
+    for r in range(size):
+        here, below = s.crowd[0, r], s.crowd[0, r + 1] if r + 1 < size else np.uint32(0)
+        word = above | (here << np.uint32(1)) | (here >> np.uint32(1)) | below
+        s.crowd[0, r] = here | word & s.open[0, r] & ~s.fire[0, r]
+        above = here
+    remove(s.crowd[0], own, size)
 
 
 @linked_kernel

@@ -115,4 +115,4 @@ def look_ahead(b, s, d, me, enemies, move, w, engine):
     """What the agent survives after a move; the position after it is on the desk."""
     length = np.int64(w[AT.length])
     unroll(s, d.leaf, length, b, engine)
-    judge_self(b, s, d, me, enemies, move, length, np.int64(w[AT.level]), w[AT.memory], False, engine)
+    judge_self(b, s, d, me, enemies, move, length, np.int64(w[AT.level]), False, w[AT.memory], False, engine)
