@@ -160,13 +160,14 @@ intervals Wilson's at 95 %. The fixed opponents are two `{PAIR}`: who loses to t
 ## The radio
 
 In `{RADIO}` an agent says two words a step. `champion` says what it means to do in the next step, and spells out where
-it sees enemies; its teammate plans with the first and hunts by the second. It keeps its word where little speaks
-against it (`promise`), and believes a teammate as long as what it says comes true ([](../pommerman.md#on-the-radio)).
+it sees enemies; its teammate plans with the first and hunts by the second, as long as what is said comes true
+([](../pommerman.md#on-the-radio)).
 
 {chr(10).join(radio_rows(radio))}
 
 Against the fixed pair, points of 100: {points(speaking):.1f} with words, {points(silent):.1f} without. On a board of
-11 by 11 both see 9 by 9 cells around them, so that there is little to tell.
+11 by 11 both see 9 by 9 cells around them, so that there is little to tell. An agent that was paid for keeping
+its word lost 69 games and won 25 of 168 against silent ones: it did what it had said too late.
 
 ## Cross-play
 

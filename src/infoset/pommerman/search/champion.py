@@ -126,8 +126,6 @@ class Champion(Maker, Wishes):
     """The most of that."""
     radio: bool = True
     """Whether it says on the radio what it means to do and sees, and listens: see ``radio``."""
-    promise: float = 0.3
-    """What it is worth to do what it said on the radio."""
     chase: float = 3.0
     chase_age: float = 40.0
 
@@ -154,7 +152,6 @@ class Champion(Maker, Wishes):
         return self.radio
 
     def move_after(self, room: Any, move: int) -> int:
-        room.plans.promised[0] = room.plans.second[move]
         return int(room.plans.second[move])
 
 
@@ -177,7 +174,6 @@ class Plans(NamedTuple):
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
     crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
     repeats: Repeats
-    promised: npt.NDArray[np.int64]  # (1,) the action that it said it would take now, NEVER without
 
 
 NEVER = -1
@@ -202,7 +198,7 @@ def empty_plans(config: Config) -> Plans:
         np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
         np.zeros(MOVES), np.zeros(MOVES, dtype=np.int64), empty_risks(config), np.zeros(MOVES), np.zeros(MAX_AGENTS),
         np.zeros(MAX_AGENTS, dtype=np.int64),
-        np.zeros(config.size, dtype=np.uint32), empty_repeats(), np.full(1, NEVER),
+        np.zeros(config.size, dtype=np.uint32), empty_repeats(),
     )  # fmt: skip
 
 
@@ -285,7 +281,6 @@ def price(d, p, move, w):
     room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
     cost = p.risks.risk[move] - w[AT.room_weight] * np.log(room)
     cost += w[AT.late] * max(0.0, 1.0 - p.risks.slack[move] / LATE)
-    cost -= w[AT.promise] if move == p.promised[0] else 0.0
     cost += min(w[AT.tired] * times_tried(p.repeats, move), w[AT.most_tired])
     return cost + (STUBBORN * d.last[FAILURES] if move == d.last[LAST_MOVE] else 0.0)
 

@@ -245,7 +245,9 @@ def look_at(b, s, d, t, me, enemies, mate, mode, node, count, w, engine):
         d.own[move] = NONE
         if leads_from(t.rows[node], b, d, me, move, engine):
             copy(d.leaf, t.rows[count + move])
-            judge_action(b, s, d, me, enemies, move, length, level, w[AT.early] > 0.0, w[AT.memory], w[AT.bombs] > 0.0, engine)
+            judge_action(
+                b, s, d, me, enemies, move, length, level, w[AT.early] > 0.0, w[AT.memory], w[AT.bombs] > 0.0, engine
+            )
     average_blocked(b, d, me, engine.settings[SIZE])
     bomb, kept = bomb_worth(d, t, me, enemies, mode, node, w, engine), count
     for move in range(MOVES):
