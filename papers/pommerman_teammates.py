@@ -1,6 +1,6 @@
 """What teammates are worth in Pommerman: words on the radio, strangers beside an agent, and who finds out who they are.
 
-    python papers/pommerman_teammates.py           # three hours; rewrites docs/papers/pommerman-teammates.md
+    python papers/pommerman_teammates.py           # eight hours; rewrites docs/papers/pommerman-teammates.md
 
 Games are kept below ``--db``: called again the script goes on from what is there, also with more games.  Read from top
 to bottom: the games, the picture, the page.
@@ -167,7 +167,7 @@ it sees enemies; its teammate plans with the first and hunts by the second, as l
 
 Against the fixed pair, points of 100: {points(speaking):.1f} with words, {points(silent):.1f} without. On a board of
 11 by 11 both see 9 by 9 cells around them, so that there is little to tell. An agent that was paid for keeping
-its word lost 69 games and won 25 of 168 against silent ones: it did what it had said too late.
+its word, as another version of it was, lost 69 games and won 25 of 168 against silent ones.
 
 ## Cross-play
 
