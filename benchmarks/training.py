@@ -13,6 +13,7 @@ from statistics import median
 from time import perf_counter
 from unittest.mock import patch
 
+from infoset.executors import LOCAL
 from infoset.learn.learner import Learner
 from infoset.learn.pommerman.ppo import PpoTraining
 from infoset.learn.public_play import PublicTraining
@@ -37,7 +38,7 @@ def seconds(work: Learner) -> float:
 
 def line(config: AnyConfig, epochs: int) -> str:
     alone, helped = config.learner(), config.learner()
-    with shared(helped, config, WORKERS):
+    with shared(helped, config, WORKERS, LOCAL):
         seconds(alone), seconds(helped)
         pairs = [(seconds(alone), seconds(helped)) for _ in range(epochs)]
     ratios = [one / other for one, other in pairs]
