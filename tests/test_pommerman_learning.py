@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -383,9 +384,14 @@ def test_a_training_begins_with_another_network(tmp_path) -> None:
     first = infoset.train(DUEL, epochs=1, out=tmp_path / "first", **given)
     sight = Sight(DUEL, config("OneVsOne-v0"))
     work = Ppo(sight, PpoTraining(initial=f"trained:{first.folder}", filtered=True, **given))
+    work.prepare()
     old = load_move_net(first.folder, sight)
     assert bool(work.net.filtered)
     assert all((a == b).all() for a, b in zip(old.parameters(), work.net.parameters(), strict=True))
+    infoset.train(DUEL, epochs=1, out=tmp_path / "second", initial=f"trained:{first.folder}", **given)
+    shutil.move(first.folder, tmp_path / "moved")  # a training goes on without what it began with
+    assert infoset.train(out=tmp_path / "second", resume=True, epochs=2).last.iteration == 2
+    shutil.move(tmp_path / "moved", first.folder)
     for initial, hidden, kind, message in (
         ("simple", 8, ParameterError, "simple has no network; name trained:DIR, or skynet"),
         (f"trained:{first.folder}", 16, ParameterError, r"hidden=16; trained:.* has 8 units"),

@@ -160,6 +160,9 @@ class Learner(ABC):
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=training.rate)
         self.iteration = self.games = 0
 
+    def prepare(self) -> None:  # noqa: B027
+        """Before the first epoch of a training that is not resumed."""
+
     @abstractmethod
     def step(self) -> Epoch:
         """One epoch.

@@ -72,6 +72,7 @@ def begin(
     began = time.monotonic()
     TrainingFolder.check_free(out)
     config, work = _chosen(game, dict(given), seconds, watcher)
+    work.prepare()
     folder = TrainingFolder.create(out, config)
     with _sharing(work, config, workers, where):
         left = max(seconds - (time.monotonic() - began), min(seconds, SHORTEST))

@@ -81,6 +81,10 @@ class Dqn(PommermanLearner):
         }  # fmt: skip
         self.length = shape[0]
 
+    def prepare(self) -> None:
+        super().prepare()
+        self.slow.load_state_dict(self.net.state_dict())
+
     @property
     def taken(self) -> int:
         """Steps of the boards so far."""

@@ -73,20 +73,6 @@ class PommermanTraining:
         return [name.strip() for name in self.rivals.split(",") if name.strip()]
 
 
-def first_net(sight: Sight, training: PommermanTraining) -> MoveNet:
-    """What it begins with.  Raises ``ParameterError`` for an agent without a network, or of another size."""
-    made = MoveNet(training.hidden, training.filtered)
-    if not training.initial:
-        return made
-    net = learnt_net(training.initial, sight)
-    if net is None:
-        raise ParameterError(f"initial: {training.initial} has no network; name trained:DIR, or skynet")
-    if net.head.in_features != training.hidden:
-        raise ParameterError(f"hidden={training.hidden}; {training.initial} has {net.head.in_features} units")
-    net.filtered, net.sharpness = made.filtered, made.sharpness
-    return net
-
-
 class PommermanLearner(Learner):
     """A training at work on boards that go on from epoch to epoch."""
 
@@ -96,7 +82,7 @@ class PommermanLearner(Learner):
     def __init__(self, sight: Sight, training: Any, threads: int = 1) -> None:
         torch.manual_seed(training.seed)
         self.net: MoveNet
-        super().__init__(sight, first_net(sight, training), training)
+        super().__init__(sight, MoveNet(training.hidden, training.filtered), training)
         self.names = training.names
         self.boards = Boards(sight, training.boards, self.names, training.seed, threads)
         if training.starts != DEALT:
@@ -104,6 +90,19 @@ class PommermanLearner(Learner):
         self.past = [rival for rival in self.boards.rivals if isinstance(rival, Past)]
         self.stepped = 0  # steps of learning agents so far
         self.outcomes: list[npt.NDArray[np.int64]] = []
+
+    def prepare(self) -> None:
+        """Take over the network of ``initial``.  Raises ``ParameterError`` where it has none, or of another size."""
+        name, hidden = self.training.initial, self.training.hidden
+        if not name:
+            return
+        net = learnt_net(name, self.boards.sight)
+        if net is None:
+            raise ParameterError(f"initial: {name} has no network; name trained:DIR, or skynet")
+        if net.head.in_features != hidden:
+            raise ParameterError(f"hidden={hidden}; {name} has {net.head.in_features} units")
+        self.net.trunk.load_state_dict(net.trunk.state_dict())
+        self.net.head.load_state_dict(net.head.state_dict())
 
     def move(self, moves: npt.NDArray[np.integer]) -> Stepped:
         """One step of every board; what came of games is noted."""
