@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import matplotlib
 import numpy as np
@@ -39,6 +39,7 @@ PAGE = "pessimistic-search"
 GAME = "pommerman:PommeTeamCompetition-v0"
 LEVELS = range(11)
 MIXED = range(6)  # the levels of the game between levels
+A = TypeVar("A", bound=Any)
 USUAL = 3  # the level of the competition
 RESAMPLES = 500
 
@@ -60,12 +61,15 @@ class Args:
     seed: int = 1
 
 
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args()))
+def parse(kind: type[A]) -> A:
+    """The command line: one option for each field of a dataclass."""
+    parser = argparse.ArgumentParser(description=kind.__doc__)
+    for field in fields(kind):
+        if field.default is False:
+            parser.add_argument(f"--{field.name}", action="store_true")
+        else:
+            parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
+    return kind(**vars(parser.parse_args()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -435,7 +439,7 @@ says. What is sure is that level 0 has no place in it.
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     figure = play_figure(args)
     levels = play_levels(args, figure)
     mixture = solve(levels, args.seed)

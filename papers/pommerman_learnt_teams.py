@@ -10,17 +10,16 @@ bottom: the trainings, the games, the picture, the page.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 from typing import Any
 
 import matplotlib
-from pessimistic_search import GAME, ROOT, Score, heading, meet, row, share, shares
+from pessimistic_search import GAME, ROOT, Score, heading, meet, parse, row, share, shares
 
 import infoset
 from infoset.learn.pommerman.net import WEIGHTS
@@ -81,17 +80,6 @@ class Args:
     def db(self) -> Path:
         """Folder for the games."""
         return self.runs / "games"
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        if field.default is False:
-            parser.add_argument(f"--{field.name}", action="store_true")
-        else:
-            parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
-    return Args(**vars(parser.parse_args()))
 
 
 def ship(name: str, args: Args) -> None:
@@ -295,7 +283,7 @@ After {grown["states"] / 1e6:.1f} million steps of agents that learn it plays, a
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     if args.ship:
         for name in TRAININGS:
             ship(name, args)

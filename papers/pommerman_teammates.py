@@ -8,14 +8,13 @@ to bottom: the games, the picture, the page.
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from pathlib import Path
 
 import matplotlib
 import numpy as np
-from pessimistic_search import ROOT, Score, heading, meet, row, share, shares
+from pessimistic_search import ROOT, Score, heading, meet, parse, row, share, shares
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -48,14 +47,6 @@ class Args:
     seed: int = 1
 
 
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
-    return Args(**vars(parser.parse_args()))
-
-
 def team(a: str, b: str) -> str:
     """The name of a team of two."""
     return a if a == b else f"{a}+{b}"
@@ -74,11 +65,8 @@ def play_crossed(args: Args) -> Table:
     """Every two teammates against the fixed pair."""
     found: Table = {}
     for a, b in combinations_with_replacement(AGENTS, 2):
-        if (a, b) == (PAIR, PAIR):  # both sides count
-            met = meet(PAIR, PAIR, args.crossed, args)
-            found[a, b] = Score(met.wins + met.losses, 2 * met.ties, met.wins + met.losses)
-        else:
-            found[a, b] = found[b, a] = meet(team(a, b), PAIR, args.crossed, args)
+        met = meet(team(a, b), PAIR, args.crossed, args)
+        found[a, b] = found[b, a] = met.both_sides() if (a, b) == (PAIR, PAIR) else met
     return found
 
 
@@ -198,7 +186,7 @@ Beside all strangers together (not `champion`): `ad-hoc`
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     crossed, radio = play_crossed(args), play_radio(args)
     strangers = play_strangers(args)
     draw(crossed, args.out / PAGE / "crossed.png")

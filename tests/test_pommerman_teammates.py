@@ -121,6 +121,14 @@ def test_a_teammate_that_is_known_is_found_out() -> None:
         assert max(credits.values()) > SURE
 
 
+def test_a_stranger_that_speaks_is_heard() -> None:
+    """It walks up and down as it says; no agent of the list does, so that its word is what stands."""
+    agent, walks = load_agent("ad-hoc(teammates=[stop])"), "scripted(moves=[[1,3,0],[2,2,0],[1,3,0],[2,2,0],[1,3,0]])"
+    game = "pommerman:PommeRadioCompetition-v2(seed=1,view=10,max_steps=5)"
+    infoset.play_match(game, [agent, "stop", load_agent(walks), "stop"], seed=1)
+    assert agent.inner.belief.coming[2] == st.DOWN
+
+
 def test_bad_strangers_are_told_in_a_line() -> None:
     with pytest.raises(ParameterError, match="ad-hoc: simple does not search"):
         load_agent("ad-hoc(agent=simple)")

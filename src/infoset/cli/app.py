@@ -221,7 +221,7 @@ def train(
     ] = None,
     expert: Annotated[str | None, typer.Option(help="dagger: the agent that is imitated (simple).")] = None,
     initial: Annotated[
-        str | None, typer.Option(help="Pommerman: whose network it begins with: skynet, navocado or trained:DIR.")
+        str | None, typer.Option(help="Pommerman: whose network it begins with: skynet, trained:DIR …")
     ] = None,
     executor: Executor = "local",
     json_: AsJson = False,

@@ -95,7 +95,8 @@ class AdHoc(Delegating):
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.inner.observe(own_move, observation)
         belief = self.inner.belief
-        belief.coming[self.mate] = st.STOP
+        if not self.inner.radio:  # which has taken in what the teammate said
+            belief.coming[self.mate] = st.STOP
         agent = st.AGENTS + self.mate * st.AGENT_FIELDS
         if observation is None or not belief.guess[agent + st.ALIVE]:
             return
