@@ -147,7 +147,8 @@ intervals Wilson's at 95 %. The fixed opponents are two `{PAIR}`: who loses to t
 
 ## The radio
 
-In `{RADIO}` an agent says two words a step. `champion` says what it means to do in the next step, and spells out where
+In `{RADIO}`, the last of the variants of Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and
+Bruna (2018), an agent says two words a step. `champion` says what it means to do in the next step, and spells out where
 it sees enemies; its teammate plans with the first and hunts by the second, as long as what is said comes true
 ([](../pommerman.md#on-the-radio)).
 
