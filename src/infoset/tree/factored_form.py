@@ -20,12 +20,27 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset import signs
-from infoset.base import Action, InformationState, IntArray, LongArray
+from infoset.base import Action, FloatArray, IndexArray, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError
+from infoset.jit import borrowing, kernel
 from infoset.names import move_words, policy_key
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factored_symmetry import find_symmetry, no_symmetry
-from infoset.tree.factored_walk import BLOCKS, NO_ROW, SEQUENCES, STATES, TERMS, PathWalk, States, known_at, known_first
+from infoset.tree.factored_walk import (
+    BLOCKS,
+    END,
+    NO_ROW,
+    SEQUENCES,
+    STATES,
+    TIMES,
+    WRITTEN,
+    PathWalk,
+    Product,
+    States,
+    class_of,
+    known_at,
+    known_first,
+)
 from infoset.tree.graph import free_memory
 from infoset.tree.sequence_form import CONSTANT_SUM_TOLERANCE, FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
@@ -111,19 +126,17 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     size = np.diff(np.append(first, sequences[-1]))
     last = infosets[1:][np.diff(infosets) > 0] - 1
     size[last] = sequences[1:][np.diff(infosets) > 0] - first[last]
-    entries = [int(out.list_rows[p][out.lists[p]]) for p in range(n)]
-    before, lists = np.concatenate([[0], np.cumsum(entries)]), np.concatenate([[0], np.cumsum(out.lists)])
-    blocks, terms = int(walked.counters[BLOCKS]), int(walked.counters[TERMS])
-    weights = np.concatenate([out.weights[p][: entries[p]] for p in range(n)])
-    paid = np.ascontiguousarray(out.term_paid[:terms].T)
+    lists, blocks = int(walked.counters[WRITTEN]), int(walked.counters[BLOCKS])
+    entries = int(out.list_rows[lists])
+    shares = np.ones(sequences[-1])
+    _share(walked.group, s, owner, sequences, shares)
     arrays = FormArrays(
         _index(sequences), _index(infosets), _index(first), _index(size), _index(base + s.held[chosen]),
         np.zeros((n, 0), np.uint32), np.zeros((n, max(n - 1, 1), 0), np.uint32), np.zeros((n, 0)),
-        _index(out.blocks[: blocks + 1].T + lists[:n, None]),
-        _index(np.concatenate([*[out.list_rows[p][: out.lists[p]] + before[p] for p in range(n)], before[-1:]])),
-        np.concatenate([out.entries[p][: entries[p]] + np.uint32(sequences[p]) for p in range(n)]),
-        np.zeros(0) if (weights == 1.0).all() else weights,
-        _index(out.terms[: blocks + 1]), np.ascontiguousarray(out.term_lists[:terms].T), paid,
+        out.list_rows[: lists + 1], out.entries[:entries],
+        np.zeros(0) if (out.weights[:entries] == 1.0).all() else out.weights[:entries],
+        np.zeros(0) if (shares == 1.0).all() else shares,
+        out.blocks[:blocks], *_patterns(rules, out),
     )  # fmt: skip
     payoffs = rules.payoffs
     sums = payoffs.sum(axis=1)
@@ -135,6 +148,43 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
     )  # fmt: skip
+
+
+@kernel
+@borrowing
+def _share(group, s, owner, sequences, shares):
+    """Of each sequence the share of its orbit's realisation weight that is one of the orbit's."""
+    for state in range(len(owner)):
+        if s.first[state] != NO_ROW:
+            menu, begin = s.menu[state], sequences[owner[state]] + s.first[state]
+            for move in range(group.first_entry[menu + 1] - group.first_entry[menu]):
+                number, size = class_of(group, s.fixing[state], menu, move)
+                shares[begin + number] = s.share[state] / size
+
+
+def _patterns(rules: FactoredRules, out: Product) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
+    """How many lists each player has in a pattern (P, n), where its terms begin, and the terms."""
+    r, n, rows = rules.arrays, len(rules.players), out.patterns.lists()
+    lists, terms, paid, first = list[list[int]](), list[IntArray](), list[FloatArray](), [0]
+    for row in rows:
+        chance, total = float(np.array(row[:1]).view(np.float64)[0]), 0
+        lists.append(row[1 : 1 + n])
+        for at in range(1 + n, len(row), 2 + n):
+            end, times = row[at + END], row[at + TIMES]
+            here = slice(int(r.term_first[end]), int(r.term_first[end + 1]))
+            terms.append(r.term_place[here] + np.array(row[at + 2 : at + 2 + n], np.int32))
+            paid.append(r.term_paid[here] * (chance * times))
+            total += here.stop - here.start
+        first.append(first[-1] + total)
+    if not rows:
+        terms, paid = [np.zeros((0, n), np.int32)], [np.zeros((0, n))]
+    counts = np.array(lists, np.uint32).reshape(-1, n)
+    return (
+        counts,
+        _index(np.array(first)),
+        _index(np.concatenate(terms).T),
+        np.ascontiguousarray(np.concatenate(paid).T),
+    )
 
 
 def _owners(s: States) -> IntArray:

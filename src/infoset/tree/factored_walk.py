@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray, Token
 from infoset.errors import GameRuleError
-from infoset.interning import EMPTY, SPARE, find_slot, longer, state_key
+from infoset.interning import EMPTY, SPARE, Rows, find_slot, intern, longer, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import policy_key
 from infoset.tree.factored_rules import NOTHING, FactoredRules
@@ -26,9 +26,12 @@ NO_ROW = -1
 DONE, MORE, BROKEN = range(3)
 CORE, PLACE, PHASE, FIXING, LISTS = range(5)  # of a frame; from LISTS on where each player's list begins and ends
 EXTEND, PAY, LEAD = range(3)  # phases
-DEPTH, TOP, BLOCKS, TERMS = range(4)  # counters
+DEPTH, TOP, BLOCKS, WRITTEN = range(4)  # counters; the last one of lists
 STATES, HASHED, PLACES, SEQUENCES = range(4)  # of ``filled``; the last are each player's
-ROOM_STATES, ROOM_PLACES, ROOM_STACK, ROOM_FRAMES, ROOM_TERMS, ROOM_LISTS, ROOM_ENTRIES = range(7)
+ROOM_STATES, ROOM_PLACES, ROOM_STACK, ROOM_FRAMES, ROOM_LISTS, ROOM_ENTRIES, NEEDS = range(7)
+END, TIMES = range(2)  # words of a pattern for each of its ends, before the first list of each player
+ROOM = 1.05  # for entries, where symmetric paths make them more than their share; memory is taken when it is written to
+ALONE = -1  # an event that is no end, or one that pays nobody
 
 
 class States(NamedTuple):
@@ -83,16 +86,62 @@ class Stack(NamedTuple):
 
 
 class Product(NamedTuple):
-    """What comes out: the lists' entries a player, blocks and terms."""
+    """What comes out: the lists of all blocks behind one another, in each block player by player, and its pattern.
 
-    entries: tuple[npt.NDArray[np.uint32], ...]
-    weights: tuple[FloatArray, ...]
-    list_rows: tuple[LongArray, ...]
-    lists: LongArray  # (n,) how many
-    blocks: LongArray  # (B + 1, n)
-    terms: LongArray  # (B + 1,)
-    term_lists: npt.NDArray[np.uint32]  # (terms, n)
-    term_paid: FloatArray  # (terms, n)
+    A pattern says, besides a path's probability, how many lists each player has and which of them the ends pay.
+    """
+
+    entries: npt.NDArray[np.uint32]  # (E,) the player's own sequences
+    weights: FloatArray  # (E,) nature's part in them, or (0,) where nature does nothing
+    list_rows: npt.NDArray[np.uint32]  # (L + 1,)
+    blocks: npt.NDArray[np.uint32]  # (B,) the pattern of each
+    patterns: Rows
+
+
+class EndEdges(NamedTuple):
+    """How many edges lead from a cell of a player to what an event leads to, at least and at most, (V, n)."""
+
+    least: IntArray
+    most: IntArray
+
+    @classmethod
+    def of(cls, rules: FactoredRules) -> EndEdges:
+        """Of all events."""
+        r = rules.arrays
+        shape = (len(r.event_core), len(rules.players))
+        counted = cls(np.full(shape, np.iinfo(np.int32).max, np.int32), np.zeros(shape, np.int32))
+        _count_cells_edges(r, rules.first_cell, counted)
+        return counted
+
+
+@kernel
+@borrowing
+def _count_cells_edges(r, first_cell, counted):
+    """Fill in what an ``EndEdges`` says."""
+    for core in range(len(r.mover)):
+        for e in range(r.event_first[core], r.event_first[core + 1]):
+            place = e - r.event_first[core] + 1
+            for p in range(r.cells.shape[1]):
+                for q in range(first_cell[core, p], first_cell[core, p] + r.cells[core, p]):
+                    count = r.edge_first[r.slot[q] + place + 1] - r.edge_first[r.slot[q] + place]
+                    counted.least[e, p] = min(counted.least[e, p], count)
+                    counted.most[e, p] = max(counted.most[e, p], count)
+
+
+class Scratch(NamedTuple):
+    """For the ends behind one frame, and the pattern of their block: its first word is the bits of ``chance``."""
+
+    ends: IntArray  # (events,)
+    times: IntArray
+    chance: FloatArray  # (1,)
+    pattern: LongArray
+
+    @classmethod
+    def of(cls, rules: FactoredRules) -> Scratch:
+        """For the core with the most events."""
+        n, most = len(rules.players), int(np.diff(rules.arrays.event_first).max(initial=0))
+        pattern = np.zeros(1 + n + most * (2 + n), np.int64)
+        return cls(np.zeros(most, np.int32), np.zeros(most, np.int32), pattern[:1].view(np.float64), pattern)
 
 
 @inner_kernel
@@ -244,7 +293,7 @@ def _extend(r, s, group, rank, stack, frame, mover, top):
 @inner_kernel
 @borrowing
 def _add_row(r, s, group, rank, stack, k, mover):
-    """For the state of an element, if it is new, places for what follows, and a row if it has a choice of orbits.
+    """For the state of an element, if it is new, places for what follows, and a row if it has several moves.
 
     Returns whether its moves are those that the state has elsewhere.
     """
@@ -252,11 +301,12 @@ def _add_row(r, s, group, rank, stack, k, mover):
     menu = group.menu[stack.element[k], r.menu[stack.cell[k]]]
     if s.menu[state] == NOTHING:
         s.menu[state] = menu
-        size = _count_orbits(group, s.fixing[state], menu, group.first_entry[menu + 1] - group.first_entry[menu])
+        moves = group.first_entry[menu + 1] - group.first_entry[menu]
+        size = _count_orbits(group, s.fixing[state], menu, moves)
         if s.fixing[state] == 1:
             s.place[state] = s.filled[PLACES]
             s.filled[PLACES] += size * (rank[len(rank) - 1] + 1)
-        if size > 1:
+        if moves > 1:
             s.first[state] = s.filled[SEQUENCES + mover]
             s.filled[SEQUENCES + mover] += size
     return s.menu[state] == menu
@@ -274,79 +324,102 @@ def _count_edges(r, stack, begin, end, place):
 
 @inner_kernel
 @borrowing
-def _write_lists(r, s, group, stack, out, begin, end, place, cells, player, moves):
-    """Lists of the sequences that come to each of the player's ``cells`` of an end."""
-    number, rows = out.lists[player], out.list_rows[player]
-    entries, weights, last = out.entries[player], out.weights[player], number + cells
-    rows[number + 1 : last + 1] = 0
-    for k in range(begin, end):
-        slot = r.slot[stack.cell[k]] + place
-        for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
-            rows[number + 1 + r.place[r.edge_cell[edge]]] += 1
-    for kind in range(number, last):
-        rows[kind + 1] += rows[kind]  # where it ends
-    whole = rows[last]
-    for k in range(end - 1, begin - 1, -1):
-        q, state, size = stack.cell[k], stack.state[k], 1
-        chosen = s.held[state]
-        for edge in range(r.edge_first[r.slot[q] + place + 1] - 1, r.edge_first[r.slot[q] + place] - 1, -1):
-            kind = number + 1 + r.place[r.edge_cell[edge]]
-            if moves:
-                chosen, size = _choose(s, group, state, stack.element[k], r.menu[q], r.edge_move[edge])
-            rows[kind] -= 1
-            entries[rows[kind]] = chosen
-            weights[rows[kind]] = s.share[state] / size * stack.weight[k] * r.edge_chance[edge]
-    for kind in range(number, last):
-        rows[kind] = rows[kind + 1]  # each began where it was filled down to
-    rows[last] = whole
-    out.lists[player] = number + cells
-
-
-@inner_kernel
-@borrowing
-def _pay(r, s, group, image, stack, out, frame, chance, counters, whole):
-    """A block with the ends that lie behind one frame.
-
-    ``whole`` is scratch: of each player who does not move the list that ends have in common to which all of it leads.
+def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, moves):
+    """Lists of the sequences that come to each of the player's cells of an end; the ends that ``ends`` joins to the
+    first of them lead to the same ones.  Returns how many lists there are then.
     """
-    core, n, before, block = frame[CORE], len(whole), counters[TERMS], counters[BLOCKS]
-    whole[:] = -1
-    for e in range(r.event_first[core], r.event_first[core + 1]):
-        end, place, times = r.event_core[e], e - r.event_first[core] + 1, _orbit(image, frame[FIXING], e)
-        if r.mover[end] != TERMINAL or times == 0:
+    rows, begin, until, core = out.list_rows, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1], frame[CORE]
+    cells = r.cells[r.event_core[r.event_first[core] + first], player]
+    last = number + cells
+    rows[number + 1 : last + 1] = 0
+    rows[number + 1] = rows[number]
+    if cells > 1:
+        for k in range(begin, until):
+            slot = r.slot[stack.cell[k]] + first + 1
+            for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
+                kind = r.place[r.edge_cell[edge]]
+                if kind < cells - 1:
+                    rows[number + 2 + kind] += 1
+        for kind in range(number + 1, last):
+            rows[kind + 1] += rows[kind]  # where the next entry of each list goes, at last its end
+    for place in range(first, len(ends)):
+        if ends[place] != first:
             continue
-        if r.term_first[end + 1] == r.term_first[end]:  # nobody is paid
-            continue
-        first = out.blocks[block + 1]
-        for p in range(n):
-            begin, until, moves = frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], p == r.mover[core]
-            first[p] = out.lists[p]
-            if moves or r.cells[end, p] > 1 or _count_edges(r, stack, begin, until, place) < until - begin:
-                _write_lists(r, s, group, stack, out, begin, until, place, r.cells[end, p], p, moves)
-            else:
-                if whole[p] < 0:
-                    whole[p] = out.lists[p]
-                    _write_lists(r, s, group, stack, out, begin, until, place, 1, p, False)
-                first[p] = whole[p]
-        _write_terms(r, out, counters, end, first, out.blocks[block], chance * times)
-    if counters[TERMS] > before:
-        for p in range(n):
-            out.blocks[block + 1, p] = out.lists[p]
-        out.terms[block + 1] = counters[TERMS]
-        counters[BLOCKS] = block + 1
+        for k in range(begin, until):
+            state, size = stack.state[k], 1
+            slot, chosen = r.slot[stack.cell[k]] + place + 1, s.held[state]
+            for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
+                kind = number + 1 + r.place[r.edge_cell[edge]]
+                if moves:
+                    chosen, size = _choose(s, group, state, stack.element[k], r.menu[stack.cell[k]], r.edge_move[edge])
+                out.entries[rows[kind]] = chosen
+                if len(out.weights):
+                    out.weights[rows[kind]] = stack.weight[k] * r.edge_chance[edge]
+                rows[kind] += 1
+        if not moves:
+            break
+    return last
 
 
 @inner_kernel
 @borrowing
-def _write_terms(r, out, counters, end, first, begin, chance):
-    """The terms of an end; ``first``: each player's list of its first cell."""
-    t = counters[TERMS]
-    for row in range(r.term_first[end], r.term_first[end + 1]):
+def _in_common(r, counted, stack, frame, e, player):
+    """Whether all that a player has leads to one cell, each once: ends have such a list in common."""
+    place, begin, until = e - r.event_first[frame[CORE]] + 1, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1]
+    if r.cells[r.event_core[e], player] > 1 or counted.most[e, player] > 1:
+        return False
+    return counted.least[e, player] > 0 or _count_edges(r, stack, begin, until, place) == until - begin
+
+
+@inner_kernel
+@borrowing
+def _find_ends(r, counted, image, stack, frame, ends, times):
+    """Of a core's events those that are ends: ``ends`` has the first that pays the same, to the same cells, and
+    ``times`` how many are equal to each.  Returns whether there are any.
+    """
+    core, mover, found = frame[CORE], r.mover[frame[CORE]], False
+    for k in range(len(ends)):
+        e = r.event_first[core] + k
+        end = r.event_core[e]
+        ends[k] = ALONE
+        if r.mover[end] != TERMINAL or r.term_first[end + 1] == r.term_first[end]:
+            continue
+        times[k] = _orbit(image, frame[FIXING], e)
+        if times[k] == 0:
+            continue
+        found, ends[k], alike = True, k, r.cells[end, mover] == 1
         for p in range(r.cells.shape[1]):
-            out.term_lists[t, p] = first[p] + r.term_place[row, p] - begin[p]
-            out.term_paid[t, p] = chance * r.term_paid[row, p]
-        t += 1
-    counters[TERMS] = t
+            alike &= p == mover or _in_common(r, counted, stack, frame, e, p)
+        for j in range(k if alike else 0):
+            if ends[j] == j and r.event_core[r.event_first[core] + j] == end and times[j] == times[k]:
+                ends[k] = j
+                break
+    return found
+
+
+@inner_kernel
+@borrowing
+def _pay(r, s, counted, group, stack, out, frame, counters, ends, times, pattern):
+    """A block with the ends that lie behind one frame; ``pattern`` (words,), of which the first is there."""
+    core, n, number = frame[CORE], r.cells.shape[1], counters[WRITTEN]
+    for p in range(n):
+        first, whole, word = number, -1, 1 + n
+        for k in range(len(ends)):
+            if ends[k] != k:
+                continue
+            pattern[word + END], pattern[word + TIMES] = r.event_core[r.event_first[core] + k], times[k]
+            common = p != r.mover[core] and _in_common(r, counted, stack, frame, r.event_first[core] + k, p)
+            at = whole if common and whole >= 0 else number - first
+            pattern[word + 2 + p] = at
+            if at == number - first:
+                number = _write_lists(r, s, group, stack, out, number, frame, k, ends, p, p == r.mover[core])
+            if common:
+                whole = at
+            word += 2 + n
+        pattern[1 + p] = number - first
+    out.blocks[counters[BLOCKS]] = intern(out.patterns, pattern[:word])
+    counters[BLOCKS] += 1
+    counters[WRITTEN] = number
 
 
 @inner_kernel
@@ -389,38 +462,38 @@ def _can_extend(r, s, stack, frame, mover, top, need, widest):
 
 @inner_kernel
 @borrowing
-def _can_pay(r, stack, out, frame, counters, need):
-    """Whether there is room for the ends behind a frame; else ``need`` says of what.  Nothing is needed for none."""
-    core, n = frame[CORE], len(out.lists)
-    for e in range(r.event_first[core], r.event_first[core + 1]):
-        end = r.event_core[e]
-        if r.mover[end] == TERMINAL:
-            place = e - r.event_first[core] + 1
-            for p in range(n):
-                count = _count_edges(r, stack, frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], place)
-                need[ROOM_ENTRIES + p] += count
-                need[ROOM_LISTS] += r.cells[end, p]
-            need[ROOM_TERMS] += r.term_first[end + 1] - r.term_first[end]
-    if counters[TERMS] + need[ROOM_TERMS] > len(out.term_paid) or counters[BLOCKS] + 2 > len(out.terms):
-        return False
-    for p in range(n):
-        lists = out.lists[p]
-        if lists + need[ROOM_LISTS] >= len(out.list_rows[p]):
-            return False
-        if out.list_rows[p][lists] + need[ROOM_ENTRIES + p] > len(out.entries[p]):
-            return False
-    return True
+def _can_pay(r, counted, out, frame, counters, need, ends):
+    """Whether there is room for the ends behind a frame; else ``need`` says of what."""
+    number, words = counters[WRITTEN], 1 + r.cells.shape[1]
+    for k in range(len(ends)):
+        if ends[k] != ALONE:
+            e = r.event_first[frame[CORE]] + k
+            words += 2 + r.cells.shape[1]
+            for p in range(r.cells.shape[1]):
+                here = frame[LISTS + 2 * p + 1] - frame[LISTS + 2 * p]
+                need[ROOM_ENTRIES] += here * counted.most[e, p]
+                need[ROOM_LISTS] += r.cells[r.event_core[e], p]
+    patterns = out.patterns.size[0]
+    return (
+        number + need[ROOM_LISTS] + 1 < len(out.list_rows)
+        and out.list_rows[number] + need[ROOM_ENTRIES] <= len(out.entries)
+        and counters[BLOCKS] < len(out.blocks)
+        and (patterns + 1) * SPARE <= len(out.patterns.slots)
+        and patterns + 1 < len(out.patterns.begin)
+        and out.patterns.begin[patterns] + words <= len(out.patterns.data)
+    )
 
 
 @inner_kernel
 @borrowing
-def _can_lead(r, s, stack, frame, place, depth, top, need):
+def _can_lead(r, s, counted, stack, frame, event, depth, top, need):
     """Whether there is room for the frame behind an event, and whether everybody has something there."""
-    everybody = True
+    everybody, place = True, event - r.event_first[frame[CORE]] + 1
     for p in range(r.cells.shape[1]):
-        count = _count_edges(r, stack, frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1], place)
-        everybody &= count > 0
-        need[ROOM_STATES] += count
+        begin, until = frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]
+        if counted.least[event, p] == 0:
+            everybody &= _count_edges(r, stack, begin, until, place) > 0
+        need[ROOM_STATES] += (until - begin) * counted.most[event, p]
     need[ROOM_STACK], need[ROOM_FRAMES] = top + need[ROOM_STATES], depth + 1
     return depth < len(stack.frames) and _room_for_states(s, stack, need), everybody
 
@@ -453,7 +526,7 @@ def _lead(r, s, group, rank, image, stack, depth, event, times, top):
 
 @kernel
 @borrowing
-def walk_paths(r, group, rank, image, s, stack, out, counters, need, whole, widest):  # noqa: PLR0912
+def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, scratch, widest):  # noqa: PLR0912
     """Walk on until all paths are done, or there is no room: then ``need`` says of what, and all stands as it was.
 
     ``widest``: the most places that a state can need behind it.
@@ -474,19 +547,23 @@ def walk_paths(r, group, rank, image, s, stack, out, counters, need, whole, wide
                 counters[TOP] = frame[LISTS + 2 * mover + 1] = top
             frame[PHASE] = PAY
         elif frame[PHASE] == PAY:
-            if not _can_pay(r, stack, out, frame, counters, need):
-                return MORE
-            _pay(r, s, group, image, stack, out, frame, stack.chance[depth - 1], counters, whole)
+            count = r.event_first[core + 1] - r.event_first[core]
+            ends, times = scratch.ends[:count], scratch.times[:count]
+            if _find_ends(r, counted, image, stack, frame, ends, times):
+                if not _can_pay(r, counted, out, frame, counters, need, ends):
+                    return MORE
+                scratch.chance[0] = stack.chance[depth - 1]
+                _pay(r, s, counted, group, stack, out, frame, counters, ends, times, scratch.pattern)
             frame[PHASE], frame[PLACE] = LEAD, 1
         elif r.event_first[core] + frame[PLACE] > r.event_first[core + 1]:
-            for p in range(len(whole)):
+            for p in range(r.cells.shape[1]):
                 top = min(top, frame[LISTS + 2 * p])
             counters[TOP], counters[DEPTH] = top, depth - 1
         else:
             event = r.event_first[core] + frame[PLACE] - 1
             times = _orbit(image, frame[FIXING], event)
             if times > 0 and r.mover[r.event_core[event]] != TERMINAL:
-                room, everybody = _can_lead(r, s, stack, frame, frame[PLACE], depth, top, need)
+                room, everybody = _can_lead(r, s, counted, stack, frame, event, depth, top, need)
                 if not room:
                     return MORE
                 if everybody:
@@ -514,15 +591,15 @@ class PathWalk:
         n = len(rules.players)
         self.n, self.rules, self.group, self.image, self.progress = n, rules, group, image, progress
         self.states, self.rank = States.empty(n, group), _ranks(rules.tokens)
-        floats, numbers = np.zeros(0), np.zeros(0, np.uint32)
+        self.counted, self.scratch = EndEdges.of(rules), Scratch.of(rules)
         self.stack = Stack(
             np.zeros((1, LISTS + 2 * n), np.int64), np.ones(1), np.arange(n, dtype=np.int32), np.zeros(n, np.int32),
             np.array(rules.start_cells, np.int32), np.ones(n),
         )  # fmt: skip
+        numbers, entries = np.zeros(1, np.uint32), int(rules.sizes.entries / group.order * ROOM)
         self.out = Product(
-            (numbers,) * n, (floats,) * n, tuple([np.zeros(1, np.int64) for _ in range(n)]), np.zeros(n, np.int64),
-            np.zeros((1, n), np.int64), np.zeros(1, np.int64), np.zeros((0, n), np.uint32), np.zeros((0, n)),
-        )  # fmt: skip
+            np.zeros(entries, np.uint32), np.zeros(entries if rules.dealt else 0), numbers, numbers, Rows.empty()
+        )
         self.counters = np.zeros(4, np.int64)
         self._begin()
 
@@ -539,8 +616,8 @@ class PathWalk:
         self.counters[DEPTH], self.counters[TOP] = 1, self.n
 
     def run(self) -> None:
-        need, whole = np.zeros(ROOM_ENTRIES + self.n, np.int64), np.zeros(self.n, np.int64)
-        while (found := self._walk(need, whole)) == MORE:
+        need = np.zeros(NEEDS, np.int64)
+        while (found := self._walk(need)) == MORE:
             self._grow(need)
         if found == BROKEN:
             s, state, tokens = self.states, int(need[0]), self.rules.tokens
@@ -550,29 +627,28 @@ class PathWalk:
                 f"they are {self.rules.menus[s.menu[state]]!r} in one place and others in another"
             )
 
-    def _walk(self, need: LongArray, whole: LongArray) -> int:
+    def _walk(self, need: LongArray) -> int:
         r, group, rank, stack = self.rules.arrays, self.group, self.rank, self.stack
         widest = int(np.diff(group.first_entry).max()) * (int(rank[-1]) + 1)
         s, out, counters = self.states, self.out, self.counters
-        return int(walk_paths(r, group, rank, self.image, s, stack, out, counters, need, whole, widest))
+        counted, scratch = self.counted, self.scratch
+        return int(walk_paths(r, counted, group, rank, self.image, s, stack, out, counters, need, scratch, widest))
 
     def _grow(self, need: LongArray) -> None:
-        states, places, stack, frames, terms, lists = need[:ROOM_ENTRIES].tolist()
+        states, places, stack, frames, lists, entries = need.tolist()
         self.states = self.states.with_room(states, places)
-        s, o = self.stack, self.out
+        s, o, written = self.stack, self.out, int(self.counters[WRITTEN])
         self.stack = Stack(longer(s.frames, frames), longer(s.chance, frames), *[longer(c, stack) for c in s[2:]])  # type: ignore[arg-type]
-        rows, blocks = int(self.counters[TERMS]) + terms, int(self.counters[BLOCKS]) + 2
-        used = [int(o.list_rows[p][o.lists[p]]) for p in range(self.n)]
-        more = need[ROOM_ENTRIES:].tolist()
+        used = int(o.list_rows[written])
         self.out = Product(
-            tuple([longer(o.entries[p], used[p] + more[p]) for p in range(self.n)]),
-            tuple([longer(o.weights[p], used[p] + more[p]) for p in range(self.n)]),
-            tuple([longer(o.list_rows[p], int(o.lists[p]) + lists + 1) for p in range(self.n)]),
-            o.lists, longer(o.blocks, blocks), longer(o.terms, blocks), longer(o.term_lists, rows),
-            longer(o.term_paid, rows),
-        )  # fmt: skip
+            longer(o.entries, used + entries),
+            longer(o.weights, used + entries) if self.rules.dealt else o.weights,
+            longer(o.list_rows, written + lists + 2),
+            longer(o.blocks, int(self.counters[BLOCKS]) + 1),
+            o.patterns.with_room(1, len(self.scratch.pattern)),
+        )
         if self.progress is not None:
-            self.progress(sum(used))
+            self.progress(used)
 
 
 def known_first(rules: FactoredRules) -> list[InformationState]:

@@ -18,53 +18,62 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 @linked_kernel
 @borrowing
-def _list_sum(a: FormArrays, number: int, plan: FloatArray) -> float:
-    """What the sequences of a list weigh together."""
+def _list_sum(a: FormArrays, number: int, base: int, plan: FloatArray) -> float:
+    """What the sequences of a list weigh together; its player's begin at ``base``."""
     total, begin, end = 0.0, a.list_rows[number], a.list_rows[number + ONE]
     if len(a.weights):
         for e in range(begin, end):
-            total += a.weights[e] * plan[a.entries[e]]
+            total += a.weights[e] * plan[base + a.entries[e]]
     else:
         for e in range(begin, end):
-            total += plan[a.entries[e]]
+            total += plan[base + a.entries[e]]
     return total
 
 
 @linked_kernel
 @borrowing
-def _list_add(a: FormArrays, number: int, worth: float, values: FloatArray) -> None:
+def _list_add(a: FormArrays, number: int, base: int, worth: float, values: FloatArray) -> None:
     """``worth`` for each sequence of a list, by its weight."""
     begin, end = a.list_rows[number], a.list_rows[number + ONE]
     if len(a.weights):
         for e in range(begin, end):
-            values[a.entries[e]] += a.weights[e] * worth
+            values[base + a.entries[e]] += a.weights[e] * worth
     else:
         for e in range(begin, end):
-            values[a.entries[e]] += worth
+            values[base + a.entries[e]] += worth
 
 
 @kernel
 def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
     """``gradient`` where payoffs stand in blocks: one number for each own list, from sums over the others' lists."""
-    n = a.blocks.shape[0]
-    values[a.sequences[player] : a.sequences[player + 1]] = 0.0
-    if a.blocks.shape[1] == 1:  # nobody is ever paid
+    n, own = a.pattern_lists.shape[1], slice(a.sequences[player], a.sequences[player + 1])
+    values[own] = 0.0
+    if len(a.blocks) == 0:  # nobody is ever paid
         return
-    sums = np.empty((n, np.int64((a.blocks[:, 1:] - a.blocks[:, :-1]).max())))
-    for b in range(a.blocks.shape[1] - 1):
+    sums = np.empty((n, np.int64(a.pattern_lists.max())))
+    if len(a.shares):
+        plan = plan * a.shares
+    number = a.blocks[0] * ZERO
+    for b in range(len(a.blocks)):
+        pattern = a.blocks[b]
+        first = number
         for p in range(n):
-            first = a.blocks[p, b]
-            for k in range(a.blocks[p, b + 1] - first):
-                sums[p, k] = 0.0 if p == player else _list_sum(a, first + k, plan)
-        for t in range(a.terms[b], a.terms[b + 1]):
+            count, base = a.pattern_lists[pattern, p], a.sequences[p]
+            if p == player:
+                first = number
+            for k in range(count):
+                sums[p, k] = 0.0 if p == player else _list_sum(a, number + k, base, plan)
+            number += count
+        for t in range(a.terms[pattern], a.terms[pattern + ONE]):
             worth = a.term_paid[player, t]
             for p in range(n):
                 if p != player:
                     worth *= sums[p, a.term_lists[p, t]]
             sums[player, a.term_lists[player, t]] += worth
-        first = a.blocks[player, b]
-        for k in range(a.blocks[player, b + 1] - first):
-            _list_add(a, first + k, sums[player, k], values)
+        for k in range(a.pattern_lists[pattern, player]):
+            _list_add(a, first + k, a.sequences[player], sums[player, k], values)
+    if len(a.shares):
+        values[own] *= a.shares[own]
 
 
 @kernel

@@ -31,9 +31,9 @@ class FormArrays(NamedTuple):
     ``rows[q]`` to ``rows[q + 1]`` of ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs,
     rows with equal sequences are merged, rows that pay nothing are dropped.
 
-    In the factored form (``tree.factored_form``) there are no such rows.  Block ``b`` stands for many of them: player
-    ``p`` has the lists ``blocks[p, b]`` to ``blocks[p, b + 1]`` of weighted sequences there, and each of the ``terms``
-    of the block pays every combination of one list a player alike, times the product of the weights.
+    In the factored form (``tree.factored_form``) there are no such rows.  A block stands for many of them: each player
+    has some lists of weighted sequences there, and each of the terms of the block's pattern pays every combination of one
+    list a player alike, times the product of the weights.  Lists stand block by block, in each player by player.
     """
 
     sequences: IndexArray  # (n + 1,)
@@ -44,11 +44,13 @@ class FormArrays(NamedTuple):
     rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence; (n, 0) where payoffs stand in blocks
     others: IndexArray  # (n, n - 1, T) the other players' sequences; for one player its own empty one, (1, 1, T)
     payoffs: FloatArray  # (n, T) payoff times the probability of chance
-    blocks: IndexArray  # (n, B + 1) numbers of lists
     list_rows: IndexArray  # (L + 1,) where the entries of each list begin
-    entries: IndexArray  # (E,) sequences
+    entries: IndexArray  # (E,) the player's own numbers of sequences
     weights: FloatArray  # (E,), or (0,) where all are 1
-    terms: IndexArray  # (B + 1,) where the terms of each block begin
+    shares: FloatArray  # (S,) another factor of the weight of each sequence, or (0,) where all are 1
+    blocks: IndexArray  # (B,) the pattern of each
+    pattern_lists: IndexArray  # (P, n) how many lists each player has
+    terms: IndexArray  # (P + 1,) where the terms of each pattern begin
     term_lists: IndexArray  # (n, number of terms) counted from the block's first of that player
     term_paid: FloatArray  # (n, number of terms) payoff times the probability of chance
 
@@ -61,9 +63,8 @@ class FormArrays(NamedTuple):
 def no_blocks(n: int) -> dict[str, Any]:
     """The fields of a form of ``n`` players whose payoffs all stand in rows."""
     none, begin = np.zeros((n, 0), dtype=np.uint32), np.zeros(1, dtype=np.uint32)
-    lists = {"list_rows": begin, "entries": none[0], "weights": np.zeros(0)}
-    terms = {"terms": begin, "term_lists": none, "term_paid": np.zeros((n, 0))}
-    return {"blocks": np.zeros((n, 1), dtype=np.uint32), **lists, **terms}
+    lists = {"list_rows": begin, "entries": none[0], "weights": np.zeros(0), "shares": np.zeros(0), "blocks": none[0]}
+    return {**lists, "pattern_lists": none.T, "terms": begin, "term_lists": none, "term_paid": np.zeros((n, 0))}
 
 
 @dataclass(frozen=True, eq=False)
