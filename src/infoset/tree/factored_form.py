@@ -32,6 +32,7 @@ from infoset.tree.factored_walk import (
     NO_ROW,
     SEQUENCES,
     STATES,
+    ROOM,
     TIMES,
     WRITTEN,
     PathWalk,
@@ -47,7 +48,9 @@ from infoset.tree.symmetry import Group
 from infoset.tree.walk import find_owners, measure_depths
 from infoset.warm_up import ready
 
-BYTES_AN_ENTRY = 24  # twice what it takes, for arrays that grow; information states are fewer
+BYTES_AN_ENTRY = 6  # of a list of few entries, with where it begins; information states are fewer
+BYTES_A_WEIGHT = 8
+MOST_ENTRIES = np.iinfo(np.uint32).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,9 +212,13 @@ def _index(array: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
 def _check_room(rules: FactoredRules, order: int) -> None:
     """Raise ``BudgetError`` before memory is taken that is not there."""
     entries, free = rules.sizes.entries / order, free_memory()
-    if (needed := entries * BYTES_AN_ENTRY) > free:
-        alike = f" over {order} symmetries" if order > 1 else ""
-        raise BudgetError(
-            f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form up to "
-            f"{entries:,.0f} entries{alike}: {needed / 2**30:,.1f} GiB, where {free / 2**30:,.1f} GiB are free"
-        )
+    needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.dealt)
+    alike = f" over {order} symmetries" if order > 1 else ""
+    said = (
+        f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form up to "
+        f"{entries:,.0f} entries{alike}"
+    )
+    if needed > free:
+        raise BudgetError(f"{said}: {needed / 2**30:,.1f} GiB, where {free / 2**30:,.1f} GiB are free")
+    if entries * ROOM > MOST_ENTRIES:
+        raise BudgetError(f"{said}, more than the {MOST_ENTRIES:,} that there may be")

@@ -236,10 +236,11 @@ def _move(s, group, rank, state, element, menu, move, token):
 @inner_kernel
 @borrowing
 def _choose(s, group, state, element, menu, move):
-    """The sequence of a move at a state, and by how many the state's share is divided."""
+    """The sequence of a move at a state."""
+    if s.first[state] == NO_ROW:
+        return s.held[state]
     place = group.entry[element, group.first_entry[menu] + move]
-    number, size = class_of(group, s.fixing[state], group.menu[element, menu], place)
-    return s.held[state] if s.first[state] == NO_ROW else s.first[state] + number, size
+    return s.first[state] + class_of(group, s.fixing[state], group.menu[element, menu], place)[0]
 
 
 @linked_kernel
@@ -346,12 +347,12 @@ def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, mo
         if ends[place] != first:
             continue
         for k in range(begin, until):
-            state, size = stack.state[k], 1
+            state = stack.state[k]
             slot, chosen = r.slot[stack.cell[k]] + place + 1, s.held[state]
             for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
                 kind = number + 1 + r.place[r.edge_cell[edge]]
                 if moves:
-                    chosen, size = _choose(s, group, state, stack.element[k], r.menu[stack.cell[k]], r.edge_move[edge])
+                    chosen = _choose(s, group, state, stack.element[k], r.menu[stack.cell[k]], r.edge_move[edge])
                 out.entries[rows[kind]] = chosen
                 if len(out.weights):
                     out.weights[rows[kind]] = stack.weight[k] * r.edge_chance[edge]

@@ -32,8 +32,8 @@ class FormArrays(NamedTuple):
     rows with equal sequences are merged, rows that pay nothing are dropped.
 
     In the factored form (``tree.factored_form``) there are no such rows.  A block stands for many of them: each player
-    has some lists of weighted sequences there, and each of the terms of the block's pattern pays every combination of one
-    list a player alike, times the product of the weights.  Lists stand block by block, in each player by player.
+    has some lists of weighted sequences there, and each of the terms of the block's pattern pays every combination of
+    one list a player alike, times the product of the weights.  Lists stand block by block, in each player by player.
     """
 
     sequences: IndexArray  # (n + 1,)
