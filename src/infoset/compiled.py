@@ -143,6 +143,13 @@ class Compiled:
         return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report)
 
     @cached_property
+    def factored_images(self) -> FactoredForm:
+        """The same with what it takes to evaluate profiles that are not symmetric."""
+        if self.factored.group.order == 1:
+            return self.factored
+        return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report, elements=True)
+
+    @cached_property
     def plain_factored(self) -> FactoredForm:
         """The factored form of all profiles."""
         return FactoredForm.of(self.factored_rules, progress=self._report)

@@ -31,7 +31,7 @@ from infoset.policies.saved import SavedPolicy, load_policy, policy_file
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
-from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_plan
+from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
@@ -251,9 +251,12 @@ def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluatio
         strategy = policy.behaviour(factored)
     elif isinstance(policy, UniformPolicy):
         strategy = uniform_behaviour(factored)
+    if strategy is None and not respond:
+        factored = compiled.factored_images
+        return evaluate_images(factored, asked_behaviour(policy.row, factored))
     if strategy is None:
         factored = compiled.plain_factored
-        strategy = asked_behaviour(policy.row, factored)
+        strategy = asked_behaviour(policy.row, factored)[:, 0]
     plan = realisation(factored.form, strategy)
     found = evaluate_plan(factored.form, plan)
     if not respond:

@@ -137,20 +137,35 @@ def uniform_behaviour(factored: FactoredForm) -> FloatArray:
 
 
 def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
-    """Behaviour (S,) of whatever answers with rows, on a form without symmetries.
+    """Behaviour (S, G) of whatever answers with rows, at all images of a form's sequences.
 
     Raises ``ParameterError`` for an answer that is no distribution.
     """
-    strategy, first, owner = np.ones(factored.form.num_sequences), factored.states.first, factored.owner
-    begin = factored.form.arrays.sequences
+    group, first, owner = factored.group, factored.states.first, factored.owner
+    strategy, begin = np.ones((factored.form.num_sequences, group.order)), factored.form.arrays.sequences
+    count, total = 0, factored.form.num_infosets * group.order
     with signs.during("asking for chances"):
-        for asked, (state, known) in enumerate(factored.known()):
-            menu, player = factored.rules.menus[factored.states.menu[state]], int(owner[state])
-            at = int(begin[player]) + int(first[state])
-            strategy[at : at + len(menu)] = checked_row(row(player, known, menu), menu)
-            if asked % 1000 == 0:
-                signs.detail(f"asking for chances: {asked:,} of {factored.form.num_infosets:,} information sets")
+        for element in range(group.order):
+            for state, known in factored.known(element):
+                menu, player = int(factored.states.menu[state]), int(owner[state])
+                here = factored.rules.menus[group.menu[element, menu]]
+                at = int(begin[player]) + int(first[state])
+                places = group.entry[element, group.first_entry[menu] + np.array(least_moves(factored, state))]
+                strategy[at : at + len(places), element] = np.array(checked_row(row(player, known, here), here))[places]
+                count += 1
+                if count % 1000 == 0:
+                    signs.detail(f"asking for chances: {count:,} of {total:,} information sets")
     return strategy
+
+
+def least_moves(factored: FactoredForm, state: int) -> list[int]:
+    """The places in a state's menu of the least move of each orbit."""
+    group, fixing, menu = factored.group, int(factored.states.fixing[state]), int(factored.states.menu[state])
+    begin, end = group.first_entry[menu : menu + 2].tolist()
+    if fixing == 1:
+        return list(range(end - begin))
+    elements = [h for h in range(group.order) if fixing >> h & 1]
+    return [k for k in range(end - begin) if group.entry[elements, begin + k].min() == k]
 
 
 def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:

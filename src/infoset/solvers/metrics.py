@@ -11,12 +11,14 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
+from infoset.tree.factored_images import Images, best_up_images, gradient_images, plan_images
 from infoset.tree.kernels import best_up, best_where_free, choose_best, gradient, plan_down, root_values
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
     from infoset.policies.saved import SavedPolicy
+    from infoset.tree.factored_form import FactoredForm
 
 EQUAL_PAYOFFS = 1e-9
 
@@ -84,6 +86,21 @@ def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None
     if fixed is not None and len(fixed):
         return _evaluate_locked(form, plan, fixed)
     root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
+    return Evaluation.of(values, best)
+
+
+def evaluate_images(factored: FactoredForm, chances: FloatArray) -> Evaluation:
+    """Exact figures of behaviour (S, G) on all images of a factored form's sequences, of which elements were kept."""
+    arrays, images, n = factored.form.arrays, Images.of(factored), len(factored.rules.players)
+    plan, worth = np.empty_like(chances), np.empty_like(chances)
+    plan_images(arrays, images, chances, plan)
+    gradient_images(arrays, images, plan, worth)
+    values, best = np.empty(n), np.empty(n)
+    for player in range(n):
+        own = factored.form.player_sequences(player)
+        values[player] = np.vdot(plan[own], worth[own])
+        best_up_images(arrays, images, player, worth)
+        best[player] = worth[own.start].sum()
     return Evaluation.of(values, best)
 
 

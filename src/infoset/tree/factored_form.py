@@ -67,6 +67,8 @@ class FactoredForm:
     group: Group = field(repr=False)
     states: States = field(repr=False)
     form: SequenceForm
+    elements: npt.NDArray[np.uint8] = field(repr=False)
+    """(E,) of each entry what leads from the board of its path to that of its sequence; (0,) where that is not kept."""
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     """What is made of it elsewhere and does not change."""
 
@@ -75,9 +77,10 @@ class FactoredForm:
         """Information states, also those without a choice; of those that are equal by symmetry one."""
         return int(self.states.filled[STATES])
 
-    def known(self) -> Iterator[tuple[int, InformationState]]:
-        """The states with a choice, in order, each with what its player knows there."""
-        tokens, start = self.rules.tokens, known_first(self.rules)
+    def known(self, element: int = 0) -> Iterator[tuple[int, InformationState]]:
+        """The states with a choice, in order, each with what its player knows there, or at its image."""
+        tokens = [self.rules.tokens[token] for token in self.group.token[element].tolist()]
+        start = known_first(self.rules)
         parent, token = self.states.parent[: self.num_states].tolist(), self.states.token[: self.num_states].tolist()
         for state in np.flatnonzero(self.states.first[: self.num_states] != NO_ROW).tolist():
             yield state, known_at(start, tokens, parent, token, state)
@@ -93,6 +96,11 @@ class FactoredForm:
         known = [known_at(start, self.rules.tokens, parent, token, state) for state in mine.tolist()]
         return [(one, self.rules.menus[menu]) for one, menu in zip(known, s.menu[mine].tolist(), strict=True)]
 
+    @property
+    def chosen(self) -> LongArray:
+        """(I,) the state that each information set is."""
+        return _chosen(self.states, self.owner)
+
     @cached_property
     def owner(self) -> IntArray:
         """(states,) whose information state it is."""
@@ -100,19 +108,24 @@ class FactoredForm:
 
     @classmethod
     def of(
-        cls, rules: FactoredRules, symmetric: bool = False, progress: Callable[[int], object] | None = None
+        cls,
+        rules: FactoredRules,
+        symmetric: bool = False,
+        progress: Callable[[int], object] | None = None,
+        elements: bool = False,
     ) -> FactoredForm:
-        """Walk all paths, or those that differ by more than a symmetry.
+        """Walk all paths, or those that differ by more than a symmetry; with ``elements`` also for all images of those.
 
         Raises ``BudgetError`` where what comes out does not fit.
         """
         ready("factored")
         group, image = find_symmetry(rules) if symmetric else no_symmetry(rules)
-        _check_room(rules, group.order)
-        walked = PathWalk(rules, group, image, progress)
+        _check_room(rules, group.order, elements)
+        walked = PathWalk(rules, group, image, elements, progress)
         with signs.during("walking the paths of the factored form"):
             walked.run()
-        return cls(rules, group, walked.states, _form(rules, walked))
+        form = _form(rules, walked)
+        return cls(rules, group, walked.states, form, walked.out.elements[: len(form.arrays.entries)])
 
 
 def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
@@ -121,8 +134,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     count = int(s.filled[STATES])
     sequences = np.concatenate([[0], np.cumsum(s.filled[SEQUENCES:])])
     owner = _owners(s)
-    chosen = np.flatnonzero(s.first[:count] != NO_ROW)
-    chosen = chosen[np.lexsort((s.first[chosen], owner[chosen]))]
+    chosen = _chosen(s, owner)
     base = sequences[owner[chosen]]
     first = base + s.first[chosen]
     infosets = np.searchsorted(owner[chosen], np.arange(n + 1))
@@ -190,6 +202,12 @@ def _patterns(rules: FactoredRules, out: Product) -> tuple[IndexArray, IndexArra
     )
 
 
+def _chosen(s: States, owner: IntArray) -> LongArray:
+    """The states with several moves, in the order of the information sets."""
+    chosen = np.flatnonzero(s.first[: len(owner)] != NO_ROW)
+    return chosen[np.lexsort((s.first[chosen], owner[chosen]))]
+
+
 def _owners(s: States) -> IntArray:
     count = int(s.filled[STATES])
     owner = np.arange(count, dtype=np.int32)
@@ -209,10 +227,10 @@ def _index(array: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(array, dtype=np.uint32)
 
 
-def _check_room(rules: FactoredRules, order: int) -> None:
+def _check_room(rules: FactoredRules, order: int, elements: bool) -> None:
     """Raise ``BudgetError`` before memory is taken that is not there."""
     entries, free = rules.sizes.entries / order, free_memory()
-    needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.dealt)
+    needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.dealt + elements)
     alike = f" over {order} symmetries" if order > 1 else ""
     said = (
         f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form up to "

@@ -46,6 +46,7 @@ class States(NamedTuple):
     first: IntArray  # its first sequence, counted from its player's own, or NO_ROW without a choice
     menu: IntArray  # whose moves those are
     held: IntArray  # the player's sequence there
+    turn: IntArray  # the element that leads from its board to that of this sequence
     share: FloatArray  # of the orbit's realisation weight that is this state's
     filled: LongArray  # (SEQUENCES + n,)
 
@@ -55,7 +56,7 @@ class States(NamedTuple):
         i, k = np.zeros(0, np.int32), np.zeros(0, np.int64)
         slots, filled = np.full((1, 2), EMPTY, dtype=np.int64), np.ones(SEQUENCES + n, dtype=np.int64)
         filled[STATES] = filled[HASHED] = filled[PLACES] = 0
-        states = cls(slots, i, k, i, i, k, i, i, i, np.zeros(0), filled).with_room(n, 0)
+        states = cls(slots, i, k, i, i, k, i, i, i, i, np.zeros(0), filled).with_room(n, 0)
         for p in range(n):
             states.place[p] = NOTHING
             states.parent[p], states.token[p], states.fixing[p] = EMPTY, p, everything(group)
@@ -93,6 +94,7 @@ class Product(NamedTuple):
 
     entries: npt.NDArray[np.uint32]  # (E,) the player's own sequences
     weights: FloatArray  # (E,) nature's part in them, or (0,) where nature does nothing
+    elements: npt.NDArray[np.uint8]  # (E,) lead from the board of the path to that of the sequence, or (0,)
     list_rows: npt.NDArray[np.uint32]  # (L + 1,)
     blocks: npt.NDArray[np.uint32]  # (B,) the pattern of each
     patterns: Rows
@@ -193,7 +195,7 @@ def _add_state(s, group, state, token):
     s.parent[found], s.token[found], s.first[found], s.menu[found] = state, token, NO_ROW, NOTHING
     s.place[found] = NOTHING
     s.fixing[found] = still_fixing(group, s.fixing[state], token)
-    s.held[found], s.share[found] = s.held[state], s.share[state]
+    s.held[found], s.turn[found], s.share[found] = s.held[state], s.turn[state], s.share[state]
     s.filled[STATES] = found + 1
     return found
 
@@ -213,34 +215,64 @@ def _observe(s, group, state, element, token):
 
 @inner_kernel
 @borrowing
-def _move(s, group, rank, state, element, menu, move, token):
-    """The same after an own move; it is found by its place where no symmetry is left by which moves could be equal."""
+def turn_to_least(group, fixing, menu, move):
+    """The element that leads from a move to the least of its orbit."""
+    least = least_of(group, fixing, menu, move)
+    for h in range(len(group.inverse)):
+        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + move] == least:
+            return h
+    return 0
+
+
+@inner_kernel
+@borrowing
+def least_of(group, fixing, menu, move):
+    """The least move of the orbit of a menu's move."""
+    for k in range(move):
+        if same_orbit(group, fixing, menu, k, move):
+            return k
+    return move
+
+
+@inner_kernel
+@borrowing
+def _move(s, group, state, element, menu, move, token):
+    """The same after an own move."""
     place = group.entry[element, group.first_entry[menu] + move]
-    if s.fixing[state] == 1:
-        at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
-        found = np.int64(s.behind[at])
-        if found == 0:
-            found = _add_state(s, group, state, group.token[element, token])
-            s.behind[at] = found
-            if s.first[state] != NO_ROW:
-                s.held[found] = s.first[state] + place
-        return found, element
     number, size = class_of(group, s.fixing[state], group.menu[element, menu], place)
     found, turned = _observe(s, group, state, element, token)
     s.share[found] = s.share[state] / size
     if s.first[state] != NO_ROW:
         s.held[found] = s.first[state] + number
+        place = group.entry[turned, group.first_entry[menu] + move]
+        s.turn[found] = turn_to_least(group, s.fixing[state], group.menu[turned, menu], place)
     return found, turned
 
 
-@inner_kernel
+@linked_kernel
+@borrowing
+def _move_alone(s, group, rank, state, element, place, token):
+    """The same where no symmetry is left by which moves could be equal: what follows is found by its place."""
+    at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
+    found = np.int64(s.behind[at])
+    if found == 0:
+        found = _add_state(s, group, state, group.token[element, token])
+        s.behind[at] = found
+        if s.first[state] != NO_ROW:
+            s.held[found], s.turn[found] = s.first[state] + place, 0
+    return found
+
+
+@linked_kernel
 @borrowing
 def _choose(s, group, state, element, menu, move):
     """The sequence of a move at a state."""
     if s.first[state] == NO_ROW:
-        return s.held[state]
-    place = group.entry[element, group.first_entry[menu] + move]
-    return s.first[state] + class_of(group, s.fixing[state], group.menu[element, menu], place)[0]
+        return np.int64(s.held[state])
+    place = np.int64(group.entry[element, group.first_entry[menu] + move])
+    if s.fixing[state] != 1:
+        place = class_of(group, s.fixing[state], group.menu[element, menu], place)[0]
+    return s.first[state] + place
 
 
 @linked_kernel
@@ -250,7 +282,12 @@ def _carry(r, s, group, rank, stack, k, edge, moves, to):
     state, element, token = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_token[edge]
     if token != NO_TOKEN:
         if moves:
-            state, element = _move(s, group, rank, state, element, r.menu[stack.cell[k]], r.edge_move[edge], token)
+            menu, move = r.menu[stack.cell[k]], r.edge_move[edge]
+            if s.fixing[state] == 1:
+                place = group.entry[element, group.first_entry[menu] + move]
+                state = _move_alone(s, group, rank, state, element, place, token)
+            else:
+                state, element = _move(s, group, state, element, menu, move, token)
         else:
             state, element = _observe(s, group, state, element, token)
     stack.state[to], stack.element[to], stack.cell[to] = state, element, r.edge_cell[edge]
@@ -354,12 +391,28 @@ def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, mo
                 if moves:
                     chosen = _choose(s, group, state, stack.element[k], r.menu[stack.cell[k]], r.edge_move[edge])
                 out.entries[rows[kind]] = chosen
+                if len(out.elements):
+                    out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, moves)
                 if len(out.weights):
                     out.weights[rows[kind]] = stack.weight[k] * r.edge_chance[edge]
                 rows[kind] += 1
         if not moves:
             break
     return last
+
+
+@inner_kernel
+@borrowing
+def _leads(r, s, group, stack, k, edge, moves):
+    """The element that leads from the board of the path to that of the sequence of a list's entry."""
+    state, element = stack.state[k], stack.element[k]
+    if not moves or s.first[state] == NO_ROW:
+        return group.product[s.turn[state], element]
+    if s.fixing[state] == 1:
+        return element
+    menu, move = r.menu[stack.cell[k]], r.edge_move[edge]
+    place = group.entry[element, group.first_entry[menu] + move]
+    return group.product[turn_to_least(group, s.fixing[state], group.menu[element, menu], place), element]
 
 
 @inner_kernel
@@ -588,7 +641,14 @@ def _ranks(tokens: list[Token]) -> IntArray:
 class PathWalk:
     """The walk over all paths, with room that grows."""
 
-    def __init__(self, rules: FactoredRules, group: Group, image: IntArray, progress: Callable[[int], object] | None):
+    def __init__(
+        self,
+        rules: FactoredRules,
+        group: Group,
+        image: IntArray,
+        elements: bool,
+        progress: Callable[[int], object] | None,
+    ) -> None:
         n = len(rules.players)
         self.n, self.rules, self.group, self.image, self.progress = n, rules, group, image, progress
         self.states, self.rank = States.empty(n, group), _ranks(rules.tokens)
@@ -599,8 +659,9 @@ class PathWalk:
         )  # fmt: skip
         numbers, entries = np.zeros(1, np.uint32), int(rules.sizes.entries / group.order * ROOM)
         self.out = Product(
-            np.zeros(entries, np.uint32), np.zeros(entries if rules.dealt else 0), numbers, numbers, Rows.empty()
-        )
+            np.zeros(entries, np.uint32), np.zeros(entries if rules.dealt else 0),
+            np.zeros(entries if elements else 0, np.uint8), numbers, numbers, Rows.empty(),
+        )  # fmt: skip
         self.counters = np.zeros(4, np.int64)
         self._begin()
 
@@ -644,6 +705,7 @@ class PathWalk:
         self.out = Product(
             longer(o.entries, used + entries),
             longer(o.weights, used + entries) if self.rules.dealt else o.weights,
+            longer(o.elements, used + entries) if len(o.elements) else o.elements,
             longer(o.list_rows, written + lists + 2),
             longer(o.blocks, int(self.counters[BLOCKS]) + 1),
             o.patterns.with_room(1, len(self.scratch.pattern)),

@@ -1,0 +1,188 @@
+"""Exact figures of any profile on a form over symmetries: all images of its paths, lists and sequences at once.
+
+Symmetries make profiles alike only where these keep to them.  What has to be known of any other profile is a number for
+each *image* of a sequence, ``g`` of the group by sequence ``q``: a row (S, G).  An entry of a list stands for one image of
+its sequence on the path that was kept, and for another one on each image of that path; a row is as long as a line of a
+processor's cache, so that all of them cost little more than one, and there is no form without symmetries to build.
+
+Where a symmetry leaves a sequence as it is, several images are one.  A plan has the same number for each of them; what
+is added up is spread over them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray, IndexArray, IntArray, LongArray
+from infoset.jit import borrowing, inner_kernel, kernel
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_walk import least_of
+from infoset.tree.sequence_form import FormArrays
+
+ONE = np.uint64(1)
+
+
+class Images(NamedTuple):
+    """What kernels read of images besides a form."""
+
+    lane: IntArray  # (G, G) [e, g]: the image of a sequence that an entry with element e stands for on image g of the path
+    elements: npt.NDArray[np.uint8]  # (E,)
+    turn: IntArray  # (I,) of each information set: leads from its board to that of its parent sequence
+    fixing: LongArray  # (I,) the symmetries that leave it as it is, a bit each
+    same: LongArray  # (S,) the same of each sequence
+    product: IntArray  # (G, G) of the group
+
+    @classmethod
+    def of(cls, factored: FactoredForm) -> Images:
+        """Of a form whose elements were kept, or one without symmetries."""
+        group, s, form = factored.group, factored.states, factored.form
+        chosen, menus = factored.chosen, s.menu[factored.chosen]
+        same = np.ones(form.num_sequences, np.int64)
+        same[form.arrays.sequences[:-1]] = (np.int64(1) << group.order) - 1
+        _find_same(group, s.fixing[chosen], menus, form.arrays.first, same)
+        return cls(group.product[:, group.inverse].T.copy(), factored.elements, s.turn[chosen], s.fixing[chosen], same, group.product)
+
+
+@kernel
+@borrowing
+def _find_same(group, fixing, menu, first, same):
+    """Of each sequence the symmetries that leave it as it is."""
+    for k in range(len(first)):
+        if fixing[k] == 1:
+            continue
+        q, begin = first[k], group.first_entry[menu[k]]
+        for move in range(group.first_entry[menu[k] + 1] - begin):
+            if least_of(group, fixing[k], menu[k], move) == move:
+                same[q] = 0
+                for h in range(len(group.inverse)):
+                    if fixing[k] >> h & 1 and group.entry[h, begin + move] == move:
+                        same[q] |= np.int64(1) << h
+                q += ONE
+
+
+@kernel
+@borrowing
+def plan_images(a: FormArrays, images: Images, chances: FloatArray, plan: FloatArray) -> None:
+    """Realisation weights (S, G) from behaviour: each image's chance times the plan of what leads there."""
+    for p in range(len(a.sequences) - 1):
+        plan[a.sequences[p]] = 1.0
+    for k in range(len(a.first)):
+        lane, parent = images.lane[images.turn[k]], a.parent[k]
+        for q in range(a.first[k], a.first[k] + a.size[k]):
+            for g in range(len(lane)):
+                plan[q, g] = chances[q, g] * plan[parent, lane[g]]
+
+
+@inner_kernel
+@borrowing
+def _sum_list(a, images, number, base, plan, sums):
+    """What the sequences of a list weigh together on each image of its path."""
+    sums[:] = 0.0
+    for e in range(a.list_rows[number], a.list_rows[number + ONE]):
+        weight = a.weights[e] if len(a.weights) else 1.0
+        lane = images.lane[images.elements[e] if len(images.elements) else 0]
+        row = plan[base + a.entries[e]]
+        for g in range(len(sums)):
+            sums[g] += weight * row[lane[g]]
+
+
+@inner_kernel
+@borrowing
+def _add_list(a, images, number, base, worth, values):
+    """``worth`` (G,) for each sequence of a list."""
+    for e in range(a.list_rows[number], a.list_rows[number + ONE]):
+        weight = a.weights[e] if len(a.weights) else 1.0
+        lane = images.lane[images.elements[e] if len(images.elements) else 0]
+        row = values[base + a.entries[e]]
+        for g in range(len(worth)):
+            row[lane[g]] += weight * worth[g]
+
+
+@kernel
+def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: FloatArray) -> None:
+    """The gradients of all players (S, G), over all images of all paths."""
+    n, order = a.pattern_lists.shape[1], plan.shape[1]
+    values[:] = 0.0
+    if len(a.blocks) == 0:
+        return
+    most = np.int64(a.pattern_lists.max())
+    sums, worth = np.empty((n, most, order)), np.empty((n, most, order))
+    number = np.int64(0)
+    for b in range(len(a.blocks)):
+        pattern, first = a.blocks[b], number
+        for p in range(n):
+            for k in range(a.pattern_lists[pattern, p]):
+                _sum_list(a, images, np.uint64(number), a.sequences[p], plan, sums[p, k])
+                worth[p, k] = 0.0
+                number += 1
+        for t in range(a.terms[pattern], a.terms[pattern + ONE]):
+            _pay_term(a, t, sums, worth)
+        for p in range(n):
+            for k in range(a.pattern_lists[pattern, p]):
+                _add_list(a, images, np.uint64(first), a.sequences[p], worth[p, k], values)
+                first += 1
+    values /= order
+
+
+@inner_kernel
+@borrowing
+def _pay_term(a, t, sums, worth):
+    """What a term adds to the worth of each player's list, on each image."""
+    n, order = sums.shape[0], sums.shape[2]
+    for p in range(n):
+        for g in range(order):
+            paid = a.term_paid[p, t]
+            for other in range(n):
+                if other != p:
+                    paid *= sums[other, a.term_lists[other, t], g]
+            worth[p, a.term_lists[p, t], g] += paid
+
+
+@inner_kernel
+@borrowing
+def _is_least(images, mask, g):
+    """Whether ``g`` is the least of the images that are one where the elements of ``mask`` change nothing."""
+    for h in range(len(images.lane)):
+        if mask >> h & 1 and images.product[g, h] < g:
+            return False
+    return True
+
+
+@inner_kernel
+@borrowing
+def _gather_same(images, mask, row):
+    """Give what is spread over images that are one to each of them."""
+    for g in range(len(row)):
+        if _is_least(images, mask, g):
+            total = 0.0
+            for h in range(len(row)):
+                if mask >> h & 1:
+                    total += row[images.product[g, h]]
+            for h in range(len(row)):
+                if mask >> h & 1:
+                    row[images.product[g, h]] = total
+
+
+@kernel
+@borrowing
+def best_up_images(a: FormArrays, images: Images, player: int, values: FloatArray) -> None:
+    """As ``best_up``: add to every sequence what follows it when the best move is played at every image of every set."""
+    top = a.infosets[player + 1] - ONE
+    for back in range(a.infosets[player + 1] - a.infosets[player]):
+        k = top - back
+        fixing, lane, parent = images.fixing[k], images.lane[images.turn[k]], a.parent[k]
+        if fixing != 1:
+            for q in range(a.first[k], a.first[k] + a.size[k]):
+                _gather_same(images, images.same[q], values[q])
+        for g in range(len(lane)):
+            if fixing != 1 and not _is_least(images, fixing, g):
+                continue
+            best = -np.inf
+            for h in range(len(lane) if fixing != 1 else 1):
+                if fixing >> h & 1:
+                    for q in range(a.first[k], a.first[k] + a.size[k]):
+                        best = max(best, values[q, images.product[g, h]])
+            values[parent, lane[g]] += best
