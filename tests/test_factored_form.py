@@ -17,13 +17,14 @@ from infoset.base import Observed
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.games.dark_hex import HexState
-from infoset.games.phantom_board import PhantomRules
+from infoset.games.phantom_board import Masks, PhantomRules, PhantomState, phantom_rules
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.policies.factored_policy import FactoredPolicy
-from infoset.solvers.metrics import best_behaviour, evaluate_plan
+from infoset.policies.factored_policy import FactoredPolicy, asked_behaviour
+from infoset.solvers.metrics import best_behaviour, evaluate_images, evaluate_plan
 from infoset.testing import check_game
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.halves import Halves
 from infoset.tree.kernels import gradient
 from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
@@ -100,6 +101,53 @@ def test_symmetric_profiles_lose_nothing(name: str) -> None:
     assert np.allclose(found.values + found.best_response_values, exact.values + exact.best_response_values, atol=1e-12)
     solved = infoset.solve(name, "pcfr+", iterations=2000, form="factored")
     assert solved.values[0] == pytest.approx(infoset.solve(name, "lp").values[0], abs=1e-3)
+
+
+class Diagonals(PhantomState):
+    """On two by two cells who has a diagonal wins: the square's eight symmetries, four of which keep the first cell's."""
+
+    __slots__ = ()
+
+    def decided(self, stones: Masks) -> tuple[float, ...] | None:
+        if stones[self.mover] in (0b1001, 0b0110):
+            return (1.0, -1.0) if self.mover == 0 else (-1.0, 1.0)
+        return (0.0, 0.0) if stones[0] | stones[1] == 0b1111 else None
+
+
+def _diagonals(abrupt: bool) -> FactoredRules:
+    return FactoredRules.of(phantom_rules("diagonals", Diagonals(2, 2, abrupt, (0, 0), (0, 0), 0)))
+
+
+def _lopsided(player: int, known: Any, menu: tuple[Any, ...]) -> list[float]:
+    """Chances that keep to no symmetry."""
+    drawn = np.random.default_rng([player, *repr(known).encode()]).exponential(size=len(menu))
+    return list(drawn / drawn.sum())
+
+
+@pytest.mark.parametrize("name", [*SMALL, "diagonals", "abrupt diagonals"])
+def test_profiles_that_are_not_symmetric_have_the_same_figures_over_all_images(name: str) -> None:
+    rules = _diagonals("abrupt" in name) if "diagonals" in name else rules_of(name)
+    plain, imaged = FactoredForm.of(rules), FactoredForm.of(rules, symmetric=True, elements=True)
+    assert imaged.group.order == (8 if "diagonals" in name else 2 if "hex" in name else 1)
+    plan = realisation(plain.form, asked_behaviour(_lopsided, plain)[:, 0])
+    one, other = evaluate_plan(plain.form, plan), evaluate_images(imaged, asked_behaviour(_lopsided, imaged))
+    assert np.allclose(one.values + one.best_response_values, other.values + other.best_response_values, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["dark_hex(rows=2,columns=3)", "liars_dice(numdice=2,dice_sides=2)"])
+def test_halves_have_the_gradient_of_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    form = FactoredForm.of(rules_of(name), symmetric=True).form
+    assert form.halves is None  # so small a form is not cut in two
+    plan, values = realisation(form, random_interior(form, 1)), np.zeros(form.num_sequences)
+    for player in range(2):
+        Halves(form.arrays).gradient(player, plan, values)
+    assert np.allclose(values, gradients(form, plan), atol=1e-12)
+    whole = infoset.solve(name, "pcfr+", iterations=50, form="factored")
+    monkeypatch.setattr("infoset.tree.sequence_form.MANY_ENTRIES", 0)
+    for method in ("pcfr+", "cfr"):  # in turn, and all at once
+        halved = infoset.solve(name, method, iterations=50, form="factored")
+        assert method == "cfr" or halved.exploitability == pytest.approx(whole.exploitability, abs=1e-9)
+        assert halved.exploitability < 0.2
 
 
 def _factored_only(name: str) -> Compiled:

@@ -140,12 +140,14 @@ class Compiled:
     @cached_property
     def factored(self) -> FactoredForm:
         """The factored form of symmetric profiles."""
+        if "factored_images" in self.__dict__:
+            return self.factored_images
         return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report)
 
     @cached_property
     def factored_images(self) -> FactoredForm:
         """The same with what it takes to evaluate profiles that are not symmetric."""
-        if self.factored.group.order == 1:
+        if "factored" in self.__dict__ and self.factored.group.order == 1:
             return self.factored
         return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report, elements=True)
 

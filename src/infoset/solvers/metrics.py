@@ -85,7 +85,16 @@ def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None
     values, best = np.empty(n), np.empty(n)
     if fixed is not None and len(fixed):
         return _evaluate_locked(form, plan, fixed)
-    root_values(form.arrays, plan, np.empty(form.num_sequences), values, best)
+    worth = np.empty(form.num_sequences)
+    if form.halves is None:
+        root_values(form.arrays, plan, worth, values, best)
+        return Evaluation.of(values, best)
+    for player in range(n):
+        own = form.player_sequences(player)
+        form.halves.gradient(player, plan, worth)
+        values[player] = plan[own] @ worth[own]
+        best_up(form.arrays, player, worth)
+        best[player] = worth[own.start]
     return Evaluation.of(values, best)
 
 

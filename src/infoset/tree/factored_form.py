@@ -120,18 +120,18 @@ class FactoredForm:
         """
         ready("factored")
         group, image = find_symmetry(rules) if symmetric else no_symmetry(rules)
+        elements = elements and group.order > 1
         _check_room(rules, group.order, elements)
         walked = PathWalk(rules, group, image, elements, progress)
         with signs.during("walking the paths of the factored form"):
             walked.run()
         form = _form(rules, walked)
-        return cls(rules, group, walked.states, form, walked.out.elements[: len(form.arrays.entries)])
+        return cls(rules, group, walked.states.walked(), form, walked.out.elements[: len(form.arrays.entries)])
 
 
 def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     """What was walked as a sequence form, every player's sequences behind one another."""
     n, s, out = walked.n, walked.states, walked.out
-    count = int(s.filled[STATES])
     sequences = np.concatenate([[0], np.cumsum(s.filled[SEQUENCES:])])
     owner = _owners(s)
     chosen = _chosen(s, owner)

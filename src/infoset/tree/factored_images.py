@@ -1,9 +1,9 @@
 """Exact figures of any profile on a form over symmetries: all images of its paths, lists and sequences at once.
 
-Symmetries make profiles alike only where these keep to them.  What has to be known of any other profile is a number for
-each *image* of a sequence, ``g`` of the group by sequence ``q``: a row (S, G).  An entry of a list stands for one image of
-its sequence on the path that was kept, and for another one on each image of that path; a row is as long as a line of a
-processor's cache, so that all of them cost little more than one, and there is no form without symmetries to build.
+What has to be known of a profile that does not keep to the symmetries is a number for each *image* of a sequence, a row
+(S, G) for the elements of the group.  An entry of a list stands for one image of its sequence on the path that was
+kept, and for another one on each image of that path; a row is as long as a line of a processor's cache, so that all of
+them cost little more than one, and no form without symmetries has to be built.
 
 Where a symmetry leaves a sequence as it is, several images are one.  A plan has the same number for each of them; what
 is added up is spread over them.
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, IndexArray, IntArray, LongArray
+from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, inner_kernel, kernel
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import least_of
@@ -28,7 +28,7 @@ ONE = np.uint64(1)
 class Images(NamedTuple):
     """What kernels read of images besides a form."""
 
-    lane: IntArray  # (G, G) [e, g]: the image of a sequence that an entry with element e stands for on image g of the path
+    lane: IntArray  # (G, G) [e, g]: which image of a sequence an entry with element e is, on image g of its path
     elements: npt.NDArray[np.uint8]  # (E,)
     turn: IntArray  # (I,) of each information set: leads from its board to that of its parent sequence
     fixing: LongArray  # (I,) the symmetries that leave it as it is, a bit each
@@ -43,7 +43,14 @@ class Images(NamedTuple):
         same = np.ones(form.num_sequences, np.int64)
         same[form.arrays.sequences[:-1]] = (np.int64(1) << group.order) - 1
         _find_same(group, s.fixing[chosen], menus, form.arrays.first, same)
-        return cls(group.product[:, group.inverse].T.copy(), factored.elements, s.turn[chosen], s.fixing[chosen], same, group.product)
+        return cls(
+            group.product[:, group.inverse].T.copy(),
+            factored.elements,
+            s.turn[chosen],
+            s.fixing[chosen],
+            same,
+            group.product,
+        )
 
 
 @kernel
@@ -145,10 +152,10 @@ def _pay_term(a, t, sums, worth):
 @borrowing
 def _is_least(images, mask, g):
     """Whether ``g`` is the least of the images that are one where the elements of ``mask`` change nothing."""
+    least = True
     for h in range(len(images.lane)):
-        if mask >> h & 1 and images.product[g, h] < g:
-            return False
-    return True
+        least &= not (mask >> h & 1 and images.product[g, h] < g)
+    return least
 
 
 @inner_kernel
@@ -169,7 +176,7 @@ def _gather_same(images, mask, row):
 @kernel
 @borrowing
 def best_up_images(a: FormArrays, images: Images, player: int, values: FloatArray) -> None:
-    """As ``best_up``: add to every sequence what follows it when the best move is played at every image of every set."""
+    """As ``best_up``: add to every sequence what follows when the best move is played at every image of every set."""
     top = a.infosets[player + 1] - ONE
     for back in range(a.infosets[player + 1] - a.infosets[player]):
         k = top - back

@@ -64,6 +64,11 @@ class States(NamedTuple):
         filled[STATES] = n
         return states
 
+    def walked(self) -> States:
+        """What is needed of them when no more are met."""
+        nothing = np.zeros(0, np.int64)
+        return self._replace(slots=np.full((1, 2), EMPTY, dtype=np.int64), behind=np.zeros(0, np.int32), place=nothing)
+
     def with_room(self, more: int, places: int) -> States:
         """As it is, or with twice the room, for so many more states and places."""
         known, hashed, placed = self.filled[[STATES, HASHED, PLACES]].tolist()
@@ -362,25 +367,33 @@ def _count_edges(r, stack, begin, end, place):
 
 @inner_kernel
 @borrowing
+def _begin_lists(r, stack, out, number, frame, first, cells, player):
+    """Behind the list ``number`` where the next entry goes of each of the player's lists, one for each cell of an end."""
+    rows = out.list_rows
+    rows[number + 1 : number + cells + 1] = 0
+    rows[number + 1] = rows[number]
+    if cells == 1:
+        return
+    for k in range(frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1]):
+        slot = r.slot[stack.cell[k]] + first + 1
+        for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
+            kind = r.place[r.edge_cell[edge]]
+            if kind < cells - 1:
+                rows[number + 2 + kind] += 1
+    for kind in range(number + 1, number + cells):
+        rows[kind + 1] += rows[kind]
+
+
+@inner_kernel
+@borrowing
 def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, moves):
     """Lists of the sequences that come to each of the player's cells of an end; the ends that ``ends`` joins to the
     first of them lead to the same ones.  Returns how many lists there are then.
     """
     rows, begin, until, core = out.list_rows, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1], frame[CORE]
     cells = r.cells[r.event_core[r.event_first[core] + first], player]
-    last = number + cells
-    rows[number + 1 : last + 1] = 0
-    rows[number + 1] = rows[number]
-    if cells > 1:
-        for k in range(begin, until):
-            slot = r.slot[stack.cell[k]] + first + 1
-            for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
-                kind = r.place[r.edge_cell[edge]]
-                if kind < cells - 1:
-                    rows[number + 2 + kind] += 1
-        for kind in range(number + 1, last):
-            rows[kind + 1] += rows[kind]  # where the next entry of each list goes, at last its end
-    for place in range(first, len(ends)):
+    _begin_lists(r, stack, out, number, frame, first, cells, player)
+    for place in range(first, len(ends) if moves else first + 1):
         if ends[place] != first:
             continue
         for k in range(begin, until):
@@ -395,10 +408,8 @@ def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, mo
                     out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, moves)
                 if len(out.weights):
                     out.weights[rows[kind]] = stack.weight[k] * r.edge_chance[edge]
-                rows[kind] += 1
-        if not moves:
-            break
-    return last
+                rows[kind] += 1  # at last its end
+    return number + cells
 
 
 @inner_kernel

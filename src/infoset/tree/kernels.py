@@ -18,7 +18,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 @linked_kernel
 @borrowing
-def _list_sum(a: FormArrays, number: int, base: int, plan: FloatArray) -> float:
+def _list_sum(a: FormArrays, number: np.uint64, base: np.uint32, plan: FloatArray) -> float:
     """What the sequences of a list weigh together; its player's begin at ``base``."""
     total, begin, end = 0.0, a.list_rows[number], a.list_rows[number + ONE]
     if len(a.weights):
@@ -32,7 +32,7 @@ def _list_sum(a: FormArrays, number: int, base: int, plan: FloatArray) -> float:
 
 @linked_kernel
 @borrowing
-def _list_add(a: FormArrays, number: int, base: int, worth: float, values: FloatArray) -> None:
+def _list_add(a: FormArrays, number: np.uint64, base: np.uint32, worth: float, values: FloatArray) -> None:
     """``worth`` for each sequence of a list, by its weight."""
     begin, end = a.list_rows[number], a.list_rows[number + ONE]
     if len(a.weights):
@@ -44,26 +44,28 @@ def _list_add(a: FormArrays, number: int, base: int, worth: float, values: Float
 
 
 @kernel
-def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
-    """``gradient`` where payoffs stand in blocks: one number for each own list, from sums over the others' lists."""
-    n, own = a.pattern_lists.shape[1], slice(a.sequences[player], a.sequences[player + 1])
-    values[own] = 0.0
-    if len(a.blocks) == 0:  # nobody is ever paid
+def add_blocks(
+    a: FormArrays, player: int, plan: FloatArray, values: FloatArray, first: int, last: int, number: int
+) -> None:
+    """Add to ``values`` what the blocks ``first`` to ``last`` pay, of which ``number`` is the first list.
+
+    One number for each own list, from sums over the others' lists.  Shares are not looked at.
+    """
+    n = a.pattern_lists.shape[1]
+    if first == last:  # nobody is ever paid
         return
     sums = np.empty((n, np.int64(a.pattern_lists.max())))
-    if len(a.shares):
-        plan = plan * a.shares
-    number = a.blocks[0] * ZERO
-    for b in range(len(a.blocks)):
+    here = np.uint64(number)
+    for b in range(np.uint64(first), np.uint64(last)):
         pattern = a.blocks[b]
-        first = number
+        mine = here
         for p in range(n):
             count, base = a.pattern_lists[pattern, p], a.sequences[p]
             if p == player:
-                first = number
+                mine = here
             for k in range(count):
-                sums[p, k] = 0.0 if p == player else _list_sum(a, number + k, base, plan)
-            number += count
+                sums[p, k] = 0.0 if p == player else _list_sum(a, here + k, base, plan)
+            here += count
         for t in range(a.terms[pattern], a.terms[pattern + ONE]):
             worth = a.term_paid[player, t]
             for p in range(n):
@@ -71,9 +73,32 @@ def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: Floa
                     worth *= sums[p, a.term_lists[p, t]]
             sums[player, a.term_lists[player, t]] += worth
         for k in range(a.pattern_lists[pattern, player]):
-            _list_add(a, first + k, a.sequences[player], sums[player, k], values)
+            _list_add(a, mine + k, a.sequences[player], sums[player, k], values)
+
+
+@kernel
+def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
+    """``gradient`` where payoffs stand in blocks."""
+    own = slice(a.sequences[player], a.sequences[player + 1])
+    values[own] = 0.0
     if len(a.shares):
+        add_blocks(a, player, plan * a.shares, values, 0, len(a.blocks), 0)
         values[own] *= a.shares[own]
+    else:
+        add_blocks(a, player, plan, values, 0, len(a.blocks), 0)
+
+
+@kernel
+@borrowing
+def halve(a: FormArrays) -> tuple[int, np.int64]:
+    """The block at which about half of all entries are behind one, and the number of its first list."""
+    number, half = ZERO, a.list_rows[len(a.list_rows) - 1] // 2
+    for b in range(len(a.blocks)):
+        if a.list_rows[number] >= half:
+            return b, np.int64(number)
+        for p in range(a.pattern_lists.shape[1]):
+            number += a.pattern_lists[a.blocks[b], p]
+    return len(a.blocks), np.int64(number)
 
 
 @kernel

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,11 @@ from infoset.names import move_words
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, free_memory
 
+if TYPE_CHECKING:
+    from infoset.tree.halves import Halves
+
 CONSTANT_SUM_TOLERANCE = 1e-9
+MANY_ENTRIES = 1_000_000  # of lists: less is soon added up
 DEEP = 1000  # levels: keys are as long as a game is deep
 
 
@@ -154,6 +158,13 @@ class SequenceForm:
         offset = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         owner[np.repeat(self.arrays.first.astype(np.int64), sizes) + offset] = np.repeat(np.arange(len(sizes)), sizes)
         return owner
+
+    @cached_property
+    def halves(self) -> Halves | None:
+        """What finds gradients in two threads, where lists have many entries."""
+        from infoset.tree.halves import Halves  # whose kernels are made for what stands here
+
+        return Halves(self.arrays) if len(self.arrays.entries) >= MANY_ENTRIES else None
 
     def player_sequences(self, player: int) -> slice:
         """Where a player's sequences stand; its empty one comes first."""

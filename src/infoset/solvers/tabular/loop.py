@@ -61,9 +61,13 @@ def _learn(
 
 
 def _iterate(
-    a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool, promised: FloatArray, fixed: FloatArray
-) -> None:
-    """Run one iteration for each row of ``schedule``.
+    a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool, promised: FloatArray, fixed: FloatArray,
+    first: int, last: int, given: bool,
+) -> None:  # fmt: skip
+    """Run one iteration for each row of ``schedule``, of each the steps from ``first`` to ``last``.
+
+    A player has two steps, of which the first finds counterfactual values and the second learns from them; ``given``:
+    the gradient is there already, in the scratch for those values.
 
     Alternating: a player's update is seen by those after it in the same iteration.  The average takes the
     weights with which the iteration began.  ``promised`` (S,), or (0,): counterfactual values of moves that no
@@ -72,12 +76,13 @@ def _iterate(
     n = a.rows.shape[0]
     for t in range(schedule.shape[0]):
         parameters = schedule[t]
-        for step in range(2 * n):
+        for step in range(first, last):
             player, learns = (step // 2, step % 2) if alternating else (step % n, step // n)
             if learns:
                 learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, parameters, fixed)
             else:
-                gradient(a, player, s.plan, s.values)
+                if not given:
+                    gradient(a, player, s.plan, s.values)
                 if len(promised):
                     for q in range(a.sequences[player], a.sequences[player + 1]):
                         s.values[q] += promised[q]
@@ -175,7 +180,19 @@ class LoopSolver(Solver):
 
     def _run(self, iterations: int) -> None:
         schedule = self.method.schedule(np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0))
+        schedule, steps = np.ascontiguousarray(schedule), 2 * self.form.num_players
+        if self.form.halves is None:
+            self._steps(schedule, 0, steps, given=False)
+            return
+        for t in range(iterations):
+            for step in range(steps):
+                player = step // 2 if self.method.alternating else step
+                if step % 2 == 0 if self.method.alternating else step < self.form.num_players:
+                    self.form.halves.gradient(player, self.state.plan, self.state.values)
+                self._steps(schedule[t : t + 1], step, step + 1, given=True)
+
+    def _steps(self, schedule: FloatArray, first: int, last: int, given: bool) -> None:
+        turns = self.method.alternating
         self._iterate(
-            self.form.arrays, self.state, np.ascontiguousarray(schedule), self.method.alternating, self.promised,
-            self.fixed,
+            self.form.arrays, self.state, schedule, turns, self.promised, self.fixed, first, last, given
         )  # fmt: skip
