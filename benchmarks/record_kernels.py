@@ -23,7 +23,7 @@ SCENARIOS = {
                 "match --games 1 gdl:connect_four uct(nodes=3000,memory=1) random", "match --games 1 goofspiel(num_cards=4,points_order=random) is-mcts(nodes=200) random"],
     "sampling": ["solve kuhn_poker --method mccfr --iterations 200", "solve kuhn_poker --method mccfr(sampling=outcome) --iterations 200",
                  "solve gdl:scissors_double --method mccfr --iterations 200"],
-    "factored": ["solve dark_hex(rows=2,columns=2) --form factored --iterations 3", "solve liars_dice(dice_sides=2) --form factored --iterations 3"],
+    "factored": ["solve dark_hex(rows=2,columns=2) --form factored --iterations 3", "solve phantom_tic_tac_toe --iterations 3", "solve liars_dice(dice_sides=2) --form factored --iterations 3"],
     "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",
               "solve tiny_bridge --method annealing --iterations 20", "solve tiny_bridge --method team-exact",
               "solve cooperative_matching_pennies --method progressive-hiding(relax=reveal) --iterations 5"],

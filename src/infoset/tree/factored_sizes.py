@@ -118,7 +118,8 @@ class _Count:
 
 def _times(ways: FloatArray, cell: LongArray, reached: LongArray, size: int) -> FloatArray:
     """Along the first axis each cell's ways go to those reached from it; that axis is the last one afterwards."""
-    if len(cell) == size == len(ways) and (cell == reached).all():  # each goes to itself, as where all is seen
+    each = np.arange(size)
+    if len(ways) == size and np.array_equal(cell, each) and np.array_equal(reached, each):  # to itself, once
         return np.moveaxis(ways, 0, -1)
     from scipy.sparse import csr_array
 

@@ -368,7 +368,7 @@ def _count_edges(r, stack, begin, end, place):
 @inner_kernel
 @borrowing
 def _begin_lists(r, stack, out, number, frame, first, cells, player):
-    """Behind the list ``number`` where the next entry goes of each of the player's lists, one for each cell of an end."""
+    """Behind the list ``number`` where the next entry of each of the player's lists goes; an end has one a cell."""
     rows = out.list_rows
     rows[number + 1 : number + cells + 1] = 0
     rows[number + 1] = rows[number]

@@ -30,7 +30,8 @@ class Halves:
 
     def __init__(self, arrays: FormArrays) -> None:
         self.arrays = arrays
-        self.block, self.number = halve(arrays)
+        block, number = halve(arrays)
+        self.block, self.number = int(block), int(number)
         self.second = np.zeros(int(arrays.sequences[-1]))
 
     @cached_property
