@@ -10,6 +10,7 @@ the runs, the pictures, the page.
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -56,7 +57,7 @@ GAMES = (
     Entry("dark_hex", "dark hex 3×3", "pdcfr+", 1e-12, "1.0000", "#d98c21"),
     Entry("liars_dice(numdice=2,dice_sides=5)", "liar's dice, 2 dice of 5 sides", "dcfr", 1e-4, ".0177", "#2f855a"),
     Entry("phantom_tic_tac_toe(abrupt=true)", "abrupt phantom tic-tac-toe", "pdcfr+", 1e-3, ".5502", "#7a4fa3"),
-    Entry("dark_hex(abrupt=true)", "abrupt dark hex 3×3", "pdcfr+", 5e-3, ".3844", "#b03a48", any_profile=False),
+    Entry("dark_hex(abrupt=true)", "abrupt dark hex 3×3", "pdcfr+", 1e-2, ".3844", "#b03a48", any_profile=False),
 )
 
 
@@ -328,7 +329,10 @@ same pattern share it. Both games come out as they were published, to the last d
 
 def main() -> None:
     args = parse()
-    found = [measured(entry, args) for entry in GAMES]
+    found = []
+    for entry in GAMES:
+        found.append(measured(entry, args))
+        gc.collect()  # before the next form, which may need all memory
     curves(found, args.out / PAGE / "curves.png")
     openings(found, args.out / PAGE / "openings.png")
     (args.out / f"{PAGE}.md").write_text(page(found), encoding="utf-8")

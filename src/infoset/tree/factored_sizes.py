@@ -121,8 +121,7 @@ def _times(ways: FloatArray, cell: LongArray, reached: LongArray, size: int) -> 
     each = np.arange(size)
     if len(ways) == size and np.array_equal(cell, each) and np.array_equal(reached, each):  # to itself, once
         return np.moveaxis(ways, 0, -1)
-    from scipy.sparse import csr_array
-
-    led = csr_array((np.ones(len(cell)), (reached, cell)), shape=(size, ways.shape[0]))
-    found = (led @ ways.reshape(ways.shape[0], -1)).reshape(size, *ways.shape[1:])
+    found = np.zeros((size, *ways.shape[1:]))
+    for start, end in zip(cell.tolist(), reached.tolist(), strict=True):
+        found[end] += ways[start]
     return np.moveaxis(found, 0, -1)
