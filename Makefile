@@ -136,11 +136,13 @@ papers: $(VENV)/test
 
 papers-long: $(VENV)/test
 	$(BIN)/python papers/solved.py
+	$(BIN)/python papers/update_rules.py
 	$(BIN)/python papers/pessimistic_search.py
 	$(BIN)/python papers/pommerman_competition.py
 	$(BIN)/python papers/pommerman_free_for_all.py
 	$(BIN)/python papers/pommerman_learning.py
 	$(BIN)/python papers/pommerman_learnt_teams.py
+	$(BIN)/python papers/pommerman_teammates.py
 	$(BIN)/python papers/hidden_information_ggp.py
 
 clean:
