@@ -95,20 +95,20 @@ def measured(args: Args) -> Iterator[Found]:
         for rule in RULES:
             if (game, rule) not in met:
                 compiled = compiled or Compiled.of(game)
-                met[game, rule] = solved(compiled, rule, args.iterations)
+                met[game, rule] = solved(game, compiled, rule, args.iterations)
                 with path.open("ab") as file:
                     file.write(msgspec.json.encode(met[game, rule]) + b"\n")
                 print(f"{game} {rule}: {met[game, rule].exploitability:.2e}", flush=True)
             yield met[game, rule]
 
 
-def solved(compiled: Compiled, rule: str, iterations: int) -> Found:
+def solved(game: str, compiled: Compiled, rule: str, iterations: int) -> Found:
     """The rule at work, told how long it has where it plans for that."""
     method = f"{rule}(horizon={iterations})" if rule.startswith("hs-") else rule
     solution = infoset.solve(compiled, method, iterations=iterations)
     form = compiled.factored.form if compiled.better_factored else compiled.form
     assert solution.exploitability is not None
-    return Found(compiled.name, rule, iterations, solution.exploitability, form.largest_payoff - form.smallest_payoff)
+    return Found(game, rule, iterations, solution.exploitability, form.largest_payoff - form.smallest_payoff)
 
 
 def matrix(found: list[Found]) -> FloatArray:
@@ -149,13 +149,18 @@ def table(share: FloatArray) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def _and(names: tuple[str, ...]) -> str:
+    """``a``, ``b`` and ``c``."""
+    return ", ".join(f"`{name}`" for name in names[:-1]) + f" and `{names[-1]}`"
+
+
 def page(share: FloatArray, args: Args) -> str:
     """The page in Markdown."""
     logs = np.log10(np.maximum(share, LEAST))
     behind = (logs - logs.min(axis=1, keepdims=True)).mean(axis=0)
     order = [RULES[k] for k in np.argsort(behind)]
     taken = [RULES.index(name) for name in PORTFOLIO]
-    both = float((logs[:, taken].min(axis=1) - logs.min(axis=1)).mean())
+    left = float((logs[:, taken].min(axis=1) - logs.min(axis=1)).mean())
     dealt, open_ = for_products(True).name, for_products(False).name
     return f"""# Update rules
 
@@ -181,8 +186,8 @@ long they will wait: what they do follows from the number of iterations that wer
 
 ## What `auto` makes of it
 
-Where a linear program or a proof does not do, `auto` runs {" and ".join(f"`{name}`" for name in PORTFOLIO)} for a
-while and goes on with the one that is ahead: the better one of both is {both:.1f} digits behind the best of all ten in
+Where a linear program or a proof does not do, `auto` runs {_and(PORTFOLIO)} for a
+while and goes on with the one that is ahead: the best one of these is {left:.1f} digits behind the best of all ten in
 the mean. In the [factored form](../large-games.md#products-instead-of-histories), where trying out costs more, it takes
 `{dealt}` where nature deals hands and `{open_}` where it does not.
 """

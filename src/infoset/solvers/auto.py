@@ -18,7 +18,7 @@ from infoset.tree.subgames import public_positions
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
 TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # and after which it is compared at the latest
-PORTFOLIO = ("dcfr", "pcfr+")
+PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # what is best on nearly all games of docs/papers/update-rules.md
 FEW_SEQUENCES = 600  # of a game of two players that complementary pivoting solves in seconds
 FEW_MOVES = 300  # of a game whose logit path takes seconds
 FEW_TEAM_HISTORIES = 2_000_000  # for a proof of a team's optimum
