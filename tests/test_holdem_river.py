@@ -70,7 +70,7 @@ def test_which_hand_is_better(better: str, worse: str) -> None:
     ("text", "count"),
     [("any", 1326), ("22+", 78), ("AK", 16), ("AKs", 4), ("AKo", 12), ("A2s+", 48), ("T9s-54s", 24), ("99-66", 24),
      ("A5s-A2s", 16), ("AhKd", 1), ("KdAh", 1), ("QQ+, AK,", 34), ("AA KK:0", 6),
-     ("AA : 0.5", 6), ("random", 1326), ("22", 6)],
+     ("AA : 0.5", 6), ("random", 1326), ("22", 6), ("aks", 4), ("ako", 12), ("t9S-54s", 24), ("ahKD", 1), ("Any", 1326)],
 )  # fmt: skip
 def test_ranges_as_text(text: str, count: int) -> None:
     found = parse_range(text, (), "range1")

@@ -17,11 +17,11 @@ DECK = 52
 Range: TypeAlias = "dict[tuple[int, ...], float]"
 """Hands, two cards with the higher one first, and their weights."""
 
-_ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])([so]?))?")
+_ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])([so]?))?", re.IGNORECASE)
 EVERY = ("any", "random", "100%")
 LEAST, MOST = 1e-6, 1e6
 """Weights: what is further apart loses its figures."""
-_CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}")
+_CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}", re.IGNORECASE)
 STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [frozenset((12, 0, 1, 2, 3))]
 """The ranks of each straight, the best one first; an ace may be the lowest card."""
 
@@ -37,9 +37,12 @@ def hand_name(hand: Iterable[int]) -> str:
 
 
 def cards_of(text: str, where: str) -> tuple[int, ...]:
-    """The cards of ``AhKd7s``.  Raises ``ParameterError`` for what is no card, and for one that comes twice."""
+    """The cards of ``AhKd7s``, in whatever case.
+
+    Raises ``ParameterError`` for what is no card, and for one that comes twice.
+    """
     bare = re.sub(r"[\s,]+", "", text)
-    names = [bare[k : k + 2] for k in range(0, len(bare), 2)]
+    names = [bare[k : k + 1].upper() + bare[k + 1 : k + 2].lower() for k in range(0, len(bare), 2)]
     for name in names:
         if len(name) < 2 or name[0] not in RANKS or name[1] not in SUITS:
             raise ParameterError(f"{where}={shorten(text)!r}: {name!r} is no card; ranks {RANKS}, suits {SUITS}")
@@ -49,8 +52,8 @@ def cards_of(text: str, where: str) -> tuple[int, ...]:
 
 
 def parse_range(text: str, board: tuple[int, ...], where: str) -> Range:
-    """The hands of ``QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd``, each with its weight; those with a card of the board are left
-    out.
+    """The hands of ``QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd``, in whatever case, each with its weight; those with a card of
+    the board are left out.
 
     Raises ``ParameterError`` for what is no range, for weights below 0, and where no hand is left.
     """
@@ -90,7 +93,7 @@ def _weight(number: str, entry: str, where: str) -> float:
 
 
 def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
-    if text in EVERY:
+    if text.lower() in EVERY:
         yield from (hand[::-1] for hand in combinations(range(DECK), 2))
         return
     if _CARDS.fullmatch(text):
@@ -99,13 +102,13 @@ def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
     match = _ENTRY.fullmatch(text)
     if not match:
         raise ParameterError(f"{where}: {shorten(entry)!r} is no range; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any")
-    first, second, kind, more, to_first, to_second, to_kind = match.groups()
+    first, second, kind, more, to_first, to_second, to_kind = [part and part.upper() for part in match.groups()]
     if (to_first and to_kind != kind) or (kind and first == second):
         wrong = "a pair is neither suited nor not" if first == second else "its ends must both be suited, or neither"
         raise ParameterError(f"{where}: {shorten(entry)!r} is no range: {wrong}")
     high, low = sorted((RANKS.index(first), RANKS.index(second)), reverse=True)
     for a, b in _ladder(high, low, more, (to_first, to_second), f"{where}: {shorten(entry)!r}"):
-        yield from _combos(a, b, kind)
+        yield from _combos(a, b, kind.lower())
 
 
 def _ladder(high: int, low: int, more: str | None, to: tuple[str | None, ...], where: str) -> list[tuple[int, int]]:
