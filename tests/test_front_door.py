@@ -505,10 +505,10 @@ def test_auto_looks_at_the_game(case: Case, folder: Path) -> None:
     assert found.method.name == case.method or case.game == "kuhn_poker(players=3)"
 
 
-def test_auto_takes_the_better_of_two() -> None:
-    """DCFR on Leduc poker, PCFR+ on goofspiel, as the table of the guide says."""
+def test_auto_takes_the_best_of_three() -> None:
+    """DCFR on Leduc poker, PDCFR+ on goofspiel, as the page on update rules has it."""
     assert solve("leduc_poker", iterations=1).method == "dcfr"
-    assert solve(GOOFSPIEL, iterations=1).method == "pcfr+"
+    assert solve(GOOFSPIEL, iterations=1).method == "pdcfr+"
 
 
 def test_auto_solves_meier_exactly() -> None:
