@@ -100,6 +100,8 @@ def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None
 
 def evaluate_images(factored: FactoredForm, chances: FloatArray) -> Evaluation:
     """Exact figures of behaviour (S, G) on all images of a factored form's sequences, of which elements were kept."""
+    if factored.group.order == 1:
+        return evaluate_plan(factored.form, realisation(factored.form, chances[:, 0].copy()))
     arrays, images, n = factored.form.arrays, Images.of(factored), len(factored.rules.players)
     plan, worth = np.empty_like(chances), np.empty_like(chances)
     plan_images(arrays, images, chances, plan)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import borrowing, inner_kernel, kernel
+from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import least_of
 from infoset.tree.sequence_form import FormArrays
@@ -37,7 +37,7 @@ class Images(NamedTuple):
 
     @classmethod
     def of(cls, factored: FactoredForm) -> Images:
-        """Of a form whose elements were kept, or one without symmetries."""
+        """Of a form whose elements were kept."""
         group, s, form = factored.group, factored.states, factored.form
         chosen, menus = factored.chosen, s.menu[factored.chosen]
         same = np.ones(form.num_sequences, np.int64)
@@ -83,35 +83,36 @@ def plan_images(a: FormArrays, images: Images, chances: FloatArray, plan: FloatA
                 plan[q, g] = chances[q, g] * plan[parent, lane[g]]
 
 
-@inner_kernel
+@linked_kernel
 @borrowing
-def _sum_list(a, images, number, base, plan, sums):
-    """What the sequences of a list weigh together on each image of its path."""
+def _sum_list(a, images, lane, number, base, plan, sums):
+    """What the sequences of a list weigh together on each image of its path; ``lane`` and ``plan`` are flat."""
+    order = np.uint64(len(sums))
     sums[:] = 0.0
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
         weight = a.weights[e] if len(a.weights) else 1.0
-        lane = images.lane[images.elements[e] if len(images.elements) else 0]
-        row = plan[base + a.entries[e]]
-        for g in range(len(sums)):
-            sums[g] += weight * row[lane[g]]
+        first, turn = (base + a.entries[e]) * order, np.uint64(images.elements[e]) * order
+        for g in range(order):
+            sums[g] += weight * plan[first + lane[turn + g]]
 
 
-@inner_kernel
+@linked_kernel
 @borrowing
-def _add_list(a, images, number, base, worth, values):
-    """``worth`` (G,) for each sequence of a list."""
+def _add_list(a, images, lane, number, base, worth, values):
+    """``worth`` (G,) for each sequence of a list; ``lane`` and ``values`` are flat."""
+    order = np.uint64(len(worth))
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
         weight = a.weights[e] if len(a.weights) else 1.0
-        lane = images.lane[images.elements[e] if len(images.elements) else 0]
-        row = values[base + a.entries[e]]
-        for g in range(len(worth)):
-            row[lane[g]] += weight * worth[g]
+        first, turn = (base + a.entries[e]) * order, np.uint64(images.elements[e]) * order
+        for g in range(order):
+            values[first + lane[turn + g]] += weight * worth[g]
 
 
 @kernel
 def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: FloatArray) -> None:
     """The gradients of all players (S, G), over all images of all paths."""
     n, order = a.pattern_lists.shape[1], plan.shape[1]
+    lane, flat, found = images.lane.ravel().astype(np.uint64), plan.ravel(), values.ravel()
     values[:] = 0.0
     if len(a.blocks) == 0:
         return
@@ -122,14 +123,14 @@ def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: Flo
         pattern, first = a.blocks[b], number
         for p in range(n):
             for k in range(a.pattern_lists[pattern, p]):
-                _sum_list(a, images, np.uint64(number), a.sequences[p], plan, sums[p, k])
+                _sum_list(a, images, lane, np.uint64(number), np.uint64(a.sequences[p]), flat, sums[p, k])
                 worth[p, k] = 0.0
                 number += 1
         for t in range(a.terms[pattern], a.terms[pattern + ONE]):
             _pay_term(a, t, sums, worth)
         for p in range(n):
             for k in range(a.pattern_lists[pattern, p]):
-                _add_list(a, images, np.uint64(first), a.sequences[p], worth[p, k], values)
+                _add_list(a, images, lane, np.uint64(first), np.uint64(a.sequences[p]), worth[p, k], found)
                 first += 1
     values /= order
 
