@@ -323,7 +323,9 @@ two corners beside it. Where the other player tries first is a mixture.
 In the *abrupt* variants a failed try costs the move, so that both players know how many tries there were. The core has
 to keep count of them, and leaves each player few sequences that go with it: lists have five entries in place of two
 hundred, and save little. What helps is that symmetries are left, that an entry takes four bytes, and that blocks of the
-same pattern share it. Both games come out as they were published, to the last digit there.
+same pattern share it. Their values are the published ones, as near as they are solved. In tic-tac-toe the first stone
+is put in the middle or in a corner then, and the next beside the middle; in hex most often in an acute corner, as in
+the other variant, but not always, and nobody wins for sure. Abrupt dark hex was solved on one core.
 """
 
 
