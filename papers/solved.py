@@ -48,6 +48,8 @@ class Entry(NamedTuple):
     target: float
     value: str  # as it was published
     colour: str
+    board: bool = True
+    """Whether it is played on 3 by 3 cells."""
     any_profile: bool = True
     """Whether there is memory for what it takes to evaluate other profiles than symmetric ones."""
 
@@ -55,7 +57,15 @@ class Entry(NamedTuple):
 GAMES = (
     Entry("phantom_tic_tac_toe", "phantom tic-tac-toe", "pdcfr+", 1e-12, ".6667", "#1f5fa8"),
     Entry("dark_hex", "dark hex 3×3", "pdcfr+", 1e-12, "1.0000", "#d98c21"),
-    Entry("liars_dice(numdice=2,dice_sides=5)", "liar's dice, 2 dice of 5 sides", "dcfr", 1e-4, ".0177", "#2f855a"),
+    Entry(
+        "liars_dice(numdice=2,dice_sides=5)",
+        "liar's dice, 2 dice of 5 sides",
+        "dcfr",
+        1e-4,
+        ".0177",
+        "#2f855a",
+        board=False,
+    ),
     Entry("phantom_tic_tac_toe(abrupt=true)", "abrupt phantom tic-tac-toe", "pdcfr+", 1e-3, ".5502", "#7a4fa3"),
     Entry("dark_hex(abrupt=true)", "abrupt dark hex 3×3", "pdcfr+", 1e-2, ".3844", "#b03a48", any_profile=False),
 )
@@ -132,7 +142,7 @@ def measured(entry: Entry, args: Args) -> Measured:
     sets = sum(int((fixing == mask).sum()) * order // int(mask).bit_count() for mask in np.unique(fixing))
     return Measured(
         entry, rules.sizes, sets, order, len(form.arrays.entries), form.nbytes, asked - began, walked - asked,
-        evaluated, any_profile, solution, openings_of(entry, solution, compiled) if "(num" not in entry.name else [],
+        evaluated, any_profile, solution, openings_of(entry, solution, compiled) if entry.board else [],
     )  # fmt: skip
 
 

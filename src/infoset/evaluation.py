@@ -253,12 +253,15 @@ def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluatio
         strategy = uniform_behaviour(factored)
     if strategy is None and not respond:
         factored = compiled.factored_images
-        return evaluate_images(factored, asked_behaviour(policy.row, factored))
+        chances = asked_behaviour(policy.row, factored)
+        with signs.during("evaluating exactly"):
+            return evaluate_images(factored, chances)
     if strategy is None:
         factored = compiled.plain_factored
         strategy = asked_behaviour(policy.row, factored)[:, 0]
     plan = realisation(factored.form, strategy)
-    found = evaluate_plan(factored.form, plan)
+    with signs.during("evaluating exactly"):
+        found = evaluate_plan(factored.form, plan)
     if not respond:
         return found
     best = best_behaviour(factored.form, plan)
