@@ -11,8 +11,8 @@ import numpy as np
 from infoset import signs
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.errors import BudgetError, InfosetError, UnsupportedGameError
-from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factored_form import FactoredForm, is_quick
+from infoset.tree.factored_rules import FactoredRules, cores_of
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -106,17 +106,24 @@ class Compiled:
             return self._asked.sizes.histories
         return self.graph.count_histories()
 
-    @property
+    @cached_property
     def factors(self) -> bool:
-        """Whether the game says what of its states is a core."""
-        return not self.only_form and isinstance(self.game, Factored)
+        """Whether the game says what of its states is a core, or its rules show it."""
+        return isinstance(self.game, Factored) or cores_of(self.game) is not None
 
     @property
     def better_factored(self) -> bool:
         """Whether the factored form is the one to work on: there is one, and a tree is not at hand and large."""
         if not self.factors or self.made_whole or not isinstance(self._asked, FactoredRules):
             return False
-        return self._asked.sizes.histories > min(self.limit, FEW_HISTORIES)
+        if self._asked.sizes.histories <= min(self.limit, FEW_HISTORIES):
+            return False
+        return isinstance(self.game, Factored) or self.quickly_factored
+
+    @cached_property
+    def quickly_factored(self) -> bool:
+        """Whether the factored form is built in minutes: one that is not has to be asked for where cores were found."""
+        return is_quick(self.factored_rules)
 
     @cached_property
     def _asked(self) -> FactoredRules | InfosetError:
@@ -261,9 +268,7 @@ class _Made(Compiled):
     def only_form(self) -> bool:
         return isinstance(self.made, SequenceForm)
 
-    @property
-    def factors(self) -> bool:
-        return False
+    factors = False
 
     @property
     def made_whole(self) -> bool:

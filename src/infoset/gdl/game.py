@@ -24,6 +24,7 @@ from infoset.gdl.checks import ERROR, Defect, check, repair
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.positions import Explorer
+from infoset.gdl.private import own_propositions
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, read_gdl
@@ -31,6 +32,7 @@ from infoset.gdl.tally import no_move
 
 if TYPE_CHECKING:
     from infoset.tree.growing import Source
+    from infoset.tree.simultaneous_rules import CoreSource
 
 RANDOM = "random"
 
@@ -315,6 +317,16 @@ class GdlGame(NotebookGame):
 
         grounds = isinstance(self.rules.evaluator, ScalarEvaluator) and self.rules.seats
         return GroundSource(self.rules) if grounds else None
+
+    def cores(self) -> CoreSource | None:
+        """What its states have in common beside what is a player's own; ``None`` where nothing is, or it is unknown."""
+        from infoset.gdl.cores import GroundCores  # which knows this game's rules
+
+        rules, net = self.rules, self.rules.propnet
+        if net is None or any(rules.offers) or rules.open:
+            return None
+        own = own_propositions(net, rules.seats)
+        return GroundCores(rules, own) if any(some.propositions for some in own) else None
 
     @property
     def everybody_sees(self) -> bool:

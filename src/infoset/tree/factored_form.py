@@ -12,6 +12,7 @@ group of symmetries it keeps one path, state and move of each orbit: the profile
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -25,7 +26,7 @@ from infoset.errors import BudgetError
 from infoset.jit import borrowing, kernel
 from infoset.names import move_words, policy_key
 from infoset.tree.factored_rules import FactoredRules
-from infoset.tree.factored_symmetry import find_symmetry, no_symmetry
+from infoset.tree.factored_symmetry import no_symmetry
 from infoset.tree.factored_walk import (
     BLOCKS,
     END,
@@ -49,7 +50,8 @@ from infoset.tree.walk import find_owners, measure_depths
 from infoset.warm_up import ready
 
 BYTES_AN_ENTRY = 6  # of a list of few entries, with where it begins; information states are fewer
-BYTES_A_WEIGHT = 8
+BYTES_A_WEIGHT = 2
+QUICK_ENTRIES = 200_000_000
 MOST_ENTRIES = np.iinfo(np.uint32).max
 
 
@@ -119,7 +121,7 @@ class FactoredForm:
         Raises ``BudgetError`` where what comes out does not fit.
         """
         ready("factored")
-        group, image = find_symmetry(rules) if symmetric else no_symmetry(rules)
+        group, image = rules.symmetry if symmetric else no_symmetry(rules)
         elements = elements and group.order > 1
         _check_room(rules, group.order, elements)
         walked = PathWalk(rules, group, image, elements, progress)
@@ -145,11 +147,12 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     entries = int(out.list_rows[lists])
     shares = np.ones(sequences[-1])
     _share(walked.group, s, owner, sequences, shares)
+    codes, weights = _weights(out, entries)
     arrays = FormArrays(
         _index(sequences), _index(infosets), _index(first), _index(size), _index(base + s.held[chosen]),
         np.zeros((n, 0), np.uint32), np.zeros((n, max(n - 1, 1), 0), np.uint32), np.zeros((n, 0)),
         out.list_rows[: lists + 1], out.entries[:entries],
-        np.zeros(0) if (out.weights[:entries] == 1.0).all() else out.weights[:entries],
+        codes, weights,
         np.zeros(0) if (shares == 1.0).all() else shares,
         out.blocks[:blocks], *_patterns(rules, out),
     )  # fmt: skip
@@ -163,6 +166,13 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
     )  # fmt: skip
+
+
+def _weights(out: Product, entries: int) -> tuple[npt.NDArray[np.uint16], FloatArray]:
+    """Which weight each entry has, and the weights."""
+    weights = out.weights.data[: int(out.weights.size[0])].view(np.float64).copy()
+    codes = out.codes[:0] if (weights == 1.0).all() else out.codes[:entries]
+    return codes, weights if len(weights) else np.ones(1)
 
 
 @kernel
@@ -227,10 +237,24 @@ def _index(array: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(array, dtype=np.uint32)
 
 
+def is_quick(rules: FactoredRules) -> bool:
+    """Whether the form of symmetric profiles is built in minutes, and fits.
+
+    >>> from infoset.tree.factored_form import is_quick
+    >>> is_quick(FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")))
+    True
+    """
+    order = rules.symmetry[0].order
+    with suppress(BudgetError):
+        _check_room(rules, order, elements=False)
+        return rules.sizes.entries / order <= QUICK_ENTRIES
+    return False
+
+
 def _check_room(rules: FactoredRules, order: int, elements: bool) -> None:
     """Raise ``BudgetError`` before memory is taken that is not there."""
     entries, free = rules.sizes.entries / order, free_memory()
-    needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.dealt + elements)
+    needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.weighted + elements)
     alike = f" over {order} symmetries" if order > 1 else ""
     said = (
         f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form up to "

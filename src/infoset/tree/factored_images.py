@@ -90,7 +90,7 @@ def _sum_list(a, images, lane, number, base, plan, sums):
     order = np.uint64(len(sums))
     sums[:] = 0.0
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
-        weight = a.weights[e] if len(a.weights) else 1.0
+        weight = a.weights[a.codes[e]] if len(a.codes) else 1.0
         first, turn = (base + a.entries[e]) * order, np.uint64(images.elements[e]) * order
         for g in range(order):
             sums[g] += weight * plan[first + lane[turn + g]]
@@ -102,7 +102,7 @@ def _add_list(a, images, lane, number, base, worth, values):
     """``worth`` (G,) for each sequence of a list; ``lane`` and ``values`` are flat."""
     order = np.uint64(len(worth))
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
-        weight = a.weights[e] if len(a.weights) else 1.0
+        weight = a.weights[a.codes[e]] if len(a.codes) else 1.0
         first, turn = (base + a.entries[e]) * order, np.uint64(images.elements[e]) * order
         for g in range(order):
             values[first + lane[turn + g]] += weight * worth[g]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -37,12 +37,22 @@ from infoset.testing import check_game
 from infoset.tree.factored_sizes import Sizes, count_sizes
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
 
+if TYPE_CHECKING:
+    from infoset.tree.simultaneous_rules import CoreSource
+    from infoset.tree.symmetry import Group
+
 NOTHING = -1  # no menu, no place in one
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
 PLAYS = 20  # to check a game before it is asked
 
 Own: TypeAlias = Hashable
+
+
+def cores_of(game: Game) -> CoreSource | None:
+    """Where a game's cores are asked for that it does not declare but finds; ``None`` where it finds none."""
+    find = getattr(game, "cores", None)
+    return None if find is None else find()
 
 
 class RuleArrays(NamedTuple):
@@ -93,11 +103,19 @@ class FactoredRules:
     """(k, n) what an end may pay."""
     fits: BoolArray | None = field(default=None, repr=False)
     """(hands, hands) behind a deal: which hands can be held at once."""
+    within: dict[int, LongArray] = field(default_factory=dict, repr=False)
+    """For cores in which everybody moves: for each joint cell (cells of the first player, …, 2) how many histories lie
+    between it and the next cores, and how many ends."""
 
     @property
     def dealt(self) -> bool:
-        """Whether nature answers somewhere."""
+        """Whether nature answers by itself somewhere."""
         return bool((self.arrays.mover == CHANCE).any())
+
+    @property
+    def weighted(self) -> bool:
+        """Whether nature has a part in what players know."""
+        return bool((self.arrays.edge_chance != 1.0).any())
 
     @cached_property
     def first_cell(self) -> LongArray:
@@ -114,6 +132,13 @@ class FactoredRules:
         """
         return count_sizes(self)
 
+    @cached_property
+    def symmetry(self) -> tuple[Group, IntArray]:
+        """The group of its symmetries, and what it makes of the events, (G, V)."""
+        from infoset.tree.factored_symmetry import find_symmetry  # which is made of what stands here
+
+        return find_symmetry(self)
+
     @classmethod
     def of(cls, game: Game, progress: Callable[[int], object] | None = None) -> FactoredRules:
         """Ask the rules, after some plays that try whether what is said is so.
@@ -122,7 +147,11 @@ class FactoredRules:
         ``BudgetError`` where cores are too many.
         """
         if not isinstance(game, Factored):
-            raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
+            if (source := cores_of(game)) is None:
+                raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
+            from infoset.tree.simultaneous_rules import AskedTogether  # which is made of what stands here
+
+            return AskedTogether(game.name, source, progress).rules()
         check_game(game, plays=PLAYS)
         if isinstance(game, Dealt):
             from infoset.tree.dealt_rules import AskedDealt  # which is made of what stands here

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray, IntArray, LongArray
-from infoset.tree.graph import TERMINAL, topological
+from infoset.base import FloatArray
+from infoset.jit import kernel
+from infoset.tree.graph import EVERYBODY, TERMINAL, topological
 
 if TYPE_CHECKING:
     from infoset.tree.factored_rules import FactoredRules
@@ -36,16 +37,14 @@ class _Count:
     def __init__(self, rules: FactoredRules) -> None:
         self.rules, self.n = rules, len(rules.players)
         self.ways: dict[int, FloatArray] = {}
-        self.lists: dict[tuple[int, int], FloatArray] = {}
+        self.lists = np.zeros(len(rules.arrays.menu))
         self.total = self.ends = self.entries = 0.0
 
     def run(self) -> Sizes:
-        r, sizes = self.rules.arrays, self.rules.arrays.cells
-        begin = [cell - first for cell, first in zip(self.rules.start_cells, self.rules.first_cell[0], strict=True)]
+        r, sizes, start = self.rules.arrays, self.rules.arrays.cells, list(self.rules.start_cells)
         self.ways[0] = np.zeros(sizes[0])
-        self.ways[0][tuple(begin)] = 1
-        for p in range(self.n):
-            self.lists[0, p] = np.eye(1, sizes[0, p], begin[p])[0]
+        self.ways[0][tuple(start - self.rules.first_cell[0])] = 1
+        self.lists[start] = 1
         for core in topological(r.event_first, r.event_core)[0].tolist():
             if core in self.ways:
                 self._count(core)
@@ -54,74 +53,112 @@ class _Count:
 
     def _count(self, core: int) -> None:
         """The histories of a core, and those behind it that are no core's."""
-        r, here, mine = self.rules.arrays, self.ways.pop(core), [self.lists.pop((core, p)) for p in range(self.n)]
+        r, here, first = self.rules.arrays, self.ways.pop(core), self.rules.first_cell
         if (mover := int(r.mover[core])) >= 0:
-            self._add_excursions(core, np.moveaxis(here, mover, 0))
-            self._add_excursions(core, mine[mover])
+            begin = int(first[core, mover])
+            self._add_excursions(begin, np.moveaxis(here, mover, 0))
+            self._add_excursions(begin, self.lists[begin : begin + r.cells[core, mover]])
         self.total += here.sum()
-        whole = np.zeros(self.n)
-        for place, event in enumerate(range(r.event_first[core], r.event_first[core + 1]), 1):
-            to = int(r.event_core[event])
-            if r.mover[to] == TERMINAL:
-                self._end(core, place, to, here, mine, whole)
-            else:
-                self._lead(core, place, to, here, mine)
-        self.entries += whole.sum()
+        if mover == EVERYBODY:
+            between, ends = (here[..., None] * self.rules.within[core]).reshape(-1, 2).sum(axis=0)
+            self._add_ends(ends)
+            self.total += between
+        self.entries += _lead_lists(r, first, core, self.lists)
+        for event in range(r.event_first[core], r.event_first[core + 1]):
+            if r.mover[r.event_core[event]] != TERMINAL:
+                self._lead(core, event, here)
+            elif mover != EVERYBODY:
+                self._add_ends(self._ends(core, event, here))
 
-    def _lead(self, core: int, place: int, to: int, here: FloatArray, mine: list[FloatArray]) -> None:
+    def _lead(self, core: int, event: int, here: FloatArray) -> None:
         """What an event leads to."""
-        for p in range(self.n):
-            cell, reached, _ = self._edges(core, p, place)
-            size = int(self.rules.arrays.cells[to, p])
-            here = _times(here, cell, reached, size)
-            known = self.lists.setdefault((to, p), np.zeros(size))
-            np.add.at(known, reached, mine[p][cell])
+        r, to = self.rules.arrays, int(self.rules.arrays.event_core[event])
+        if to not in self.ways:
+            self.ways[to] = np.zeros(r.cells[to])
         if core == 0 and self.rules.fits is not None:  # hands are dealt one after the other
             self.total += self.rules.fits.any(axis=1).sum()
-            here = here * self.rules.fits
-        self.ways[to] = self.ways.get(to, 0.0) + here
+        place, first = event - int(r.event_first[core]) + 1, self.rules.first_cell[core]
+        slots, edges = (r.slot, r.edge_first), (r.edge_cell, r.place)
+        _lead_ways(*slots, *edges, first, r.cells[core], place, here.ravel(), r.cells[to], self.ways[to].reshape(-1))
+        if core == 0 and self.rules.fits is not None:
+            self.ways[to] *= self.rules.fits
 
-    def _end(self, core: int, place: int, to: int, here: FloatArray, mine: list[FloatArray], whole: FloatArray) -> None:
-        """An end's histories and entries; ``whole``: of lists of all of a player's cells, which ends have in common."""
-        r = self.rules.arrays
+    def _add_ends(self, count: float) -> None:
+        self.total += count
+        self.ends += count
+
+    def _ends(self, core: int, event: int, here: FloatArray) -> float:
+        """The histories of an end."""
+        r, place = self.rules.arrays, event - int(self.rules.arrays.event_first[core]) + 1
         for p in range(self.n):
-            cell, _, moves = self._edges(core, p, place)
-            by_moves = np.unique([cell, moves], axis=1)[0]  # a cell that leads to several is there once
-            here = _times(here, by_moves, np.zeros(len(by_moves), np.int64), 1)
-            counts = np.bincount(cell, minlength=len(mine[p]))
-            found = float(mine[p] @ counts) * (r.term_first[to + 1] > r.term_first[to])
-            if p == r.mover[core] or r.cells[to, p] > 1 or len(cell) < len(counts):
-                self.entries += found
-            else:
-                whole[p] = max(whole[p], found)
-        self.total += here.sum()
-        self.ends += here.sum()
+            first = int(self.rules.first_cell[core, p])
+            moves = np.zeros(int(r.cells[core, p]))
+            for k in range(len(moves)):
+                slot = r.slot[first + k] + place  # a cell that leads to several is there once a move
+                moves[k] = len(set(r.edge_move[r.edge_first[slot] : r.edge_first[slot + 1]].tolist()))
+            here = np.tensordot(moves, here, (0, 0))
+        return float(here)
 
-    def _add_excursions(self, core: int, ways: FloatArray) -> None:
+    def _add_excursions(self, first: int, ways: FloatArray) -> None:
         """Add to the histories of each of the mover's cells, along the first axis, those that come by excursions."""
         r = self.rules.arrays
-        first = int(self.rules.first_cell[core, r.mover[core]])
         for q in first + np.argsort(-r.below[first : first + len(ways)], kind="stable"):
             for to in r.edge_cell[r.edge_first[r.slot[q]] : r.edge_first[r.slot[q] + 1]].tolist():
                 ways[to - first] += ways[q - first]
 
-    def _edges(self, core: int, player: int, place: int) -> tuple[LongArray, LongArray, IntArray]:
-        """Of one event: each edge's cell by its place, that which it leads to, and its move."""
-        r, first = self.rules.arrays, int(self.rules.first_cell[core, player])
-        size = int(r.cells[core, player])
-        slots = r.slot[first : first + size] + place
-        begin, count = r.edge_first[slots], r.edge_first[slots + 1] - r.edge_first[slots]
-        cell = np.repeat(np.arange(size), count)
-        edges = np.arange(len(cell)) + np.repeat(begin - np.cumsum(count) + count, count)
-        return cell, r.place[r.edge_cell[edges]].astype(np.int64), r.edge_move[edges]
+
+@kernel
+def _lead_lists(r, first_cell, core, lists):
+    """How often lists have the cells behind a core; returns how many entries the ends behind it have.
+
+    Lists of all of a player's cells are what ends have in common, unless its moves lead there.
+    """
+    n, entries = r.cells.shape[1], 0.0
+    whole = np.zeros(n)
+    for event in range(r.event_first[core], r.event_first[core + 1]):
+        to, place = r.event_core[event], event - r.event_first[core] + 1
+        ends, paid = r.mover[to] == TERMINAL, r.term_first[to + 1] > r.term_first[to]
+        for p in range(n):
+            found, edges = 0.0, 0
+            for q in range(first_cell[core, p], first_cell[core, p] + r.cells[core, p]):
+                begin, end = r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]
+                edges += end - begin
+                found += lists[q] * (end - begin)
+                for edge in range(begin, begin if ends else end):
+                    lists[r.edge_cell[edge]] += lists[q]
+            if not ends or not paid:
+                continue
+            moves = r.mover[core] == p or r.mover[core] == EVERYBODY
+            if moves or r.cells[to, p] > 1 or edges < r.cells[core, p]:
+                entries += found
+            else:
+                whole[p] = max(whole[p], found)
+    return entries + whole.sum()
 
 
-def _times(ways: FloatArray, cell: LongArray, reached: LongArray, size: int) -> FloatArray:
-    """Along the first axis each cell's ways go to those reached from it; that axis is the last one afterwards."""
-    each = np.arange(size)
-    if len(ways) == size and np.array_equal(cell, each) and np.array_equal(reached, each):  # to itself, once
-        return np.moveaxis(ways, 0, -1)
-    found = np.zeros((size, *ways.shape[1:]))
-    for start, end in zip(cell.tolist(), reached.tolist(), strict=True):
-        found[end] += ways[start]
-    return np.moveaxis(found, 0, -1)
+@kernel
+def _lead_ways(slot, edge_first, edge_cell, cell_place, first, sizes, place, here, to_sizes, there):
+    """Add the ways to each joint cell of a core, times the edges of an event, to those that they lead to."""
+    n = len(sizes)
+    at, edge, begin, end = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    for joint in range(len(here)):
+        rest, nothing = joint, here[joint] == 0.0
+        for p in range(n - 1, -1, -1):
+            at[p] = rest % sizes[p]
+            rest //= sizes[p]
+            begin[p] = edge_first[slot[first[p] + at[p]] + place]
+            end[p] = edge_first[slot[first[p] + at[p]] + place + 1]
+            edge[p] = begin[p]
+            nothing |= begin[p] == end[p]
+        while not nothing:
+            to = 0
+            for p in range(n):
+                to = to * to_sizes[p] + cell_place[edge_cell[edge[p]]]
+            there[to] += here[joint]
+            p = n - 1
+            while p >= 0 and edge[p] + 1 == end[p]:
+                edge[p] = begin[p]
+                p -= 1
+            nothing = p < 0
+            if not nothing:
+                edge[p] += 1

@@ -7,9 +7,9 @@ from itertools import chain
 import numpy as np
 
 from infoset.base import IntArray
-from infoset.jit import borrowing, inner_kernel, kernel
+from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.tree.factored_rules import FactoredRules
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, EVERYBODY, NO_TOKEN, TERMINAL
 from infoset.tree.symmetry import UNSEEN, Element, Group, Moves, closure, group_of, relabellings
 
 SAME = 1e-12
@@ -88,6 +88,10 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, toke
             return BROKEN
         if r.mover[c] == TERMINAL and not _pays_alike(r, first_cell, cell, c, d):
             return BROKEN
+        if r.mover[c] == EVERYBODY:
+            if not _follow_together(r, first_cell, first_move, moves, move, core, event, cell, token, c, d):
+                return BROKEN
+            continue
         if r.mover[c] == CHANCE:
             for k in range(r.event_first[c + 1] - r.event_first[c]):
                 if not _lead_alike(r, core, event, r.event_first[c] + k, r.event_first[d] + k):
@@ -100,6 +104,79 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, toke
                 ):
                     return BROKEN
     return CHANGED if _known(core) + _known(event) + _known(cell) > before else SETTLED
+
+
+@inner_kernel
+@borrowing
+def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, token, c, d):
+    """The same of one core in which everybody moves; whether it fits.
+
+    An event becomes the only one that fits; where several do, tokens have to be known first.
+    """
+    for e in range(r.event_first[c], r.event_first[c + 1]):
+        found, begin, end = event[e], r.event_first[d], r.event_first[d + 1]
+        if found != UNSEEN:
+            begin, end = found, found + 1
+        count = 0
+        for f in range(begin, end):
+            if _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d, e, f, False):
+                found = f
+                count += 1
+        if count == 0:
+            return False
+        if count == 1:
+            event[e], core[r.event_core[e]] = found, r.event_core[found]
+            _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d, e, found, True)
+    return True
+
+
+@inner_kernel
+@borrowing
+def _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d, e, f, settle):
+    """Whether event ``f`` of core ``d`` may be the image of ``e`` of ``c``; with ``settle`` it is, and what follows is
+    noted.
+    """
+    to, reached, n = r.event_core[e], r.event_core[f], r.cells.shape[1]
+    if abs(r.event_chance[e] - r.event_chance[f]) > SAME or r.mover[to] != r.mover[reached]:
+        return False
+    if (core[to] != UNSEEN and core[to] != reached) or (r.mover[to] == TERMINAL and to != reached):
+        return False
+    place, at = e - r.event_first[c] + 1, f - r.event_first[d] + 1
+    for q in range(first_cell[c * n], first_cell[(c + 1) * n]):
+        image = cell[q]
+        if image == UNSEEN:
+            continue
+        first, last = r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]
+        if last - first != r.edge_first[r.slot[image] + at + 1] - r.edge_first[r.slot[image] + at]:
+            return False
+        for edge in range(first, last):
+            wanted, found, count = move[moves[first_move[r.menu[q]] + r.edge_move[edge]]], -1, 0
+            for other in range(r.edge_first[r.slot[image] + at], r.edge_first[r.slot[image] + at + 1]):
+                if moves[first_move[r.menu[image]] + r.edge_move[other]] == wanted and _edges_fit(
+                    r, cell, token, edge, other
+                ):
+                    found = other
+                    count += 1
+            if count == 0:
+                return False
+            if settle and count == 1:
+                cell[r.edge_cell[edge]] = r.edge_cell[found]
+                if r.edge_token[edge] != NO_TOKEN:
+                    token[r.edge_token[edge]] = r.edge_token[found]
+    return True
+
+
+@linked_kernel
+@borrowing
+def _edges_fit(r, cell, token, edge, other):
+    """Whether nothing that is known of an edge's image speaks against ``other``."""
+    told, seen = r.edge_token[edge], r.edge_token[other]
+    if (told == NO_TOKEN) != (seen == NO_TOKEN) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
+        return False
+    if told != NO_TOKEN and token[told] != UNSEEN and token[told] != seen:
+        return False
+    known = cell[r.edge_cell[edge]]
+    return known == UNSEEN or known == r.edge_cell[other]
 
 
 @inner_kernel

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray, Token
-from infoset.errors import GameRuleError
+from infoset.errors import BudgetError, GameRuleError
 from infoset.interning import EMPTY, SPARE, Rows, find_slot, intern, longer, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import policy_key
 from infoset.tree.factored_rules import NOTHING, FactoredRules
-from infoset.tree.graph import NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, EVERYBODY, NO_TOKEN, TERMINAL
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
 
@@ -31,6 +31,7 @@ STATES, HASHED, PLACES, SEQUENCES = range(4)  # of ``filled``; the last are each
 ROOM_STATES, ROOM_PLACES, ROOM_STACK, ROOM_FRAMES, ROOM_LISTS, ROOM_ENTRIES, NEEDS = range(7)
 END, TIMES = range(2)  # words of a pattern for each of its ends, before the first list of each player
 ROOM = 1.05  # for entries, where symmetric paths make them more than their share; memory is taken when it is written to
+MOST_WEIGHTS = np.iinfo(np.uint16).max
 ALONE = -1  # an event that is no end, or one that pays nobody
 
 
@@ -98,7 +99,8 @@ class Product(NamedTuple):
     """
 
     entries: npt.NDArray[np.uint32]  # (E,) the player's own sequences
-    weights: FloatArray  # (E,) nature's part in them, or (0,) where nature does nothing
+    codes: npt.NDArray[np.uint16]  # (E,) nature's part in them, by number, or (0,) where nature does nothing
+    weights: Rows  # the bits of each part
     elements: npt.NDArray[np.uint8]  # (E,) lead from the board of the path to that of the sequence, or (0,)
     list_rows: npt.NDArray[np.uint32]  # (L + 1,)
     blocks: npt.NDArray[np.uint32]  # (B,) the pattern of each
@@ -142,13 +144,19 @@ class Scratch(NamedTuple):
     times: IntArray
     chance: FloatArray  # (1,)
     pattern: LongArray
+    weight: FloatArray  # (1,) and its bits
+    weight_bits: LongArray
 
     @classmethod
     def of(cls, rules: FactoredRules) -> Scratch:
         """For the core with the most events."""
         n, most = len(rules.players), int(np.diff(rules.arrays.event_first).max(initial=0))
         pattern = np.zeros(1 + n + most * (2 + n), np.int64)
-        return cls(np.zeros(most, np.int32), np.zeros(most, np.int32), pattern[:1].view(np.float64), pattern)
+        weight = np.zeros(1)
+        return cls(
+            np.zeros(most, np.int32), np.zeros(most, np.int32), pattern[:1].view(np.float64), pattern, weight,
+            weight.view(np.int64),
+        )  # fmt: skip
 
 
 @inner_kernel
@@ -258,10 +266,11 @@ def _move(s, group, state, element, menu, move, token):
 @borrowing
 def _move_alone(s, group, rank, state, element, place, token):
     """The same where no symmetry is left by which moves could be equal: what follows is found by its place."""
+    token = group.token[element, token]
     at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
     found = np.int64(s.behind[at])
     if found == 0:
-        found = _add_state(s, group, state, group.token[element, token])
+        found = _add_state(s, group, state, token)
         s.behind[at] = found
         if s.first[state] != NO_ROW:
             s.held[found], s.turn[found] = s.first[state] + place, 0
@@ -317,10 +326,12 @@ def _merged(stack, first, top):
 @inner_kernel
 @borrowing
 def _extend(r, s, group, rank, stack, frame, mover, top):
-    """Behind the mover's list come all its excursions; then its states have rows.
+    """Behind the mover's list come all its excursions; then its states have rows, or everybody's.
 
     Returns the new top of the stack; where moves do not follow from what is known, -1 less the element's place.
     """
+    if mover < 0:
+        return _add_rows(r, s, group, rank, stack, frame, top) if mover == EVERYBODY else top
     k = frame[LISTS + 2 * mover]
     while k < top:
         q = stack.cell[k]
@@ -330,7 +341,26 @@ def _extend(r, s, group, rank, stack, frame, mover, top):
             _carry(r, s, group, rank, stack, k, edge, True, top)
             top += 1
         k += 1
+    frame[LISTS + 2 * mover + 1] = top
     return top
+
+
+@inner_kernel
+@borrowing
+def _add_rows(r, s, group, rank, stack, frame, top):
+    """Everybody's states have rows; returns as ``_extend``."""
+    for p in range(r.cells.shape[1]):
+        for k in range(frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]):
+            if not _add_row(r, s, group, rank, stack, k, p):
+                return -1 - k
+    return top
+
+
+@linked_kernel
+@borrowing
+def _acts(r, core, player):
+    """Whether a player moves at a core."""
+    return r.mover[core] == player or r.mover[core] == EVERYBODY
 
 
 @inner_kernel
@@ -353,6 +383,16 @@ def _add_row(r, s, group, rank, stack, k, mover):
             s.first[state] = s.filled[SEQUENCES + mover]
             s.filled[SEQUENCES + mover] += size
     return s.menu[state] == menu
+
+
+@linked_kernel
+@borrowing
+def _lowest(frame, n):
+    """Where the lists of a frame begin."""
+    first = frame[LISTS]
+    for p in range(1, n):
+        first = min(first, frame[LISTS + 2 * p])
+    return first
 
 
 @inner_kernel
@@ -386,7 +426,7 @@ def _begin_lists(r, stack, out, number, frame, first, cells, player):
 
 @inner_kernel
 @borrowing
-def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, moves):
+def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, player, moves):
     """Lists of the sequences that come to each of the player's cells of an end; the ends that ``ends`` joins to the
     first of them lead to the same ones.  Returns how many lists there are then.
     """
@@ -406,8 +446,9 @@ def _write_lists(r, s, group, stack, out, number, frame, first, ends, player, mo
                 out.entries[rows[kind]] = chosen
                 if len(out.elements):
                     out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, moves)
-                if len(out.weights):
-                    out.weights[rows[kind]] = stack.weight[k] * r.edge_chance[edge]
+                if len(out.codes) and out.weights.size[0] < MOST_WEIGHTS:
+                    scratch.weight[0] = stack.weight[k] * r.edge_chance[edge]
+                    out.codes[rows[kind]] = intern(out.weights, scratch.weight_bits)
                 rows[kind] += 1  # at last its end
     return number + cells
 
@@ -452,8 +493,8 @@ def _find_ends(r, counted, image, stack, frame, ends, times):
         times[k] = _orbit(image, frame[FIXING], e)
         if times[k] == 0:
             continue
-        found, ends[k], alike = True, k, r.cells[end, mover] == 1
-        for p in range(r.cells.shape[1]):
+        found, ends[k], alike = True, k, mover >= 0 and r.cells[end, mover] == 1
+        for p in range(r.cells.shape[1] if alike else 0):
             alike &= p == mover or _in_common(r, counted, stack, frame, e, p)
         for j in range(k if alike else 0):
             if ends[j] == j and r.event_core[r.event_first[core] + j] == end and times[j] == times[k]:
@@ -464,8 +505,9 @@ def _find_ends(r, counted, image, stack, frame, ends, times):
 
 @inner_kernel
 @borrowing
-def _pay(r, s, counted, group, stack, out, frame, counters, ends, times, pattern):
-    """A block with the ends that lie behind one frame; ``pattern`` (words,), of which the first is there."""
+def _pay(r, s, counted, group, stack, out, scratch, frame, counters, ends, times):
+    """A block with the ends that lie behind one frame; of its pattern the first word is there."""
+    pattern = scratch.pattern
     core, n, number = frame[CORE], r.cells.shape[1], counters[WRITTEN]
     for p in range(n):
         first, whole, word = number, -1, 1 + n
@@ -473,11 +515,11 @@ def _pay(r, s, counted, group, stack, out, frame, counters, ends, times, pattern
             if ends[k] != k:
                 continue
             pattern[word + END], pattern[word + TIMES] = r.event_core[r.event_first[core] + k], times[k]
-            common = p != r.mover[core] and _in_common(r, counted, stack, frame, r.event_first[core] + k, p)
+            common = not _acts(r, core, p) and _in_common(r, counted, stack, frame, r.event_first[core] + k, p)
             at = whole if common and whole >= 0 else number - first
             pattern[word + 2 + p] = at
             if at == number - first:
-                number = _write_lists(r, s, group, stack, out, number, frame, k, ends, p, p == r.mover[core])
+                number = _write_lists(r, s, group, stack, out, scratch, number, frame, k, ends, p, _acts(r, core, p))
             if common:
                 whole = at
             word += 2 + n
@@ -518,10 +560,13 @@ def _room_for_states(s, stack, need):
 @borrowing
 def _can_extend(r, s, stack, frame, mover, top, need, widest):
     """Whether there is room for the excursions of a frame; else ``need`` says of what."""
-    for k in range(frame[LISTS + 2 * mover], top):
+    if mover < 0 and mover != EVERYBODY:
+        return True
+    first = frame[LISTS + 2 * mover] if mover >= 0 else _lowest(frame, r.cells.shape[1])
+    for k in range(first, top):
         need[ROOM_STATES] += r.below[stack.cell[k]]
     need[ROOM_STACK] = top + need[ROOM_STATES]
-    need[ROOM_PLACES] = (need[ROOM_STACK] - frame[LISTS + 2 * mover]) * widest
+    need[ROOM_PLACES] = (need[ROOM_STACK] - first) * widest
     return _room_for_states(s, stack, need)
 
 
@@ -582,8 +627,8 @@ def _lead(r, s, group, rank, image, stack, depth, event, times, top):
         for k in range(frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]):
             slot = r.slot[stack.cell[k]] + place
             for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
-                _carry(r, s, group, rank, stack, k, edge, p == mover, top)
-                if mover >= 0 or not _merged(stack, after[LISTS + 2 * p], top):
+                _carry(r, s, group, rank, stack, k, edge, _acts(r, frame[CORE], p), top)
+                if mover != CHANCE or not _merged(stack, after[LISTS + 2 * p], top):
                     top += 1
         after[LISTS + 2 * p + 1] = top
     return top
@@ -591,7 +636,7 @@ def _lead(r, s, group, rank, image, stack, depth, event, times, top):
 
 @kernel
 @borrowing
-def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, scratch, widest):  # noqa: PLR0912
+def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, scratch, widest):
     """Walk on until all paths are done, or there is no room: then ``need`` says of what, and all stands as it was.
 
     ``widest``: the most places that a state can need behind it.
@@ -602,15 +647,13 @@ def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, sc
         core, mover = frame[CORE], r.mover[frame[CORE]]
         need[:] = 0
         if frame[PHASE] == EXTEND:
-            if mover >= 0:
-                if not _can_extend(r, s, stack, frame, mover, top, need, widest):
-                    return MORE
-                top = _extend(r, s, group, rank, stack, frame, mover, top)
-                if top < 0:
-                    need[0] = stack.state[-1 - top]
-                    return BROKEN
-                counters[TOP] = frame[LISTS + 2 * mover + 1] = top
-            frame[PHASE] = PAY
+            if not _can_extend(r, s, stack, frame, mover, top, need, widest):
+                return MORE
+            top = _extend(r, s, group, rank, stack, frame, mover, top)
+            if top < 0:
+                need[0] = stack.state[-1 - top]
+                return BROKEN
+            counters[TOP], frame[PHASE] = top, PAY
         elif frame[PHASE] == PAY:
             count = r.event_first[core + 1] - r.event_first[core]
             ends, times = scratch.ends[:count], scratch.times[:count]
@@ -618,12 +661,10 @@ def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, sc
                 if not _can_pay(r, counted, out, frame, counters, need, ends):
                     return MORE
                 scratch.chance[0] = stack.chance[depth - 1]
-                _pay(r, s, counted, group, stack, out, frame, counters, ends, times, scratch.pattern)
+                _pay(r, s, counted, group, stack, out, scratch, frame, counters, ends, times)
             frame[PHASE], frame[PLACE] = LEAD, 1
         elif r.event_first[core] + frame[PLACE] > r.event_first[core + 1]:
-            for p in range(r.cells.shape[1]):
-                top = min(top, frame[LISTS + 2 * p])
-            counters[TOP], counters[DEPTH] = top, depth - 1
+            counters[TOP], counters[DEPTH] = _lowest(frame, r.cells.shape[1]), depth - 1
         else:
             event = r.event_first[core] + frame[PLACE] - 1
             times = _orbit(image, frame[FIXING], event)
@@ -670,7 +711,8 @@ class PathWalk:
         )  # fmt: skip
         numbers, entries = np.zeros(1, np.uint32), int(rules.sizes.entries / group.order * ROOM)
         self.out = Product(
-            np.zeros(entries, np.uint32), np.zeros(entries if rules.dealt else 0),
+            np.zeros(entries, np.uint32), np.zeros(entries if rules.weighted else 0, np.uint16),
+            Rows.empty().with_room(MOST_WEIGHTS, MOST_WEIGHTS),
             np.zeros(entries if elements else 0, np.uint8), numbers, numbers, Rows.empty(),
         )  # fmt: skip
         self.counters = np.zeros(4, np.int64)
@@ -692,6 +734,11 @@ class PathWalk:
         need = np.zeros(NEEDS, np.int64)
         while (found := self._walk(need)) == MORE:
             self._grow(need)
+        if int(self.out.weights.size[0]) == MOST_WEIGHTS:
+            raise BudgetError(
+                f"{self.rules.name}: nature weighs sequences in more than {MOST_WEIGHTS:,} ways, too many for the "
+                "factored form"
+            )
         if found == BROKEN:
             s, state, tokens = self.states, int(need[0]), self.rules.tokens
             known = known_at(known_first(self.rules), tokens, s.parent.tolist(), s.token.tolist(), state)
@@ -715,7 +762,8 @@ class PathWalk:
         used = int(o.list_rows[written])
         self.out = Product(
             longer(o.entries, used + entries),
-            longer(o.weights, used + entries) if self.rules.dealt else o.weights,
+            longer(o.codes, used + entries) if self.rules.weighted else o.codes,
+            o.weights,
             longer(o.elements, used + entries) if len(o.elements) else o.elements,
             longer(o.list_rows, written + lists + 2),
             longer(o.blocks, int(self.counters[BLOCKS]) + 1),

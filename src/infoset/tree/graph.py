@@ -42,6 +42,7 @@ from infoset.names import format_action
 
 CHANCE = -1
 TERMINAL = -2
+EVERYBODY = -3  # of a core in which all move at once
 NO_TOKEN = -1
 TOLERANCE = 1e-9
 ROOM_FOR_SUMS = 1e6  # payoffs on one path add up

@@ -21,9 +21,9 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 def _list_sum(a: FormArrays, number: np.uint64, base: np.uint32, plan: FloatArray) -> float:
     """What the sequences of a list weigh together; its player's begin at ``base``."""
     total, begin, end = 0.0, a.list_rows[number], a.list_rows[number + ONE]
-    if len(a.weights):
+    if len(a.codes):
         for e in range(begin, end):
-            total += a.weights[e] * plan[base + a.entries[e]]
+            total += a.weights[a.codes[e]] * plan[base + a.entries[e]]
     else:
         for e in range(begin, end):
             total += plan[base + a.entries[e]]
@@ -35,9 +35,9 @@ def _list_sum(a: FormArrays, number: np.uint64, base: np.uint32, plan: FloatArra
 def _list_add(a: FormArrays, number: np.uint64, base: np.uint32, worth: float, values: FloatArray) -> None:
     """``worth`` for each sequence of a list, by its weight."""
     begin, end = a.list_rows[number], a.list_rows[number + ONE]
-    if len(a.weights):
+    if len(a.codes):
         for e in range(begin, end):
-            values[base + a.entries[e]] += a.weights[e] * worth
+            values[base + a.entries[e]] += a.weights[a.codes[e]] * worth
     else:
         for e in range(begin, end):
             values[base + a.entries[e]] += worth

@@ -50,7 +50,8 @@ class FormArrays(NamedTuple):
     payoffs: FloatArray  # (n, T) payoff times the probability of chance
     list_rows: IndexArray  # (L + 1,) where the entries of each list begin
     entries: IndexArray  # (E,) the player's own numbers of sequences
-    weights: FloatArray  # (E,), or (0,) where all are 1
+    codes: npt.NDArray[np.uint16]  # (E,) which of ``weights`` each has, or (0,) where all are 1
+    weights: FloatArray  # those that differ
     shares: FloatArray  # (S,) another factor of the weight of each sequence, or (0,) where all are 1
     blocks: IndexArray  # (B,) the pattern of each
     pattern_lists: IndexArray  # (P, n) how many lists each player has
@@ -67,7 +68,8 @@ class FormArrays(NamedTuple):
 def no_blocks(n: int) -> dict[str, Any]:
     """The fields of a form of ``n`` players whose payoffs all stand in rows."""
     none, begin = np.zeros((n, 0), dtype=np.uint32), np.zeros(1, dtype=np.uint32)
-    lists = {"list_rows": begin, "entries": none[0], "weights": np.zeros(0), "shares": np.zeros(0), "blocks": none[0]}
+    lists = {"list_rows": begin, "entries": none[0], "codes": none[0].astype(np.uint16), "blocks": none[0]}
+    lists |= {"weights": np.ones(1), "shares": np.zeros(0)}
     return {**lists, "pattern_lists": none.T, "terms": begin, "term_lists": none, "term_paid": np.zeros((n, 0))}
 
 

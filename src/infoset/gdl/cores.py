@@ -1,0 +1,227 @@
+"""What is common to all states of a ground game, and what players have besides, asked about by compiled code.
+
+A core is the propositions that are nobody's own (see ``private``), and the step: all players notice that time goes by.
+Cores, what a player has, moves and tokens are numbers; ``tree.common_rules`` puts them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import Action, BoolArray, IntArray, LongArray, Token
+from infoset.gdl.game import GdlRules
+from infoset.gdl.private import Own, own_propositions
+from infoset.gdl.scalar import ScalarEvaluator, fresh_run, look, step
+from infoset.gdl.tally import no_move
+from infoset.interning import Rows, intern
+from infoset.jit import kernel
+from infoset.randomness import Words
+from infoset.tree.simultaneous_rules import Outcomes
+
+WORD = 64
+NO_MOVE = UNKNOWN = -1
+
+
+class Numbered(NamedTuple):
+    """What is numbered on the way."""
+
+    cores: Rows  # words of a state without what is anybody's own, and the step
+    percepts: Rows  # of one player in one step
+    tokens: Rows  # (own move, percepts)
+    own: Rows  # words of what a player has
+
+
+@kernel
+def _offer(net, run, core, own, first, goals, offered):
+    """Which of a role's moves, from ``first`` on, are legal beside each of what it may have, (K, M)."""
+    state = np.empty_like(core)
+    for k in range(len(own)):
+        for word in range(len(core)):
+            state[word] = core[word] | own[k, word]
+        look(net, run, state, goals)
+        for move in range(offered.shape[1]):
+            literal = net.legal[first + move]
+            offered[k, move] = run.value[literal >> 1] ^ (literal & 1)
+
+
+@kernel
+def _play(net, run, numbered, seats, first_percept, core, when, others, choices, begin, moves, found):
+    """What every joint move of ``choices``, nature's too, comes to: the next core, what each player learns, (J, 1 + n).
+
+    ``moves`` (J, roles) are these; ``others`` masks what is nobody's own.
+    """
+    roles = len(begin) - 1
+    words, row = np.empty(len(core) + 1, np.int64), np.empty(len(run.seen) + 2, np.int64)
+    for j in range(len(moves)):
+        rest = j
+        for role in range(roles - 1, -1, -1):
+            count = begin[role + 1] - begin[role]
+            moves[j, role] = choices[begin[role] + rest % count]
+            rest //= count
+        step(net, run, core, moves[j])
+        for word in range(len(core)):
+            words[word] = np.int64(run.next[word] & others[word])
+        words[len(core)] = when
+        found[j, 0] = intern(numbered.cores, words)
+        for p in range(len(seats)):
+            size = 0
+            for k in range(first_percept[seats[p]], first_percept[seats[p] + 1]):
+                row[size] = k
+                size += run.seen[k]
+            percepts = intern(numbered.percepts, row[:size])
+            row[0], row[1] = moves[j, seats[p]], percepts
+            found[j, 1 + p] = intern(numbered.tokens, row[:2])
+
+
+class GroundCores:
+    """The cores of a ground game, asked about one after the other.
+
+    >>> from infoset.gdl.cores import GroundCores
+    >>> cores = GroundCores(infoset.load("gdl:blind_tic_tac_toe").rules)
+    >>> int(cores.offered(cores.first, 0, np.array([0])).sum())           # of nine cells
+    9
+    """
+
+    first = 0  # the core of the start
+
+    def __init__(self, rules: GdlRules, own: Sequence[Own] | None = None) -> None:
+        assert isinstance(rules.evaluator, ScalarEvaluator) and rules.propnet is not None
+        self.evaluator: ScalarEvaluator = rules.evaluator
+        net, self.rules, self.net = rules.propnet, rules, rules.evaluator.net
+        self.players, self.seats = rules.players, np.array(rules.seats)
+        self.run = fresh_run(net, self.net)
+        self.goals = np.zeros(len(net.goals), np.uint8)
+        self.own = own_propositions(net, rules.seats) if own is None else own
+        self.words = len(self.net.initial)
+        self.mine = np.stack([_as_words(own.propositions, self.words) for own in self.own])
+        self.others = ~np.bitwise_or.reduce(self.mine)
+        self.first_move, self.first_percept = net.first_move, net.first_percept.astype(np.int64)
+        self.numbered = Numbered(*[Rows.empty() for _ in Numbered._fields])
+        self._make_room(1)
+        start = np.append((self.net.initial & self.others).view(np.int64), 0)
+        intern(self.numbered.cores, start)
+        self.start = tuple([self._numbered_own(self.net.initial & mine) for mine in self.mine])
+        self.known_paid: dict[int, tuple[float, ...] | None] = {}
+        self.after_own: dict[tuple[object, ...], LongArray] = {}  # by what is had before; UNKNOWN where not asked yet
+
+    def _make_room(self, joint: int) -> None:
+        """For so many joint moves more."""
+        i, n = self.numbered, len(self.players)
+        percepts = int(np.diff(self.first_percept).max(initial=0))
+        self.numbered = Numbered(
+            i.cores.with_room(joint, joint * (self.words + 1)),
+            i.percepts.with_room(joint * n, joint * n * percepts),
+            i.tokens.with_room(joint * n, joint * n * 2),
+            i.own.with_room(joint * n, joint * n * self.words),
+        )
+
+    def _numbered_own(self, words: Words) -> int:
+        self.numbered = self.numbered._replace(own=self.numbered.own.with_room(1, self.words))
+        return int(intern(self.numbered.own, words.view(np.int64)))
+
+    def _core(self, core: int) -> LongArray:
+        return self.numbered.cores.data[core * (self.words + 1) : (core + 1) * (self.words + 1)]
+
+    def _own(self, own: LongArray) -> Words:
+        """(K, words)"""
+        return self.numbered.own.data.reshape(-1, self.words)[own].view(np.uint64)
+
+    def _state(self, core: int) -> Words:
+        return self._core(core)[:-1].copy().view(np.uint64)
+
+    def paid(self, core: int) -> tuple[float, ...] | None:
+        """What everybody gets at an end; else ``None``."""
+        if core not in self.known_paid:
+            rules, key = self.rules, self._state(core).tobytes()
+            goals = (
+                [rules.evaluator.goals(key, seat) for seat in rules.seats] if rules.evaluator.terminal(key) else None
+            )
+            paid = None if goals is None else tuple([float(found[0]) if found else 0.0 for found in goals])
+            self.known_paid[core] = paid
+        return self.known_paid[core]
+
+    def offered(self, core: int, player: int, own: LongArray) -> BoolArray:
+        """(K, M) which of a player's moves are on offer beside each of what it may have (K,).
+
+        Raises ``GameRuleError`` where none is.
+        """
+        seat, state, mine = int(self.seats[player]), self._state(core), self._own(own)
+        first, end = int(self.first_move[seat]), int(self.first_move[seat + 1])
+        offered = np.zeros((len(own), end - first), np.bool_)
+        _offer(self.net, self.run, state, mine, first, self.goals, offered)
+        if not offered.any(axis=1).all():
+            stuck = state | mine[int(np.argmin(offered.any(axis=1)))]
+            raise no_move(
+                self.rules.description.file,
+                self.rules.evaluator.roles[seat],
+                self.rules.evaluator.facts(stuck.tobytes()),
+            )
+        return offered
+
+    def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes:
+        """Every joint move of these moves a player, with every move of nature."""
+        rules, here = self.rules, self._core(core)
+        choices = [np.array([NO_MOVE])] * len(rules.evaluator.roles)
+        for seat, some, first in zip(self.seats.tolist(), moves, self.first_move[self.seats].tolist(), strict=True):
+            choices[seat] = some + first
+        if rules.random is not None:
+            first, end = int(self.first_move[rules.random]), int(self.first_move[rules.random + 1])
+            offered, state = np.zeros((1, end - first), np.bool_), self._state(core)
+            _offer(self.net, self.run, state, np.zeros((1, self.words), np.uint64), first, self.goals, offered)
+            choices[rules.random] = first + np.flatnonzero(offered[0])
+            if not len(choices[rules.random]):
+                raise no_move(rules.description.file, "random", rules.evaluator.facts(state.tobytes()))
+        begin = np.cumsum([0, *map(len, choices)])
+        joint = prod(map(len, choices))
+        self._make_room(joint)
+        played = np.zeros((joint, len(choices)), np.int32)
+        found = np.zeros((joint, 1 + len(moves)), np.int64)
+        _play(
+            self.net, self.run, self.numbered, self.seats, self.first_percept, self._state(core), int(here[-1]) + 1,
+            self.others, np.concatenate(choices).astype(np.int32), begin, played, found,
+        )  # fmt: skip
+        own = played[:, self.seats] - self.first_move[self.seats]
+        return Outcomes(played, own.astype(np.int64), found[:, 0], found[:, 1:])
+
+    def after(self, core: int, player: int, own: LongArray, played: IntArray) -> LongArray:
+        """(K,) what a player has after a joint move (roles,), who had this (K,) before."""
+        reads, mine = self.own[player], self.mine[player]
+        read = (self._state(core) & _as_words(reads.core, self.words)).tobytes() if reads.core else b""
+        moves = tuple(
+            [move if role == self.seats[player] or reads.moves >> max(move, 0) & 1 else NO_MOVE
+             for role, move in enumerate(played.tolist())]
+        )  # fmt: skip
+        key, size = (player, read, moves), int(self.numbered.own.size[0])
+        known = self.after_own.get(key, np.zeros(0, np.int64))
+        if len(known) < size:
+            known = self.after_own[key] = np.append(known, np.full(2 * size - len(known), UNKNOWN))
+        for has in own[known[own] == UNKNOWN].tolist():
+            state = self._state(core) | self._own(np.array([has]))[0]
+            step(self.net, self.run, state, played)
+            known[has] = self._numbered_own(self.run.next & mine)
+        return known[own]
+
+    def depends(self, player: int) -> bool:
+        """Whether what a player has after a step follows from others' moves besides what it learns."""
+        return self.own[player].moves != 0
+
+    @property
+    def moves(self) -> list[tuple[Action, ...]]:
+        """Of each player."""
+        actions, first = self.evaluator.actions, self.first_move.tolist()
+        return [actions[first[seat] : first[seat + 1]] for seat in self.seats.tolist()]
+
+    @property
+    def tokens(self) -> list[Token]:
+        """What the numbers stand for."""
+        words, actions = self.evaluator.percepts, self.evaluator.actions
+        seen = [tuple([words[k] for k in row]) for row in self.numbered.percepts.lists()]
+        return [(actions[move], seen[percepts]) for move, percepts in self.numbered.tokens.lists()]
+
+
+def _as_words(bits: int, words: int) -> Words:
+    return np.array([bits >> WORD * k & (1 << WORD) - 1 for k in range(words)], np.uint64)

@@ -1,0 +1,88 @@
+"""Which propositions are a player's own: what holds of them is nothing to the others, and to no one's goal.
+
+A proposition is a player's own where it feeds nothing but that player's ``legal`` and the next state of propositions
+that are its own too: of a propositional network, the largest such set.  What is left of a state is its *core*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from infoset.gdl.propnet import NO_NODE, PropNet
+
+
+class Own(NamedTuple):
+    """Of one player, as bits: its own propositions, and of what else they follow in a step."""
+
+    propositions: int
+    core: int
+    """Propositions of the core that are read by the next state of its own."""
+    moves: int
+    """Other roles' moves that are."""
+
+
+def own_propositions(net: PropNet, seats: Sequence[int]) -> list[Own]:
+    """For each player the propositions that are its own; those that nobody's moves or goals ever follow from are none.
+
+    >>> from infoset.gdl.private import own_propositions
+    >>> rules = infoset.load("gdl:blind_tic_tac_toe").rules
+    >>> own = own_propositions(rules.propnet, rules.seats)
+    >>> [str(rules.propnet.base[k]) for k in range(45) if own[0].propositions >> k & 1][:3]
+    ['(tried x 1 1)', '(tried x 1 2)', '(tried x 1 3)']
+    >>> own[0].core, own[0].moves                                  # what x has tried follows from x's moves alone
+    (0, 0)
+    """
+    reads, size = _reads(net), len(net.base)
+    every = (1 << size) - 1
+    after = [reads[literal >> 1] for literal in net.following.tolist()]
+    found = [_largest(_outside(net, reads, seat) & every, after, every) for seat in seats]
+    idle = reduce(or_, [a & b for k, a in enumerate(found) for b in found[:k]], 0)
+    own = []
+    for seat, mine in zip(seats, [mine & ~idle for mine in found], strict=True):
+        read = _union(after[k] for k in range(size) if mine >> k & 1)
+        theirs = ~((1 << size + int(net.first_move[seat + 1])) - (1 << size + int(net.first_move[seat])))
+        own.append(Own(mine, read & every & ~mine & ~idle, (read & theirs) >> size))
+    return own
+
+
+def _union(bits: Iterable[int]) -> int:
+    return reduce(or_, bits, 0)
+
+
+def _reads(net: PropNet) -> list[int]:
+    """Of each node the sources that it follows from: propositions, and behind them moves, a bit each."""
+    reads, size = [0] * len(net), len(net.base)
+    for k in range(size):
+        reads[1 + k] = 1 << k
+    for move, node in enumerate(net.does.tolist()):
+        if node != NO_NODE:
+            reads[node] = 1 << size + move
+    first, inputs = net.first_input.tolist(), net.inputs.tolist()
+    loop_end = dict(net.loops.tolist())
+    node = int(net.stage_begin[0])
+    while node < len(net):
+        end = loop_end.get(node, node + 1)
+        reads[node:end] = [_union(reads[literal >> 1] for literal in inputs[first[node] : first[end]])] * (end - node)
+        node = end
+    return reads
+
+
+def _outside(net: PropNet, reads: list[int], seat: int) -> int:
+    """What anything follows from but the next state and the moves on offer to one role."""
+    legal = net.legal.tolist()
+    mine = slice(int(net.first_move[seat]), int(net.first_move[seat + 1]))
+    literals = [*legal[: mine.start], *legal[mine.stop :], *net.sees.tolist(), *net.goals.tolist(), net.terminal]
+    return _union(reads[literal >> 1] for literal in literals)
+
+
+def _largest(outside: int, after: list[int], every: int) -> int:
+    """The largest set of propositions without ``outside`` that nothing beyond it follows from."""
+    own = every & ~outside
+    while True:
+        kept = own & ~_union(read for k, read in enumerate(after) if not own >> k & 1)
+        if kept == own:
+            return own
+        own = kept

@@ -1,0 +1,341 @@
+"""The factored rules of games in which everybody moves at once, and nature with them: of game descriptions.
+
+What a joint move does is a table: how likely each next core is beside what every player does and learns.  Where it is
+a product, as *the first gets this cell* is of whoever fails there, it is one event, with nature's part in the edges;
+else it is cut into as few products as rows that are multiples of each other allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import gcd, prod
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Token
+from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.tree.factored_rules import CORES_A_REPORT, MOST_CELLS, NOTHING, FactoredRules, RuleArrays
+from infoset.tree.graph import EVERYBODY, NO_TOKEN, TERMINAL, Interner
+
+OWN_BITS = 32  # a cell by its core, its player and what that one has, in one word
+Table: TypeAlias = dict[tuple[int, ...], int]
+
+
+class Outcomes(NamedTuple):
+    """What joint moves come to, each with every move of nature."""
+
+    played: IntArray  # (J, roles)
+    moves: LongArray  # (J, n) each player's, among its own
+    reached: LongArray  # (J,) the next core
+    tokens: LongArray  # (J, n)
+
+
+class CoreSource(Protocol):
+    """Cores, moves, tokens and what players have, by number; see ``gdl.cores``."""
+
+    players: tuple[str, ...]
+    first: int
+    start: tuple[int, ...]
+
+    def paid(self, core: int) -> tuple[float, ...] | None: ...
+    def offered(self, core: int, player: int, own: LongArray) -> BoolArray: ...
+    def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes: ...
+    def after(self, core: int, player: int, own: LongArray, played: IntArray) -> LongArray: ...
+    def depends(self, player: int) -> bool: ...
+    @property
+    def moves(self) -> list[tuple[Action, ...]]: ...
+    @property
+    def tokens(self) -> list[Token]: ...
+
+
+class Piece(NamedTuple):
+    """A product: how often each of some effects of every player, times ``times``."""
+
+    times: int
+    parts: tuple[dict[int, int], ...]
+
+
+def products(table: Table) -> list[Piece]:
+    """A table of counts as a sum of products; rows of the first player that are multiples of each other are one.
+
+    >>> from infoset.tree.simultaneous_rules import products
+    >>> products({(0, 0): 1, (0, 1): 2, (1, 0): 2, (1, 1): 4})
+    [Piece(times=1, parts=({0: 1, 1: 2}, {0: 1, 1: 2}))]
+    >>> len(products({(0, 0): 1, (1, 1): 1}))
+    2
+    """
+    n = len(next(iter(table)))
+    if n == 1:
+        least = gcd(*table.values())
+        return [Piece(least, ({effect: count // least for (effect,), count in table.items()},))]
+    found: list[Piece] = []
+    for axis in range(n if n == 2 else 1):
+        rows: dict[int, Table] = {}
+        for index, count in table.items():
+            rows.setdefault(index[axis], {})[index[:axis] + index[axis + 1 :]] = count
+        groups: dict[tuple[tuple[tuple[int, ...], int], ...], dict[int, int]] = {}
+        for effect, row in rows.items():
+            least = gcd(*row.values())
+            groups.setdefault(tuple(sorted((i, c // least) for i, c in row.items())), {})[effect] = least
+        pieces = []
+        for row_key, part in groups.items():
+            least = gcd(*part.values())
+            mine = {effect: count // least for effect, count in part.items()}
+            for piece in products(dict(row_key)):
+                parts = (*piece.parts[:axis], mine, *piece.parts[axis:])
+                pieces.append(Piece(piece.times * least, parts))
+        if not found or len(pieces) < len(found):
+            found = pieces
+    return found
+
+
+class _Effect(NamedTuple):
+    """What a step does to a player: from which of its cells, by which move, what it has then and what it learns."""
+
+    cells: LongArray  # (K,) places among what it may have
+    move: LongArray  # (K,) place in the menu of each
+    own: LongArray  # (K,) 0 at an end
+    token: int
+
+
+class _Event(NamedTuple):
+    reached: int  # the number of a core or of an end
+    chance: float
+    parts: list[list[tuple[_Effect, float]]]  # for each player the effects, and nature's part in each
+
+
+class _Side(NamedTuple):
+    """The edges of one player's cells at one core, by cell and event."""
+
+    menu: list[int]  # (cells,)
+    counts: LongArray  # (cells * (1 + events),)
+    reached: LongArray  # (E,) the number of a core or of an end
+    own: LongArray  # (E,) what the player has there
+    move: LongArray
+    token: LongArray
+    chance: FloatArray
+
+
+@dataclass
+class _Core:
+    own: list[LongArray]
+    events: list[_Event]
+    sides: list[_Side]
+    within: LongArray
+
+
+class AskedTogether:
+    """The rules, asked step by step: all that leads to a core is known before it is asked about."""
+
+    def __init__(self, name: str, source: CoreSource, progress: Callable[[int], object] | None) -> None:
+        self.name, self.source, self.progress, self.n = name, source, progress, len(source.players)
+        self.moves = source.moves
+        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.arrived: dict[int, list[list[LongArray]]] = {}  # what players have at cores of the next step
+        self.number: dict[object, int] = {}  # of a core, and of what an end pays with what chance
+        self.cores: list[_Core | tuple[float, ...]] = []  # by these numbers; of an end what it pays
+        self.payoffs: set[tuple[float, ...]] = set()
+        self.cells = 0
+
+    def rules(self) -> FactoredRules:
+        """Ask about every core.
+
+        Raises ``UnsupportedGameError`` for a game that is over at its start, ``BudgetError`` for too many cells.
+        """
+        source = self.source
+        if source.paid(source.first) is not None:
+            raise UnsupportedGameError(f"{self.name} is over at its start")
+        self.numbered(source.first)
+        self.arrived[source.first] = [[np.array([own])] for own in source.start]
+        while self.arrived:
+            level, self.arrived = self.arrived, {}
+            for core, own in level.items():
+                self.cores[self.number[core]] = self._look(core, [np.unique(np.concatenate(some)) for some in own])
+        return _arrays(self)
+
+    def numbered(self, key: object, end: tuple[float, ...] = ()) -> int:
+        """Of a core, or of an end with what it pays."""
+        if key not in self.number:
+            self.number[key] = len(self.cores)
+            self.cores.append(end)
+        return self.number[key]
+
+    def _look(self, core: int, own: list[LongArray]) -> _Core:
+        """All joint moves of a core, for all that its players may have."""
+        self.cells += sum(map(len, own))
+        if self.cells > MOST_CELLS:
+            raise BudgetError(f"{self.name}: more than {MOST_CELLS:,} cells; it is too large for the factored form")
+        if self.progress is not None and self.number[core] % CORES_A_REPORT == 0:
+            self.progress(self.cells)
+        asking = _Asking(self, core, own)
+        events = asking.events()
+        return _Core(own, events, [asking.side(p, events) for p in range(self.n)], asking.within())
+
+    def arrive(self, core: int, player: int, own: LongArray) -> None:
+        """A player may have this at a core."""
+        self.arrived.setdefault(core, [[] for _ in range(self.n)])[player].append(own)
+
+
+class _Asking:
+    """One core."""
+
+    def __init__(self, asked: AskedTogether, core: int, own: list[LongArray]) -> None:
+        self.asked, self.source, self.core, self.own, self.n = asked, asked.source, core, own, asked.n
+        self.offered = [self.source.offered(core, p, own[p]) for p in range(self.n)]
+        self.places = [np.cumsum(some, axis=1) - 1 for some in self.offered]
+        moves = [np.flatnonzero(some.any(axis=0)) for some in self.offered]
+        self.outcomes = self.source.outcomes(core, moves)
+        self.answers = len(self.outcomes.reached) // prod(map(len, moves))  # of nature
+        self.kinds: list[Interner[tuple[int, ...]]] = [Interner() for _ in range(self.n)]
+        self.effects: list[list[_Effect]] = [[] for _ in range(self.n)]
+
+    def events(self) -> list[_Event]:
+        """What joint moves lead to, as products; others arrive there with what their effects leave them."""
+        tables: dict[tuple[object, bool], Table] = {}
+        for j, reached in enumerate(self.outcomes.reached.tolist()):
+            paid = self.source.paid(reached)
+            index = tuple([self._effect(p, j, paid is not None) for p in range(self.n)])
+            table = tables.setdefault((reached, False) if paid is None else (paid, True), {})
+            table[index] = table.get(index, 0) + 1
+        return [
+            self._event(key, ends, piece) for (key, ends), table in tables.items() for piece in products(table)
+        ]  # fmt: skip
+
+    def _effect(self, player: int, j: int, ends: bool) -> int:
+        """The number of what joint move ``j`` does to a player."""
+        move, token = int(self.outcomes.moves[j, player]), int(self.outcomes.tokens[j, player])
+        key = (move,) if ends else (move, token)
+        if not ends and self.source.depends(player):
+            key = (*key, *self.outcomes.played[j].tolist())
+        kind = self.kinds[player](key)
+        if kind == len(self.effects[player]):
+            cells = np.flatnonzero(self.offered[player][:, move])
+            after = np.zeros(len(cells), np.int64)
+            if not ends:
+                after = self.source.after(self.core, player, self.own[player][cells], self.outcomes.played[j])
+            place = self.places[player][cells, move]
+            self.effects[player].append(_Effect(cells, place, after, NO_TOKEN if ends else token))
+        return kind
+
+    def within(self) -> LongArray:
+        """For each joint cell what is counted within the step: players who have moved before others, nature's answers
+        as the tree has them, and ends.
+        """
+        o, sizes = self.outcomes, [some.shape[1] for some in self.offered]
+        joint = np.ravel_multi_index(tuple(o.moves.T), sizes)
+        if self.answers > 1:  # what comes to the same is one answer
+            rows = np.unique(np.column_stack([joint, o.reached, o.tokens]), axis=0)
+            joint, reached = rows[:, 0], rows[:, 1]
+        else:
+            reached = o.reached
+        over = np.array([self.source.paid(core) is not None for core in reached.tolist()])
+        answers = np.bincount(joint, minlength=prod(sizes)).reshape(sizes)
+        counts = np.stack([answers > 1, np.bincount(joint[over], minlength=prod(sizes)).reshape(sizes)], axis=-1)
+        counts = counts.astype(np.int64)
+        for p in range(self.n):
+            counts = np.moveaxis(np.tensordot(self.offered[p].astype(np.int64), counts, (1, p)), 0, p)
+        moved = np.ones(1, np.int64)
+        for p in range(self.n - 1):
+            moved = np.multiply.outer(moved, self.offered[p].sum(axis=1))
+            counts[..., 0] += moved.reshape(moved.shape[1:] + (1,) * (self.n - 1 - p))
+        return counts
+
+    def _event(self, key: object, ends: bool, piece: Piece) -> _Event:
+        most = [max(part.values()) for part in piece.parts]
+        chance = piece.times * prod(most) / self.answers
+        parts = [
+            [(self.effects[p][kind], count / most[p]) for kind, count in part.items()]
+            for p, part in enumerate(piece.parts)
+        ]
+        if not ends:
+            assert isinstance(key, int)
+            for p, part in enumerate(parts):
+                for effect, _ in part:
+                    self.asked.arrive(key, p, effect.own)
+            return _Event(self.asked.numbered(key), chance, parts)
+        assert isinstance(key, tuple)
+        self.asked.payoffs.add(key)
+        paid = tuple([chance * one for one in key])  # of an end the chance is in the payoffs
+        return _Event(self.asked.numbered(paid, paid), 1.0, parts)
+
+    def side(self, player: int, events: list[_Event]) -> _Side:
+        """The edges of a player's cells."""
+        offered, moves = self.offered[player], self.asked.moves[player]
+        every = [
+            (effect, weight, place, event.reached)
+            for place, event in enumerate(events, 1)
+            for effect, weight in event.parts[player]
+        ]
+        sizes = [len(effect.cells) for effect, *_ in every]
+        cells = np.concatenate([effect.cells for effect, *_ in every])
+        key = cells * (len(events) + 1) + np.repeat([place for _, _, place, _ in every], sizes)
+        order = np.argsort(key, kind="stable")
+        menus = [self.asked.menus(tuple([moves[k] for k in np.flatnonzero(row).tolist()])) for row in offered]
+        return _Side(
+            menus,
+            np.bincount(key, minlength=len(offered) * (len(events) + 1)),
+            np.repeat([reached for *_, reached in every], sizes)[order],
+            np.concatenate([effect.own for effect, *_ in every])[order],
+            np.concatenate([effect.move for effect, *_ in every])[order],
+            np.repeat([effect.token for effect, *_ in every], sizes)[order],
+            np.repeat([weight for _, weight, *_ in every], sizes)[order],
+        )
+
+
+def _arrays(asked: AskedTogether) -> FactoredRules:
+    """Everything that was found, cores by their numbers and a core's cells player by player, by what is had there."""
+    n, cores = asked.n, asked.cores
+    whole = [core for core in cores if isinstance(core, _Core)]
+    nothing = [np.zeros(1, np.int64)] * n
+    own = [core.own if isinstance(core, _Core) else nothing for core in cores]
+    sizes = np.array([list(map(len, some)) for some in own], np.int32)
+    flat, has = sizes.ravel(), np.concatenate([one for some in own for one in some])
+    key = np.repeat(np.arange(sizes.size) << OWN_BITS, flat) + has
+    sides = [side for core in whole for side in core.sides]
+    edges = {name: np.concatenate([getattr(side, name) for side in sides]) for name in _Side._fields[1:]}
+    seat = np.concatenate([np.full(len(side.own), p) for core in whole for p, side in enumerate(core.sides)])
+    cell = np.searchsorted(key, ((edges["reached"] * n + seat) << OWN_BITS) + edges["own"])
+    slots, menu = _slots(asked, sizes)
+    terms = [isinstance(core, tuple) and any(core) for core in cores]
+    events = [event for core in cores if isinstance(core, _Core) for event in core.events]
+    counts = [len(core.events) if isinstance(core, _Core) else 0 for core in cores]
+    arrays = RuleArrays(
+        mover=np.array([TERMINAL if isinstance(core, tuple) else EVERYBODY for core in cores], np.int32),
+        event_first=np.cumsum([0, *counts]).astype(np.int32),
+        event_core=np.array([event.reached for event in events], np.int32),
+        event_chance=np.array([event.chance for event in events]),
+        menu=menu, slot=slots,
+        edge_first=np.concatenate([[0, 0], np.cumsum(edges["counts"])]),
+        edge_cell=cell.astype(np.int32), edge_move=edges["move"].astype(np.int32),
+        edge_token=edges["token"].astype(np.int32), edge_chance=edges["chance"].astype(np.float64),
+        below=np.zeros(len(key), np.int64),
+        place=(np.arange(len(key)) - np.repeat(np.cumsum(flat) - flat, flat)).astype(np.int32),
+        cells=sizes,
+        term_first=np.cumsum([0, *terms]),
+        term_place=np.zeros((sum(terms), n), np.int32),
+        term_paid=np.array([paid for paid in cores if isinstance(paid, tuple) and any(paid)]).reshape(-1, n),
+    )  # fmt: skip
+    start = [int(np.cumsum(sizes[0])[p] - sizes[0, p]) for p in range(n)]
+    return FactoredRules(
+        asked.name, asked.source.players, arrays, asked.menus.values(), asked.source.tokens, (NO_TOKEN,) * n,
+        tuple(start), np.array(sorted(asked.payoffs)),
+        within={k: core.within for k, core in enumerate(cores) if isinstance(core, _Core)},
+    )  # fmt: skip
+
+
+def _slots(asked: AskedTogether, sizes: IntArray) -> tuple[LongArray, IntArray]:
+    """Where each cell's edges begin, for each event, and the number of its menu; ends share a slot without edges."""
+    slots, menus, first = list[LongArray](), list[IntArray](), 1
+    for core, cells in zip(asked.cores, sizes, strict=True):
+        if isinstance(core, _Core):
+            each = len(core.events) + 1
+            for side in core.sides:
+                slots.append(first + each * np.arange(len(side.menu)))
+                menus.append(np.array(side.menu, np.int32))
+                first += len(side.counts)
+        else:
+            slots.append(np.zeros(cells.sum(), np.int64))
+            menus.append(np.full(cells.sum(), NOTHING, np.int32))
+    return np.concatenate(slots), np.concatenate(menus)
