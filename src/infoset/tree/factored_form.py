@@ -47,7 +47,6 @@ from infoset.tree.graph import free_memory
 from infoset.tree.sequence_form import CONSTANT_SUM_TOLERANCE, FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import find_owners, measure_depths
-from infoset.warm_up import ready
 
 BYTES_AN_ENTRY = 6  # of a list of few entries, with where it begins; information states are fewer
 BYTES_A_WEIGHT = 2
@@ -120,7 +119,6 @@ class FactoredForm:
 
         Raises ``BudgetError`` where what comes out does not fit.
         """
-        ready("factored")
         group, image = rules.symmetry if symmetric else no_symmetry(rules)
         elements = elements and group.order > 1
         _check_room(rules, group.order, elements)

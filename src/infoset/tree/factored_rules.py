@@ -36,6 +36,7 @@ from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, sho
 from infoset.testing import check_game
 from infoset.tree.factored_sizes import Sizes, count_sizes
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
+from infoset.warm_up import ready
 
 if TYPE_CHECKING:
     from infoset.tree.simultaneous_rules import CoreSource
@@ -146,6 +147,7 @@ class FactoredRules:
         Raises ``UnsupportedGameError`` where they do not say what is whose, ``GameRuleError`` where that is not so, and
         ``BudgetError`` where cores are too many.
         """
+        ready("factored")
         if not isinstance(game, Factored):
             if (source := cores_of(game)) is None:
                 raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
