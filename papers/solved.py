@@ -40,7 +40,7 @@ MARKS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 class Entry(NamedTuple):
-    """A game of the paper, and how far it is solved."""
+    """A game, and how far it is solved."""
 
     name: str
     theirs: str
@@ -83,12 +83,12 @@ class Args:
     """At most, of each run."""
 
 
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
+def parse(kind: type[Args]) -> Args:
+    """The command line: one option for each field of a dataclass."""
+    parser = argparse.ArgumentParser(description=kind.__doc__)
+    for field in fields(kind):
         parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
-    return Args(**vars(parser.parse_args()))
+    return kind(**vars(parser.parse_args()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def measured(entry: Entry, args: Args) -> Measured:
     if entry.any_profile:
         chances = np.ones((form.num_sequences, order))  # the time does not depend on them
         any_profile = seconds(lambda: evaluate_images(factored, chances))
-    folder = args.runs / entry.name.replace("(", "-").rstrip(")")
+    folder = args.runs / entry.name.replace("(", "-").replace(":", "-").rstrip(")")
     again = (folder / "config.json").exists()
     solution = infoset.solve(
         compiled, entry.method, target=entry.target, seconds=args.seconds, form="factored", out=folder, resume=again
@@ -144,6 +144,15 @@ def measured(entry: Entry, args: Args) -> Measured:
         entry, rules.sizes, sets, order, len(form.arrays.entries), form.nbytes, asked - began, walked - asked,
         evaluated, any_profile, solution, openings_of(entry, solution, compiled) if entry.board else [],
     )  # fmt: skip
+
+
+def measure(entries: tuple[Entry, ...], args: Args) -> list[Measured]:
+    """One game after the other."""
+    found = []
+    for entry in entries:
+        found.append(measured(entry, args))
+        gc.collect()  # before the next form, which may need all memory
+    return found
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -183,7 +192,7 @@ def curve(solution: Solution) -> list[Point]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def curves(found: list[Measured], path: Path) -> None:
+def curves(found: list[Measured], path: Path, most: float = 2.0, least: float = LEAST / 2) -> None:
     """Exploitability against time."""
     figure, axes = plt.subplots(figsize=(7, 3.8), dpi=110, layout="constrained")
     for each in found:
@@ -191,7 +200,7 @@ def curves(found: list[Measured], path: Path) -> None:
         seconds = [point.seconds for point in points]
         reached = [max(point.exploitability or 0.0, LEAST) for point in points]
         axes.loglog(seconds, reached, color=each.entry.colour, label=each.entry.theirs)
-    axes.set(xlabel="seconds of solving on two cores", ylabel="exploitability", ylim=(LEAST / 2, 2))
+    axes.set(xlabel="seconds of solving on two cores", ylabel="exploitability", ylim=(least, most))
     axes.grid(alpha=0.3, lw=0.5)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
@@ -259,14 +268,14 @@ def sizes(found: list[Measured]) -> str:
     return table(head, rows)
 
 
-def results(found: list[Measured]) -> str:
+def results(found: list[Measured], marks: tuple[float, ...] = MARKS) -> str:
     """What was reached, and when."""
     rows = []
     for each in found:
         solution = each.solution
         reached = [
             next((f"{p.seconds:.1f} s" for p in curve(solution) if (p.exploitability or 0.0) <= mark), "–")
-            for mark in MARKS
+            for mark in marks
         ]
         profile = solution.notes["profile"]
         rows.append(
@@ -275,8 +284,8 @@ def results(found: list[Measured]) -> str:
                 f"{solution.exploitability:.1e}", f"{solution.iterations:,} in {solution.seconds:.0f} s", profile,
             ]
         )  # fmt: skip
-    marks = [f"{mark:g} after" for mark in MARKS]
-    return table(["game", "value", "published", *marks, "exploitability", "iterations", "profile"], rows)
+    head = [f"{mark:g} after" for mark in marks]
+    return table(["game", "value", "published", *head, "exploitability", "iterations", "profile"], rows)
 
 
 def page(found: list[Measured]) -> str:
@@ -340,11 +349,8 @@ the other variant, but not always, and nobody wins for sure. Abrupt dark hex was
 
 
 def main() -> None:
-    args = parse()
-    found = []
-    for entry in GAMES:
-        found.append(measured(entry, args))
-        gc.collect()  # before the next form, which may need all memory
+    args = parse(Args)
+    found = measure(GAMES, args)
     curves(found, args.out / PAGE / "curves.png")
     openings(found, args.out / PAGE / "openings.png")
     (args.out / f"{PAGE}.md").write_text(page(found), encoding="utf-8")

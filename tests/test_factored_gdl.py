@@ -155,14 +155,30 @@ def test_small_boards_have_the_figures_of_the_tree(name):
 )
 def test_symmetric_profiles_are_solved_and_have_the_same_figures_on_the_tree(name, order):
     game = small(name)
-    assert FactoredRules.of(game).symmetry[0].order == order
+    compiled = Compiled.of(game)
+    assert compiled.factored.group.order == order
+    fixing = compiled.factored.states.fixing[compiled.factored.chosen]
+    assert (
+        sum(order // int(mask).bit_count() for mask in fixing) == compiled.form.num_infosets
+    )  # whole orbits, each once
     found = infoset.solve(game, method="pcfr+", form="factored", iterations=300)
     assert isinstance(found.policy, FactoredPolicy)
     assert found.exploitability < 0.5  # of 100
     there = infoset.evaluate(game, found.policy)
     np.testing.assert_allclose(there.values, found.values, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(there.nash_conv, found.nash_conv, rtol=0, atol=1e-9)
+    assert_it_knows_everything(game, found.policy)
     on_the_tree = infoset.solve(game, method="pcfr+", form="tree", iterations=2000)
     np.testing.assert_allclose(on_the_tree.values, found.values, rtol=0, atol=1.0)
+
+
+def assert_it_knows_everything(game: GdlGame, policy: FactoredPolicy) -> None:
+    """A policy has chances wherever there is a choice, also once it was saved."""
+    compiled = Compiled.of(game)
+    tree, play = compiled.tree, policy.on(compiled)
+    for k, player in enumerate(tree.infoset_player.tolist()):
+        known = tree.states.state(int(tree.infoset_state[k]))
+        assert len(tree.menu(k)) == 1 or play.row(player, known, tree.menu(k)) is not None
 
 
 def test_what_is_a_players_own():

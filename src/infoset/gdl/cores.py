@@ -217,7 +217,7 @@ class GroundCores:
 
     @property
     def tokens(self) -> list[Token]:
-        """What the numbers stand for."""
+        """What the numbers stand for; of two players they may be equal."""
         words, actions = self.evaluator.percepts, self.evaluator.actions
         seen = [tuple([words[k] for k in row]) for row in self.numbered.percepts.lists()]
         return [(actions[move], seen[percepts]) for move, percepts in self.numbered.tokens.lists()]

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 RANDOM = "random"
 
 TRANSITIONS = 1 << 16
+FEWEST_OWN = 2  # propositions of a player's own: one alone saves less than it takes to look for it
 MANY = 256  # moves of nature beyond which one is drawn without working out what each comes to
 PROBE_STEPS: dict[type, int] = {ScalarEvaluator: 2000, LazyEvaluator: 200}
 NARROW = 2  # a narrow probe plays only the first moves, so that many histories coincide
@@ -326,7 +327,8 @@ class GdlGame(NotebookGame):
         if net is None or any(rules.offers) or rules.open:
             return None
         own = own_propositions(net, rules.seats)
-        return GroundCores(rules, own) if any(some.propositions for some in own) else None
+        enough = any(some.propositions.bit_count() >= FEWEST_OWN for some in own)
+        return GroundCores(rules, own) if enough else None
 
     @property
     def everybody_sees(self) -> bool:

@@ -16,11 +16,26 @@ import numpy as np
 
 from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Token
 from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.interning import sums
 from infoset.tree.factored_rules import CORES_A_REPORT, MOST_CELLS, NOTHING, FactoredRules, RuleArrays
 from infoset.tree.graph import EVERYBODY, NO_TOKEN, TERMINAL, Interner
+from infoset.tree.symmetry import MAX_ORDER
 
+MOST_LISTED = MAX_ORDER * 2.0**32  # entries, before symmetries
 OWN_BITS = 32  # a cell by its core, its player and what that one has, in one word
 Table: TypeAlias = dict[tuple[int, ...], int]
+
+
+class Arrived(NamedTuple):
+    """What a player may have at a core, and how often lists have it there, in all paths together."""
+
+    own: LongArray
+    times: FloatArray
+
+
+def _put_together(some: list[Arrived]) -> Arrived:
+    own, place = np.unique(np.concatenate([one.own for one in some]), return_inverse=True)
+    return Arrived(own, sums(place, np.concatenate([one.times for one in some]), len(own)))
 
 
 class Outcomes(NamedTuple):
@@ -47,7 +62,7 @@ class CoreSource(Protocol):
     @property
     def moves(self) -> list[tuple[Action, ...]]: ...
     @property
-    def tokens(self) -> list[Token]: ...
+    def tokens(self) -> list[Token]: ...  # by number; two players' may be equal
 
 
 class Piece(NamedTuple):
@@ -133,7 +148,7 @@ class AskedTogether:
         self.name, self.source, self.progress, self.n = name, source, progress, len(source.players)
         self.moves = source.moves
         self.menus: Interner[tuple[Action, ...]] = Interner()
-        self.arrived: dict[int, list[list[LongArray]]] = {}  # what players have at cores of the next step
+        self.arrived: dict[int, list[list[Arrived]]] = {}  # at cores of the next step, for each player
         self.number: dict[object, int] = {}  # of a core, and of what an end pays with what chance
         self.cores: list[_Core | tuple[float, ...]] = []  # by these numbers; of an end what it pays
         self.payoffs: set[tuple[float, ...]] = set()
@@ -148,11 +163,14 @@ class AskedTogether:
         if source.paid(source.first) is not None:
             raise UnsupportedGameError(f"{self.name} is over at its start")
         self.numbered(source.first)
-        self.arrived[source.first] = [[np.array([own])] for own in source.start]
+        self.arrived[source.first] = [[Arrived(np.array([own]), np.ones(1))] for own in source.start]
         while self.arrived:
             level, self.arrived = self.arrived, {}
-            for core, own in level.items():
-                self.cores[self.number[core]] = self._look(core, [np.unique(np.concatenate(some)) for some in own])
+            here = {core: [_put_together(some) for some in arrived] for core, arrived in level.items()}
+            if (entries := sum(float(one.times.sum()) for some in here.values() for one in some)) > MOST_LISTED:
+                raise BudgetError(f"{self.name}: lists of {entries:.3g} entries; it is too large for the factored form")
+            for core, arrived in here.items():
+                self.cores[self.number[core]] = self._look(core, arrived)
         return _arrays(self)
 
     def numbered(self, key: object, end: tuple[float, ...] = ()) -> int:
@@ -162,27 +180,30 @@ class AskedTogether:
             self.cores.append(end)
         return self.number[key]
 
-    def _look(self, core: int, own: list[LongArray]) -> _Core:
+    def _look(self, core: int, arrived: list[Arrived]) -> _Core:
         """All joint moves of a core, for all that its players may have."""
+        own = [one.own for one in arrived]
         self.cells += sum(map(len, own))
         if self.cells > MOST_CELLS:
             raise BudgetError(f"{self.name}: more than {MOST_CELLS:,} cells; it is too large for the factored form")
         if self.progress is not None and self.number[core] % CORES_A_REPORT == 0:
             self.progress(self.cells)
-        asking = _Asking(self, core, own)
+        asking = _Asking(self, core, arrived)
         events = asking.events()
         return _Core(own, events, [asking.side(p, events) for p in range(self.n)], asking.within())
 
-    def arrive(self, core: int, player: int, own: LongArray) -> None:
-        """A player may have this at a core."""
-        self.arrived.setdefault(core, [[] for _ in range(self.n)])[player].append(own)
+    def arrive(self, core: int, player: int, own: LongArray, times: FloatArray) -> None:
+        """A player may have this at a core, so many times in all lists."""
+        self.arrived.setdefault(core, [[] for _ in range(self.n)])[player].append(Arrived(own, times))
 
 
 class _Asking:
     """One core."""
 
-    def __init__(self, asked: AskedTogether, core: int, own: list[LongArray]) -> None:
+    def __init__(self, asked: AskedTogether, core: int, arrived: list[Arrived]) -> None:
+        own = [one.own for one in arrived]
         self.asked, self.source, self.core, self.own, self.n = asked, asked.source, core, own, asked.n
+        self.times = [one.times for one in arrived]
         self.offered = [self.source.offered(core, p, own[p]) for p in range(self.n)]
         self.places = [np.cumsum(some, axis=1) - 1 for some in self.offered]
         moves = [np.flatnonzero(some.any(axis=0)) for some in self.offered]
@@ -253,7 +274,7 @@ class _Asking:
             assert isinstance(key, int)
             for p, part in enumerate(parts):
                 for effect, _ in part:
-                    self.asked.arrive(key, p, effect.own)
+                    self.asked.arrive(key, p, effect.own, self.times[p][effect.cells])
             return _Event(self.asked.numbered(key), chance, parts)
         assert isinstance(key, tuple)
         self.asked.payoffs.add(key)
@@ -298,6 +319,8 @@ def _arrays(asked: AskedTogether) -> FactoredRules:
     seat = np.concatenate([np.full(len(side.own), p) for core in whole for p, side in enumerate(core.sides)])
     cell = np.searchsorted(key, ((edges["reached"] * n + seat) << OWN_BITS) + edges["own"])
     slots, menu = _slots(asked, sizes)
+    tokens: Interner[Token] = Interner()
+    number = np.array([*[tokens(token) for token in asked.source.tokens], NO_TOKEN], np.int32)
     terms = [isinstance(core, tuple) and any(core) for core in cores]
     events = [event for core in cores if isinstance(core, _Core) for event in core.events]
     counts = [len(core.events) if isinstance(core, _Core) else 0 for core in cores]
@@ -309,7 +332,7 @@ def _arrays(asked: AskedTogether) -> FactoredRules:
         menu=menu, slot=slots,
         edge_first=np.concatenate([[0, 0], np.cumsum(edges["counts"])]),
         edge_cell=cell.astype(np.int32), edge_move=edges["move"].astype(np.int32),
-        edge_token=edges["token"].astype(np.int32), edge_chance=edges["chance"].astype(np.float64),
+        edge_token=number[edges["token"]], edge_chance=edges["chance"].astype(np.float64),
         below=np.zeros(len(key), np.int64),
         place=(np.arange(len(key)) - np.repeat(np.cumsum(flat) - flat, flat)).astype(np.int32),
         cells=sizes,
@@ -319,7 +342,7 @@ def _arrays(asked: AskedTogether) -> FactoredRules:
     )  # fmt: skip
     start = [int(np.cumsum(sizes[0])[p] - sizes[0, p]) for p in range(n)]
     return FactoredRules(
-        asked.name, asked.source.players, arrays, asked.menus.values(), asked.source.tokens, (NO_TOKEN,) * n,
+        asked.name, asked.source.players, arrays, asked.menus.values(), tokens.values(), (NO_TOKEN,) * n,
         tuple(start), np.array(sorted(asked.payoffs)),
         within={k: core.within for k, core in enumerate(cores) if isinstance(core, _Core)},
     )  # fmt: skip
