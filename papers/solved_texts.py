@@ -17,7 +17,7 @@ from solved import ROOT, Args, Entry, Measured, curves, measure, parse, results,
 PAGE = "solved-texts"
 MARKS = (10.0, 1.0, 0.15, 0.03)
 GAMES = (
-    Entry("gdl:phantom_connect", "phantom connect three", "pdcfr+", 0.001, "–", "#2f855a", board=False),
+    Entry("gdl:phantom_connect", "phantom connect three", "pdcfr+", 0.01, "–", "#2f855a", board=False),
     Entry("gdl:blind_tic_tac_toe", "Blind Tic-Tac-Toe", "pdcfr+", 0.03, "–", "#1f5fa8", board=False, any_profile=False),
 )
 
