@@ -137,7 +137,7 @@ def check_against_tree(game: GdlGame) -> None:
     st.sampled_from(sorted(CONTESTED)),
     st.sampled_from(sorted(SEES)),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_found_cores_have_the_figures_of_the_tree(lines, contested, sees):
     check_against_tree(grabbing(lines, contested, sees))
 

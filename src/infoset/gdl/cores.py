@@ -99,6 +99,7 @@ class GroundCores:
         self.words = len(self.net.initial)
         self.mine = np.stack([_as_words(own.propositions, self.words) for own in self.own])
         self.others = ~np.bitwise_or.reduce(self.mine)
+        self.read = [_as_words(own.core, self.words) for own in self.own]
         self.first_move, self.first_percept = net.first_move, net.first_percept.astype(np.int64)
         self.numbered = Numbered(*[Rows.empty() for _ in Numbered._fields])
         self._make_room(1)
@@ -190,7 +191,7 @@ class GroundCores:
     def after(self, core: int, player: int, own: LongArray, played: IntArray) -> LongArray:
         """(K,) what a player has after a joint move (roles,), who had this (K,) before."""
         reads, mine = self.own[player], self.mine[player]
-        read = (self._state(core) & _as_words(reads.core, self.words)).tobytes() if reads.core else b""
+        read = (self._state(core) & self.read[player]).tobytes() if reads.core else b""
         moves = tuple(
             [move if role == self.seats[player] or reads.moves >> max(move, 0) & 1 else NO_MOVE
              for role, move in enumerate(played.tolist())]

@@ -13,6 +13,7 @@ from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options
 from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.tabular.cfr import for_products
 from infoset.solvers.work import Limits, Work
+from infoset.tree.factored_rules import NO_CORE
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
@@ -80,7 +81,7 @@ def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice 
 def _factored(compiled: Compiled, options: Options) -> Choice | str:
     """Histories that are products are not listed."""
     if not compiled.factors or compiled.made_whole:
-        return "" if options.form is None else f"{compiled.name} does not say what of its states is a core"
+        return "" if options.form is None else f"{compiled.name} {NO_CORE}"
     histories = compiled.factored_rules.sizes.histories
     if options.form is None and not compiled.better_factored:
         return ""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from infoset.tree.simultaneous_rules import CoreSource
     from infoset.tree.symmetry import Group
 
+NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
 NOTHING = -1  # no menu, no place in one
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
@@ -150,7 +151,7 @@ class FactoredRules:
         ready("factored")
         if not isinstance(game, Factored):
             if (source := cores_of(game)) is None:
-                raise UnsupportedGameError(f"{game.name} does not say what of its states is a core (split, join)")
+                raise UnsupportedGameError(f"{game.name} {NO_CORE}")
             from infoset.tree.simultaneous_rules import AskedTogether  # which is made of what stands here
 
             return AskedTogether(game.name, source, progress).rules()

@@ -82,6 +82,9 @@ def products(table: Table) -> list[Piece]:
     2
     """
     n = len(next(iter(table)))
+    if len(table) == 1:
+        ((index, count),) = table.items()
+        return [Piece(count, tuple([{effect: 1} for effect in index]))]
     if n == 1:
         least = gcd(*table.values())
         return [Piece(least, ({effect: count // least for (effect,), count in table.items()},))]
