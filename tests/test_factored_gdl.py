@@ -197,6 +197,16 @@ def test_where_nothing_is_a_players_own_there_is_no_factored_form(name):
         infoset.solve(name, form="factored", iterations=1)
 
 
+def test_a_policy_is_shown_and_evaluated_where_its_form_has_to_be_asked_for(monkeypatch, tmp_path):
+    """Neither a tree nor a form that is built by itself: what was solved in factored form says itself what it needs."""
+    game = small("latent_tic_tac_toe")
+    solution = infoset.solve(game, form="factored", iterations=20)
+    saved = str(solution.policy.save(tmp_path / "policy.npz"))
+    monkeypatch.setattr("infoset.compiled.is_quick", lambda rules: False)
+    assert "in factored form" in infoset.show(game, saved, max_histories=10)
+    assert infoset.evaluate(game, saved, max_histories=10).nash_conv == pytest.approx(solution.nash_conv, abs=1e-9)
+
+
 def test_too_many_cells_are_refused_before_long(monkeypatch):
     monkeypatch.setattr(simultaneous_rules, "MOST_CELLS", 10)
     with pytest.raises(BudgetError, match="more than 10 cells"):

@@ -16,6 +16,7 @@ from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
 from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.registry import Entry, own_name
@@ -92,7 +93,8 @@ def show(
     hands = "" if what is None else _show_hands(compiled, what, svg)
     if hands:
         svg = None
-    if svg is None and pdf is None and compiled.better_factored:
+    made_so = isinstance(what, FactoredPolicy) and compiled.factors and compiled.histories > compiled.limit
+    if svg is None and pdf is None and (made_so or compiled.better_factored):
         shown = None if what is None or hands else policy_of(what, compiled)
         return factored_text(compiled.factored, shown, hands)
     policy = None if what is None else tabulated(compiled, what)

@@ -1,7 +1,7 @@
 """What is common to all states of a ground game, and what players have besides, asked about by compiled code.
 
 A core is the propositions that are nobody's own (see ``private``), and the step: all players notice that time goes by.
-Cores, what a player has, moves and tokens are numbers; ``tree.common_rules`` puts them together.
+Cores, what a player has, moves and tokens are numbers; ``tree.simultaneous_rules`` puts them together.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import Action, BoolArray, IntArray, LongArray, Token
-from infoset.gdl.game import GdlRules
+from infoset.gdl.game import GdlRules, GdlState
 from infoset.gdl.private import Own, own_propositions
 from infoset.gdl.scalar import ScalarEvaluator, fresh_run, look, step
-from infoset.gdl.tally import no_move
 from infoset.interning import Rows, intern
 from infoset.jit import kernel
 from infoset.randomness import Words
@@ -137,12 +136,8 @@ class GroundCores:
     def paid(self, core: int) -> tuple[float, ...] | None:
         """What everybody gets at an end; else ``None``."""
         if core not in self.known_paid:
-            rules, key = self.rules, self._state(core).tobytes()
-            goals = (
-                [rules.evaluator.goals(key, seat) for seat in rules.seats] if rules.evaluator.terminal(key) else None
-            )
-            paid = None if goals is None else tuple([float(found[0]) if found else 0.0 for found in goals])
-            self.known_paid[core] = paid
+            state = GdlState(self.rules, self._state(core).tobytes())
+            self.known_paid[core] = state.returns() if state.terminal else None
         return self.known_paid[core]
 
     def offered(self, core: int, player: int, own: LongArray) -> BoolArray:
@@ -156,26 +151,21 @@ class GroundCores:
         _offer(self.net, self.run, state, mine, first, self.goals, offered)
         if not offered.any(axis=1).all():
             stuck = state | mine[int(np.argmin(offered.any(axis=1)))]
-            raise no_move(
-                self.rules.description.file,
-                self.rules.evaluator.roles[seat],
-                self.rules.evaluator.facts(stuck.tobytes()),
-            )
+            self.rules.legal(stuck.tobytes(), seat)  # which says so
         return offered
 
     def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes:
-        """Every joint move of these moves a player, with every move of nature."""
+        """Every joint move of these moves a player, with every move of nature.
+
+        Raises ``GameRuleError`` where nature has none.
+        """
         rules, here = self.rules, self._core(core)
         choices = [np.array([NO_MOVE])] * len(rules.evaluator.roles)
         for seat, some, first in zip(self.seats.tolist(), moves, self.first_move[self.seats].tolist(), strict=True):
             choices[seat] = some + first
         if rules.random is not None:
-            first, end = int(self.first_move[rules.random]), int(self.first_move[rules.random + 1])
-            offered, state = np.zeros((1, end - first), np.bool_), self._state(core)
-            _offer(self.net, self.run, state, np.zeros((1, self.words), np.uint64), first, self.goals, offered)
-            choices[rules.random] = first + np.flatnonzero(offered[0])
-            if not len(choices[rules.random]):
-                raise no_move(rules.description.file, "random", rules.evaluator.facts(state.tobytes()))
+            menu, number = rules.legal(self._state(core).tobytes(), rules.random), self.evaluator.number[rules.random]
+            choices[rules.random] = np.array([number[move] for move in menu])
         begin = np.cumsum([0, *map(len, choices)])
         joint = prod(map(len, choices))
         self._make_room(joint)

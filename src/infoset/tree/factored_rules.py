@@ -148,10 +148,11 @@ class FactoredRules:
         Raises ``UnsupportedGameError`` where they do not say what is whose, ``GameRuleError`` where that is not so, and
         ``BudgetError`` where cores are too many.
         """
+        source = None if isinstance(game, Factored) else cores_of(game)
+        if source is None and not isinstance(game, Factored):
+            raise UnsupportedGameError(f"{game.name} {NO_CORE}")
         ready("factored")
-        if not isinstance(game, Factored):
-            if (source := cores_of(game)) is None:
-                raise UnsupportedGameError(f"{game.name} {NO_CORE}")
+        if source is not None:
             from infoset.tree.simultaneous_rules import AskedTogether  # which is made of what stands here
 
             return AskedTogether(game.name, source, progress).rules()

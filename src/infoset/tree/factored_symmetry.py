@@ -76,7 +76,7 @@ def _follow(rules: FactoredRules, moves: Moves, move: IntArray) -> Element | Non
 @borrowing
 def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, token):
     """One pass over the cores whose images are known: what follows from them, and whether it fits."""
-    n, before = r.cells.shape[1], _known(core) + _known(event) + _known(cell)
+    n, before = r.cells.shape[1], _known(core) + _known(event) + _known(cell) + _known(token)
     for c in range(len(core)):
         d = core[c]
         if d == UNSEEN:
@@ -103,7 +103,7 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, toke
                     r, first_move, moves, move, core, event, cell, token, c, d, q, p == r.mover[c]
                 ):
                     return BROKEN
-    return CHANGED if _known(core) + _known(event) + _known(cell) > before else SETTLED
+    return CHANGED if _known(core) + _known(event) + _known(cell) + _known(token) > before else SETTLED
 
 
 @inner_kernel
