@@ -396,7 +396,7 @@ def test_a_core_that_is_none_is_found_in_play() -> None:
 
 def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedGameError, match="kuhn_poker does not say what of its states is a core"):
-        infoset.solve("kuhn_poker", "dcfr", form="factored")
+        FactoredRules.of(infoset.load("kuhn_poker"))
     with pytest.raises(UnsupportedGameError, match="mccfr samples; form=factored"):
         infoset.solve("liars_dice", "mccfr", form="factored")
     with pytest.raises(ParameterError, match="form=folded is not one of tree, factored, sampled"):

@@ -191,10 +191,10 @@ def test_what_is_a_players_own():
 
 
 @pytest.mark.parametrize("name", ["gdl:kuhn_poker", "gdl:krieg_tic_tac_toe", "gdl:tic_tac_toe", "gdl:mastermind"])
-def test_where_nothing_is_a_players_own_there_is_no_factored_form(name):
+def test_where_nothing_is_a_players_own_the_text_has_no_cores(name):
     assert infoset.load(name).cores() is None
     with pytest.raises(UnsupportedGameError, match="does not say what of its states is a core"):
-        infoset.solve(name, form="factored", iterations=1)
+        FactoredRules.of(infoset.load(name))
 
 
 def test_a_policy_is_shown_and_evaluated_where_its_form_has_to_be_asked_for(monkeypatch, tmp_path):

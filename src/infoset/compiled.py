@@ -113,10 +113,16 @@ class Compiled:
 
     @property
     def better_factored(self) -> bool:
-        """Whether the factored form is the one to work on: there is one, and a tree is not at hand and large."""
-        if not self.factors or self.made_whole or not isinstance(self._asked, FactoredRules):
+        """Whether the factored form is the one to work on: there is one, and a tree is not at hand and large.
+
+        Of a game that says nothing of cores the tree has to be too large.
+        """
+        if self.made_whole or not (self.factors or "graph" in self.__dict__):
             return False
-        if self._asked.sizes.histories <= min(self.limit, FEW_HISTORIES):
+        few = min(self.limit, FEW_HISTORIES) if self.factors else self.limit
+        if (not self.factors and self.histories <= few) or not isinstance(self._asked, FactoredRules):
+            return False
+        if self._asked.sizes.histories <= few:
             return False
         return isinstance(self.game, Factored) or self.quickly_factored
 
@@ -130,15 +136,18 @@ class Compiled:
         """The factored rules, or why there are none: that is not found out twice."""
         try:
             with signs.during("asking the rules for the factored form"):
-                return FactoredRules.of(self.game, self._report)
+                if self.factors:
+                    return FactoredRules.of(self.game, self._report)
+                return FactoredRules.of_positions(self.graph, self._report)
         except (BudgetError, UnsupportedGameError) as error:
             return error
 
     @property
     def factored_rules(self) -> FactoredRules:
-        """Cores, and what players may have there.
+        """Cores, and what players may have there; of a game that says nothing of them, its public states.
 
-        Raises ``UnsupportedGameError`` for a game that does not factor, ``BudgetError`` for too many cores.
+        Raises ``UnsupportedGameError`` for a game that does not factor, ``BudgetError`` for too many cores or
+        positions.
         """
         if isinstance(self._asked, InfosetError):
             raise self._asked

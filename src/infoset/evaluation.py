@@ -239,7 +239,7 @@ def _tree_first(policy: Policy, compiled: Compiled) -> bool:
 
 def _factored_first(policy: Policy, compiled: Compiled) -> bool:
     """Whether the factored form is: where the tree would be large."""
-    if not compiled.factors or compiled.made_whole or isinstance(policy, WalkPolicy):
+    if compiled.made_whole or isinstance(policy, WalkPolicy):
         return False
     return isinstance(policy, FactoredPlay) or compiled.better_factored
 

@@ -93,7 +93,7 @@ def show(
     hands = "" if what is None else _show_hands(compiled, what, svg)
     if hands:
         svg = None
-    made_so = isinstance(what, FactoredPolicy) and compiled.factors and compiled.histories > compiled.limit
+    made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit
     if svg is None and pdf is None and (made_so or compiled.better_factored):
         shown = None if what is None or hands else policy_of(what, compiled)
         return factored_text(compiled.factored, shown, hands)

@@ -18,7 +18,7 @@ from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.graph import NO_TOKEN, GameGraph
-from infoset.tree.subgames import Steps, steps
+from infoset.tree.steps import Steps, steps
 
 SCHEMA = 1
 KEPT = 1 << 16  # information states whose places are kept

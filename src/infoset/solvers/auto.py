@@ -13,7 +13,6 @@ from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options
 from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.tabular.cfr import for_products
 from infoset.solvers.work import Limits, Work
-from infoset.tree.factored_rules import NO_CORE
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
@@ -75,16 +74,19 @@ def choose(compiled: Compiled, options: Options) -> Choice:
 def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice | str], ...]:
     """In which order what is looked at, where a form was asked for only what works on that."""
     by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "sampled": (_sampling,)}
-    return by_form[form] if form else (_two_teams, _factored, _team, _open, _tree, _public, _sampling)
+    return by_form[form] if form else (_two_teams, _cores, _team, _open, _tree, _public, _factored, _sampling)
+
+
+def _cores(compiled: Compiled, options: Options) -> Choice | str:
+    """Of a game that says what of its states is a core, or whose rules show it."""
+    return _factored(compiled, options) if compiled.factors else ""
 
 
 def _factored(compiled: Compiled, options: Options) -> Choice | str:
     """Histories that are products are not listed."""
-    if not compiled.factors or compiled.made_whole:
-        return "" if options.form is None else f"{compiled.name} {NO_CORE}"
-    histories = compiled.factored_rules.sizes.histories
     if options.form is None and not compiled.better_factored:
         return ""
+    histories = compiled.factored_rules.sizes.histories
     name = for_products(compiled.factored_rules.dealt).name
     if not _takes(name, options) or options.lock:
         return f"the factored form takes no {_given(options)}"

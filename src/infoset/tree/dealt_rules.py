@@ -14,8 +14,9 @@ import numpy as np
 from infoset.base import Action, State
 from infoset.errors import GameRuleError, UnsupportedGameError, shorten
 from infoset.games.poker_hands import disjoint
-from infoset.tree.factored_rules import NOTHING, Asked, Core, Edge, Event, Own, Terms
+from infoset.tree.factored_rules import Asked, Core, Edge, Event, Own
 from infoset.tree.graph import CHANCE, NO_TOKEN
+from infoset.tree.rule_arrays import NOTHING, Terms
 from infoset.tree.showdowns import PLAYERS, Pieces, Showdown, pieces
 
 LEAST_TOGETHER = 1e-6

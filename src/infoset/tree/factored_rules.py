@@ -35,7 +35,8 @@ from infoset.base import (
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.testing import check_game
 from infoset.tree.factored_sizes import Sizes, count_sizes
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, Interner, topological
+from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays
 from infoset.warm_up import ready
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from infoset.tree.symmetry import Group
 
 NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
-NOTHING = -1  # no menu, no place in one
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
+FEW = 4  # edges of a cell
 PLAYS = 20  # to check a game before it is asked
 
 Own: TypeAlias = Hashable
@@ -55,33 +56,6 @@ def cores_of(game: Game) -> CoreSource | None:
     """Where a game's cores are asked for that it does not declare but finds; ``None`` where it finds none."""
     find = getattr(game, "cores", None)
     return None if find is None else find()
-
-
-class RuleArrays(NamedTuple):
-    """Of cores ``C``, their events ``V``, cells ``Q`` and edges ``E``: what kernels walk.
-
-    A core's events have the places 1, 2, … in order; place 0 is its mover's excursions.  At place ``k`` cell ``q`` has
-    the edges ``edge_first[slot[q] + k]`` to ``edge_first[slot[q] + k + 1]``.  At an end payoffs are sums of products:
-    one cell may lead to several there, and is paid for all of them.
-    """
-
-    mover: IntArray  # (C,) player, CHANCE or TERMINAL
-    event_first: IntArray  # (C + 1,)
-    event_core: IntArray  # (V,) where it leads
-    event_chance: FloatArray  # (V,) of an event of nature, where no player's cell tells its answers apart
-    menu: IntArray  # (Q,) of a cell whose player moves, else NOTHING
-    slot: LongArray  # (Q,)
-    edge_first: LongArray
-    edge_cell: IntArray  # (E,) where it leads
-    edge_move: IntArray  # (E,) place in the menu, or NOTHING
-    edge_token: IntArray  # (E,) what the cell's player learns, or NO_TOKEN
-    edge_chance: FloatArray  # (E,) of an answer of nature that this player's cell alone tells from others, else 1
-    below: LongArray  # (Q,) how many cells its excursions come to, counted with all ways
-    place: IntArray  # (Q,) its number among its player's cells of the core
-    cells: IntArray  # (C, n) how many a player has
-    term_first: LongArray  # (C + 1,) where an end's terms begin
-    term_place: IntArray  # (T, n) a cell of each player, by their places
-    term_paid: FloatArray  # (T, n) what players who come to these cells are paid
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +82,8 @@ class FactoredRules:
     within: dict[int, LongArray] = field(default_factory=dict, repr=False)
     """For cores in which everybody moves: for each joint cell (cells of the first player, …, 2) how many histories lie
     between it and the next cores, and how many ends."""
+    counted: tuple[float, float] | None = None
+    """The histories, and the ends among them, where that is known otherwise."""
 
     @property
     def dealt(self) -> bool:
@@ -163,24 +139,27 @@ class FactoredRules:
             return AskedDealt(game, progress).rules()
         return Asked(game, progress).rules()
 
+    @classmethod
+    def of_positions(cls, graph: GameGraph, progress: Callable[[int], object] | None = None) -> FactoredRules:
+        """Those of a game that says nothing of cores: public states, found on its positions.
+
+        Raises ``UnsupportedGameError`` for information maps, and where some players move at once but not all,
+        ``BudgetError`` where too little is common knowledge.
+
+        >>> from infoset.tree.graph import explore
+        >>> FactoredRules.of_positions(explore(infoset.load("leduc_poker(ranks=6,suits=4)"))).sizes
+        Sizes(histories=919105.0, ends=548688.0, entries=99744.0)
+        """
+        from infoset.tree.public_rules import AskedPublic  # which is made of what stands here
+
+        ready("factored")
+        return AskedPublic(graph, progress).rules()
+
 
 class _End(NamedTuple):
     """The core of all ends at which the payoffs do not depend on what players have."""
 
     paid: tuple[float, ...]
-
-
-class Terms(NamedTuple):
-    """What an end pays: places of the players' cells (T, n), and the payoffs (T, n)."""
-
-    place: IntArray
-    paid: FloatArray
-
-    @classmethod
-    def of(cls, table: FloatArray) -> Terms:
-        """From what every joint cell pays, (cells of the first player, …, n)."""
-        place = np.argwhere((table != 0).any(axis=-1))
-        return cls(place.astype(np.int32), table[tuple(place.T)])
 
 
 class _Result(NamedTuple):
@@ -247,7 +226,7 @@ class Asked:
             if collecting:
                 gc.enable()
         seen = [self._token(None, first.observation(p)) for p in range(self.n)]
-        return _arrays(self, self.cores[core], own, tuple(seen))
+        return _rules(self, self.cores[core], own, tuple(seen))
 
     def _begin(self, state: State) -> tuple[Hashable, tuple[Own, ...]]:
         """The first core, and what players have there."""
@@ -499,74 +478,67 @@ class Asked:
             self._lead(at, reached, 1.0 if telling else sum(c for c, _ in group), merged)
 
 
-def _arrays(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
+def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
     """Everything that was found, cores by their numbers and a core's cells player by player."""
     n, cores = asked.n, list(asked.cores.values())
     shared = set(map(id, cores))
     cores += [event.core for core in cores for event in core.events if id(event.core) not in shared]
-    first_cell, cells = [], 0
     for number, core in enumerate(cores):
         core.number = number
-        first_cell.append([cells + sum(len(core.own[q]) for q in range(p)) for p in range(n)])
-        cells += sum(map(len, core.own))
-    menu, slot, place = list[int](), list[int](), list[int]()
-    edge_first = [0, 0]  # the cells of ends share a slot without edges
-    columns: list[list[Any]] = [[], [], [], []]  # of edges: cells, moves, tokens, chances
-    met: dict[int, Any] = {}
-    event_first, event_core, event_chance = [0], list[int](), list[float]()
-    terms = [
-        Terms(np.zeros((0, n), np.int32), np.zeros((0, n))) if core.terms is None else core.terms for core in cores
-    ]
-
-    def add(to: Core, player: int, found: list[Edge]) -> None:
-        base, known = first_cell[to.number][player], to.own[player]
-        if found and to.terms is not None and 0 in known:  # there cells are numbers, and edges may be shared
-            if id(found) not in met:
-                met[id(found)] = [list(column) for column in zip(*found, strict=True)]
-            cells, *more = met[id(found)]
-        else:
-            cells, *more = [known[e.cell] for e in found], *([e[k] for e in found] for k in (1, 2, 3))
-        columns[0].extend([base + cell for cell in cells])
-        for column, values in zip(columns[1:], more, strict=True):
-            column.extend(values)
-        edge_first.append(len(columns[0]))
-
+    found: list[AnyCore] = []
+    listed = _Listed(asked.menus)
     for core in cores:
-        for player, known in enumerate(core.own):
-            place += range(len(known))
-            if core.terms is not None:
-                menu += [NOTHING] * len(known)
-                slot += [0] * len(known)
-                continue
-            for has in known:
-                menu.append(asked.menus(core.menus[has]) if player == core.mover else NOTHING)
-                slot.append(len(edge_first) - 1)
-                add(core, player, core.excursions.get(has, []) if player == core.mover else [])
-                for event in core.events:
-                    add(event.core, player, event.edges[player].get(has, []))
-        event_core += [event.core.number for event in core.events]
-        event_chance += [event.chance for event in core.events]
-        event_first.append(len(event_core))
-    arrays = RuleArrays(
-        mover=np.array([core.mover for core in cores], np.int32), event_first=np.array(event_first, np.int32),
-        event_core=np.array(event_core, np.int32), event_chance=np.array(event_chance, np.float64),
-        menu=np.array(menu, np.int32), slot=np.array(slot, np.int64), edge_first=np.array(edge_first, np.int64),
-        edge_cell=np.array(columns[0], np.int32), edge_move=np.array(columns[1], np.int32),
-        edge_token=np.array(columns[2], np.int32), edge_chance=np.array(columns[3], np.float64),
-        below=np.zeros(len(menu), np.int64), place=np.array(place, np.int32),
-        cells=np.array([list(map(len, core.own)) for core in cores], np.int32),
-        term_first=np.cumsum([0, *[len(found.paid) for found in terms]]),
-        term_place=np.concatenate([found.place for found in terms]),
-        term_paid=np.concatenate([found.paid for found in terms]),
-    )  # fmt: skip
+        if core.terms is not None:
+            found.append(Ended(tuple(map(len, core.own)), core.terms))
+            continue
+        reached = np.array([event.core.number for event in core.events], np.int64)
+        chance = np.array([event.chance for event in core.events])
+        found.append(Decided(core.mover, reached, chance, [listed.side(core, p, reached) for p in range(n)]))
+    arrays = rule_arrays(found)
     _count_below(arrays)
     if len(topological(arrays.event_first, arrays.event_core)[0]) < len(cores):
         raise GameRuleError(f"{asked.game.name}: a core comes back to itself; it must tell how far the game is")
-    cell = [first_cell[start.number][p] + start.own[p][own[p]] for p in range(n)]
+    before = np.cumsum([0, *map(len, start.own)])[:-1] + sum(sum(map(len, core.own)) for core in cores[: start.number])
+    cell = [int(before[p]) + start.own[p][own[p]] for p in range(n)]
     return FactoredRules(
         asked.game.name, asked.game.players, arrays, asked.menus.values(), asked.tokens.values(), start_tokens,
         tuple(cell), np.array(sorted(asked.payoffs)), asked.fits,
     )  # fmt: skip
+
+
+class _Listed:
+    """Edges as columns; lists of them that cores share are looked at once."""
+
+    def __init__(self, menus: Interner[tuple[Action, ...]]) -> None:
+        self.menus = menus
+        self.met: dict[int, list[LongArray]] = {}
+
+    def side(self, core: Core, player: int, reached: LongArray) -> Side:
+        """A player's part of a core; excursions stay there."""
+        known, moves = core.own[player], core.mover == player
+        sources = [(-1, core, core.excursions)] if moves else []
+        sources += [(k, e.core, e.edges[player]) for k, e in enumerate(core.events)]
+        rows, many = list[tuple[Any, ...]](), list[list[LongArray]]()
+        for event, to, edges in sources:
+            there = to.own[player]
+            for has, found in edges.items():
+                cell = known[has]
+                if len(found) > FEW and to.terms is not None and 0 in there:  # cells are numbers
+                    many.append([np.full(len(found), cell), np.full(len(found), event), *self._columns(found)])
+                else:
+                    rows += [(cell, event, there[e.cell], e.move, e.token, e.chance) for e in found]
+        columns = [np.array(column) for column in zip(*rows, strict=True)] or [np.zeros(0)] * 6
+        if many:
+            columns = [np.concatenate(some) for some in zip(columns, *many, strict=True)]
+        cells, events, place, move, token = (column.astype(np.int64) for column in columns[:-1])
+        menu = [self.menus(core.menus[has]) if moves else NOTHING for has in known]
+        chance = columns[-1].astype(np.float64)
+        return Side.of(np.array(menu), np.append(reached, core.number), cells, events, place, move, token, chance)
+
+    def _columns(self, found: list[Edge]) -> list[LongArray]:
+        if id(found) not in self.met:
+            self.met[id(found)] = [np.array(column) for column in zip(*found, strict=True)]
+        return self.met[id(found)]
 
 
 def _count_below(a: RuleArrays) -> None:

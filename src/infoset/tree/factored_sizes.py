@@ -45,25 +45,34 @@ class _Count:
         self.ways[0] = np.zeros(sizes[0])
         self.ways[0][tuple(start - self.rules.first_cell[0])] = 1
         self.lists[start] = 1
+        counted = self.rules.counted
         for core in topological(r.event_first, r.event_core)[0].tolist():
-            if core in self.ways:
+            if counted is None and core in self.ways:
                 self._count(core)
+            self._list(core)
+        if counted is not None:
+            return Sizes(*counted, float(self.entries))
         most = self.n * self.ends if self.rules.fits is None else np.inf
         return Sizes(float(self.total), float(self.ends), float(min(self.entries, most)))
+
+    def _list(self, core: int) -> None:
+        """How long lists are behind a core."""
+        r, first = self.rules.arrays, self.rules.first_cell
+        if (mover := int(r.mover[core])) >= 0:
+            begin = int(first[core, mover])
+            self._add_excursions(begin, self.lists[begin : begin + r.cells[core, mover]])
+        self.entries += _lead_lists(r, first, core, self.lists)
 
     def _count(self, core: int) -> None:
         """The histories of a core, and those behind it that are no core's."""
         r, here, first = self.rules.arrays, self.ways.pop(core), self.rules.first_cell
         if (mover := int(r.mover[core])) >= 0:
-            begin = int(first[core, mover])
-            self._add_excursions(begin, np.moveaxis(here, mover, 0))
-            self._add_excursions(begin, self.lists[begin : begin + r.cells[core, mover]])
+            self._add_excursions(int(first[core, mover]), np.moveaxis(here, mover, 0))
         self.total += here.sum()
         if mover == EVERYBODY:
             between, ends = (here[..., None] * self.rules.within[core]).reshape(-1, 2).sum(axis=0)
             self._add_ends(ends)
             self.total += between
-        self.entries += _lead_lists(r, first, core, self.lists)
         for event in range(r.event_first[core], r.event_first[core + 1]):
             if r.mover[r.event_core[event]] != TERMINAL:
                 self._lead(core, event, here)

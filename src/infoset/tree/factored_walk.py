@@ -17,8 +17,9 @@ from infoset.errors import BudgetError, GameRuleError
 from infoset.interning import EMPTY, SPARE, Rows, find_slot, intern, longer, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import policy_key
-from infoset.tree.factored_rules import NOTHING, FactoredRules
+from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.graph import CHANCE, EVERYBODY, NO_TOKEN, TERMINAL
+from infoset.tree.rule_arrays import NOTHING
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
 
@@ -749,7 +750,7 @@ class PathWalk:
 
     def _walk(self, need: LongArray) -> int:
         r, group, rank, stack = self.rules.arrays, self.group, self.rank, self.stack
-        widest = int(np.diff(group.first_entry).max()) * (int(rank[-1]) + 1)
+        widest = int(np.diff(group.first_entry).max(initial=0)) * (int(rank[-1]) + 1)
         s, out, counters = self.states, self.out, self.counters
         counted, scratch = self.counted, self.scratch
         return int(walk_paths(r, counted, group, rank, self.image, s, stack, out, counters, need, scratch, widest))

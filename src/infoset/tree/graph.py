@@ -176,6 +176,11 @@ class GameGraph:
             raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
         return order, times
 
+    @property
+    def times(self) -> FloatArray:
+        """(P,) the number of histories that lead to each position."""
+        return self._sorted[1]
+
     @cached_property
     def depth(self) -> int:
         """The most edges from the start to an end."""
@@ -186,7 +191,7 @@ class GameGraph:
 
         Raises ``GameRuleError`` where a state can come back: then the tree is infinite.
         """
-        return float(self._sorted[1].sum())
+        return float(self.times.sum())
 
 
 def spread(graph: Any, positions: LongArray) -> tuple[LongArray, LongArray]:

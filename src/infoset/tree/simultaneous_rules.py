@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import gcd, prod
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -17,8 +18,9 @@ import numpy as np
 from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Token
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.interning import sums
-from infoset.tree.factored_rules import CORES_A_REPORT, MOST_CELLS, NOTHING, FactoredRules, RuleArrays
-from infoset.tree.graph import EVERYBODY, NO_TOKEN, TERMINAL, Interner
+from infoset.tree.factored_rules import CORES_A_REPORT, MOST_CELLS, FactoredRules
+from infoset.tree.graph import EVERYBODY, NO_TOKEN, Interner
+from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Terms, rule_arrays
 from infoset.tree.symmetry import MAX_ORDER
 
 MOST_LISTED = MAX_ORDER * 2.0**32  # entries, before symmetries
@@ -124,23 +126,12 @@ class _Event(NamedTuple):
     parts: list[list[tuple[_Effect, float]]]  # for each player the effects, and nature's part in each
 
 
-class _Side(NamedTuple):
-    """The edges of one player's cells at one core, by cell and event."""
-
-    menu: list[int]  # (cells,)
-    counts: LongArray  # (cells * (1 + events),)
-    reached: LongArray  # (E,) the number of a core or of an end
-    own: LongArray  # (E,) what the player has there
-    move: LongArray
-    token: LongArray
-    chance: FloatArray
-
-
 @dataclass
 class _Core:
     own: list[LongArray]
     events: list[_Event]
-    sides: list[_Side]
+    sides: list[Side]
+    """With what the player has where others have its cell's place."""
     within: LongArray
 
 
@@ -284,84 +275,51 @@ class _Asking:
         paid = tuple([chance * one for one in key])  # of an end the chance is in the payoffs
         return _Event(self.asked.numbered(paid, paid), 1.0, parts)
 
-    def side(self, player: int, events: list[_Event]) -> _Side:
+    def side(self, player: int, events: list[_Event]) -> Side:
         """The edges of a player's cells."""
         offered, moves = self.offered[player], self.asked.moves[player]
         every = [
-            (effect, weight, place, event.reached)
-            for place, event in enumerate(events, 1)
-            for effect, weight in event.parts[player]
+            (effect, weight, place) for place, event in enumerate(events) for effect, weight in event.parts[player]
         ]
         sizes = [len(effect.cells) for effect, *_ in every]
-        cells = np.concatenate([effect.cells for effect, *_ in every])
-        key = cells * (len(events) + 1) + np.repeat([place for _, _, place, _ in every], sizes)
-        order = np.argsort(key, kind="stable")
         menus = [self.asked.menus(tuple([moves[k] for k in np.flatnonzero(row).tolist()])) for row in offered]
-        return _Side(
-            menus,
-            np.bincount(key, minlength=len(offered) * (len(events) + 1)),
-            np.repeat([reached for *_, reached in every], sizes)[order],
-            np.concatenate([effect.own for effect, *_ in every])[order],
-            np.concatenate([effect.move for effect, *_ in every])[order],
-            np.repeat([effect.token for effect, *_ in every], sizes)[order],
-            np.repeat([weight for _, weight, *_ in every], sizes)[order],
+        return Side.of(
+            np.array(menus),
+            np.array([*[event.reached for event in events], NOTHING]),
+            np.concatenate([effect.cells for effect, *_ in every]),
+            np.repeat([place for *_, place in every], sizes),
+            np.concatenate([effect.own for effect, *_ in every]),
+            np.concatenate([effect.move for effect, *_ in every]),
+            np.repeat([effect.token for effect, *_ in every], sizes),
+            np.repeat([weight for _, weight, _ in every], sizes),
         )
 
 
 def _arrays(asked: AskedTogether) -> FactoredRules:
-    """Everything that was found, cores by their numbers and a core's cells player by player, by what is had there."""
-    n, cores = asked.n, asked.cores
-    whole = [core for core in cores if isinstance(core, _Core)]
+    """Everything that was found; what players may have at a core is numbered in order."""
+    n, tokens = asked.n, Interner[Token]()
+    number = np.array([*[tokens(token) for token in asked.source.tokens], NO_TOKEN])
     nothing = [np.zeros(1, np.int64)] * n
-    own = [core.own if isinstance(core, _Core) else nothing for core in cores]
-    sizes = np.array([list(map(len, some)) for some in own], np.int32)
-    flat, has = sizes.ravel(), np.concatenate([one for some in own for one in some])
-    key = np.repeat(np.arange(sizes.size) << OWN_BITS, flat) + has
-    sides = [side for core in whole for side in core.sides]
-    edges = {name: np.concatenate([getattr(side, name) for side in sides]) for name in _Side._fields[1:]}
-    seat = np.concatenate([np.full(len(side.own), p) for core in whole for p, side in enumerate(core.sides)])
-    cell = np.searchsorted(key, ((edges["reached"] * n + seat) << OWN_BITS) + edges["own"])
-    slots, menu = _slots(asked, sizes)
-    tokens: Interner[Token] = Interner()
-    number = np.array([*[tokens(token) for token in asked.source.tokens], NO_TOKEN], np.int32)
-    terms = [isinstance(core, tuple) and any(core) for core in cores]
-    events = [event for core in cores if isinstance(core, _Core) for event in core.events]
-    counts = [len(core.events) if isinstance(core, _Core) else 0 for core in cores]
-    arrays = RuleArrays(
-        mover=np.array([TERMINAL if isinstance(core, tuple) else EVERYBODY for core in cores], np.int32),
-        event_first=np.cumsum([0, *counts]).astype(np.int32),
-        event_core=np.array([event.reached for event in events], np.int32),
-        event_chance=np.array([event.chance for event in events]),
-        menu=menu, slot=slots,
-        edge_first=np.concatenate([[0, 0], np.cumsum(edges["counts"])]),
-        edge_cell=cell.astype(np.int32), edge_move=edges["move"].astype(np.int32),
-        edge_token=number[edges["token"]], edge_chance=edges["chance"].astype(np.float64),
-        below=np.zeros(len(key), np.int64),
-        place=(np.arange(len(key)) - np.repeat(np.cumsum(flat) - flat, flat)).astype(np.int32),
-        cells=sizes,
-        term_first=np.cumsum([0, *terms]),
-        term_place=np.zeros((sum(terms), n), np.int32),
-        term_paid=np.array([paid for paid in cores if isinstance(paid, tuple) and any(paid)]).reshape(-1, n),
-    )  # fmt: skip
-    start = [int(np.cumsum(sizes[0])[p] - sizes[0, p]) for p in range(n)]
-    return FactoredRules(
-        asked.name, asked.source.players, arrays, asked.menus.values(), tokens.values(), (NO_TOKEN,) * n,
-        tuple(start), np.array(sorted(asked.payoffs)),
-        within={k: core.within for k, core in enumerate(cores) if isinstance(core, _Core)},
-    )  # fmt: skip
+    own = [core.own if isinstance(core, _Core) else nothing for core in asked.cores]
+    begin = np.concatenate([[0], np.cumsum([len(one) for some in own for one in some])])
+    key = np.repeat(np.arange(len(begin) - 1) << OWN_BITS, np.diff(begin)) + np.concatenate(list(chain(*own)))
 
+    def placed(side: Side, player: int) -> Side:
+        at = side.reached * n + player
+        place = np.searchsorted(key, (at << OWN_BITS) + side.place) - begin[at]
+        return side._replace(place=place, token=number[side.token])
 
-def _slots(asked: AskedTogether, sizes: IntArray) -> tuple[LongArray, IntArray]:
-    """Where each cell's edges begin, for each event, and the number of its menu; ends share a slot without edges."""
-    slots, menus, first = list[LongArray](), list[IntArray](), 1
-    for core, cells in zip(asked.cores, sizes, strict=True):
+    cores: list[AnyCore] = []
+    for core in asked.cores:
         if isinstance(core, _Core):
-            each = len(core.events) + 1
-            for side in core.sides:
-                slots.append(first + each * np.arange(len(side.menu)))
-                menus.append(np.array(side.menu, np.int32))
-                first += len(side.counts)
+            sides = [placed(side, p) for p, side in enumerate(core.sides)]
+            reached, chance = zip(*[(event.reached, event.chance) for event in core.events], strict=True)
+            cores.append(Decided(EVERYBODY, np.array(reached), np.array(chance), sides))
         else:
-            slots.append(np.zeros(cells.sum(), np.int64))
-            menus.append(np.full(cells.sum(), NOTHING, np.int32))
-    return np.concatenate(slots), np.concatenate(menus)
+            cores.append(Ended((1,) * n, Terms.of(np.array(core).reshape(*[1] * n, n))))
+    start = tuple([int(begin[p]) for p in range(n)])
+    within = {k: core.within for k, core in enumerate(asked.cores) if isinstance(core, _Core)}
+    return FactoredRules(
+        asked.name, asked.source.players, rule_arrays(cores), asked.menus.values(), tokens.values(), (NO_TOKEN,) * n,
+        start, np.array(sorted(asked.payoffs)), within=within,
+    )  # fmt: skip

@@ -6,7 +6,7 @@ shared by all histories that lead there, which may be far too many to enumerate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,42 +15,10 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import Rows, intern
 from infoset.jit import kernel
 from infoset.tree.graph import NO_TOKEN, TERMINAL, GameGraph
+from infoset.tree.steps import Steps, steps
 
 MAX_PAIRS = 3_000_000
 ROOM = 1 << 18
-
-
-@dataclass(frozen=True, eq=False)
-class Steps:
-    """The graph with each step as one edge: from a position at which a step begins to where the next begins."""
-
-    position: IntArray  # (M,) those at which steps begin; the first is the start
-    first: LongArray  # (M + 1,)
-    target: LongArray  # (F,) rows of ``position``
-    token: IntArray  # (F, n)
-
-
-def steps(graph: GameGraph) -> Steps:
-    """A step ends with an edge by which somebody learns something."""
-    ends = (graph.token != NO_TOKEN).any(axis=1)
-    begins = np.zeros(len(graph.player), dtype=np.bool_)
-    begins[0] = True
-    begins[graph.child[ends]] = True
-    position = np.flatnonzero(begins).astype(np.int32)
-    number = np.cumsum(begins) - 1
-    found: list[tuple[int, int]] = []
-    for source, start in enumerate(position.tolist()):
-        todo = [start]
-        while todo:
-            at = todo.pop()
-            for e in range(int(graph.first_edge[at]), int(graph.first_edge[at + 1])):
-                if ends[e]:
-                    found.append((source, e))
-                else:
-                    todo.append(int(graph.child[e]))
-    rows = np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
-    first = np.searchsorted(rows[:, 0], np.arange(len(position) + 1))
-    return Steps(position, first, number[graph.child[rows[:, 1]]], graph.token[rows[:, 1]])
 
 
 @kernel

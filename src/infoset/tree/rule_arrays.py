@@ -1,0 +1,142 @@
+"""The rules of a factored game as arrays that kernels walk, put together of cores with a side for each player."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.tree.graph import TERMINAL
+
+NOTHING = -1  # no menu, no place in one
+
+
+class RuleArrays(NamedTuple):
+    """Of cores ``C``, their events ``V``, cells ``Q`` and edges ``E``: what kernels walk.
+
+    A core's events have the places 1, 2, … in order; place 0 is its mover's excursions.  At place ``k`` cell ``q`` has
+    the edges ``edge_first[slot[q] + k]`` to ``edge_first[slot[q] + k + 1]``.  At an end payoffs are sums of products:
+    one cell may lead to several there, and is paid for all of them.
+    """
+
+    mover: IntArray  # (C,) player, CHANCE or TERMINAL
+    event_first: IntArray  # (C + 1,)
+    event_core: IntArray  # (V,) where it leads
+    event_chance: FloatArray  # (V,) of an event of nature, where no player's cell tells its answers apart
+    menu: IntArray  # (Q,) of a cell whose player moves, else NOTHING
+    slot: LongArray  # (Q,)
+    edge_first: LongArray
+    edge_cell: IntArray  # (E,) where it leads
+    edge_move: IntArray  # (E,) place in the menu, or NOTHING
+    edge_token: IntArray  # (E,) what the cell's player learns, or NO_TOKEN
+    edge_chance: FloatArray  # (E,) of an answer of nature that this player's cell alone tells from others, else 1
+    below: LongArray  # (Q,) how many cells its excursions come to, counted with all ways
+    place: IntArray  # (Q,) its number among its player's cells of the core
+    cells: IntArray  # (C, n) how many a player has
+    term_first: LongArray  # (C + 1,) where an end's terms begin
+    term_place: IntArray  # (T, n) a cell of each player, by their places
+    term_paid: FloatArray  # (T, n) what players who come to these cells are paid
+
+
+class Terms(NamedTuple):
+    """What an end pays: places of the players' cells (T, n), and the payoffs (T, n)."""
+
+    place: IntArray
+    paid: FloatArray
+
+    @classmethod
+    def of(cls, table: FloatArray) -> Terms:
+        """From what every joint cell pays, (cells of the first player, …, n)."""
+        place = np.argwhere((table != 0).any(axis=-1))
+        return cls(place.astype(np.int32), table[tuple(place.T)])
+
+
+class Side(NamedTuple):
+    """One player's cells at one core, and their edges by cell and event."""
+
+    menu: LongArray  # (cells,) or NOTHING
+    counts: LongArray  # (cells * (1 + events),) of edges; the first of each cell's are excursions
+    reached: LongArray  # (E,) the number of a core
+    place: LongArray  # (E,) of the cell there among the player's
+    move: LongArray
+    token: LongArray
+    chance: FloatArray
+
+    @classmethod
+    def of(
+        cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: LongArray, move: LongArray,
+        token: LongArray, chance: FloatArray,
+    ) -> Side:  # fmt: skip
+        """From edges in any order: the cell that each leaves, and to which of the events that lead to ``reached``
+        (V + 1,) it belongs; -1 for excursions, which stay at the last of those.
+        """
+        key = cell * len(reached) + event + 1
+        order = np.argsort(key, kind="stable")
+        counts = np.bincount(key, minlength=len(menu) * len(reached))
+        return cls(menu, counts, reached[event][order], place[order], move[order], token[order], chance[order])
+
+
+class Decided(NamedTuple):
+    """A core that is no end."""
+
+    mover: int
+    reached: LongArray  # (V,) where events lead
+    chance: FloatArray  # (V,)
+    sides: list[Side]
+
+    @property
+    def cells(self) -> list[int]:
+        """(n,)"""
+        return [len(side.menu) for side in self.sides]
+
+
+class Ended(NamedTuple):
+    """An end, with so many cells a player."""
+
+    cells: Sequence[int]
+    terms: Terms
+
+
+AnyCore: TypeAlias = "Decided | Ended"
+
+
+def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
+    """Cores by their numbers, and a core's cells player by player; ends share a slot without edges."""
+    n = len(cores[0].cells)
+    sizes = np.array([core.cells for core in cores], np.int32)
+    flat = sizes.ravel()
+    first_cell = (np.cumsum(flat) - flat).reshape(-1, n)
+    decided = [core for core in cores if isinstance(core, Decided)]
+    sides = [side for core in decided for side in core.sides]
+    reached, place, move, token, chance = (np.concatenate([side[k] for side in sides]) for k in range(2, 7))
+    seat = np.repeat(np.arange(len(sides)) % n, [len(side.reached) for side in sides])
+    counts = np.concatenate([side.counts for side in sides])
+    menu, slot = np.full(flat.sum(), NOTHING, np.int32), np.zeros(flat.sum(), np.int64)
+    at = 1
+    for first, core in zip(first_cell, cores, strict=True):
+        for begin, side in zip(first.tolist(), core.sides if isinstance(core, Decided) else (), strict=False):
+            count, each = len(side.menu), len(core.reached) + 1  # type: ignore[union-attr]
+            menu[begin : begin + count] = side.menu
+            slot[begin : begin + count] = at + each * np.arange(count)
+            at += each * count
+    terms = [core.terms for core in cores if isinstance(core, Ended)]
+    paid = [len(core.terms.paid) if isinstance(core, Ended) else 0 for core in cores]
+    events = [len(core.reached) if isinstance(core, Decided) else 0 for core in cores]
+    return RuleArrays(
+        mover=np.array([core.mover if isinstance(core, Decided) else TERMINAL for core in cores], np.int32),
+        event_first=np.cumsum([0, *events]).astype(np.int32),
+        event_core=np.concatenate([core.reached for core in decided]).astype(np.int32),
+        event_chance=np.concatenate([core.chance for core in decided]),
+        menu=menu, slot=slot,
+        edge_first=np.concatenate([[0, 0], np.cumsum(counts)]),
+        edge_cell=(first_cell[reached, seat] + place).astype(np.int32), edge_move=move.astype(np.int32),
+        edge_token=token.astype(np.int32), edge_chance=chance.astype(np.float64),
+        below=np.zeros(len(menu), np.int64),
+        place=(np.arange(len(menu)) - np.repeat(first_cell.ravel(), flat)).astype(np.int32),
+        cells=sizes,
+        term_first=np.cumsum([0, *paid]),
+        term_place=np.concatenate([np.zeros((0, n), np.int32), *[some.place for some in terms]]).astype(np.int32),
+        term_paid=np.concatenate([np.zeros((0, n)), *[some.paid for some in terms]]),
+    )  # fmt: skip

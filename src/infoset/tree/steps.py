@@ -1,0 +1,72 @@
+"""The position graph with each step as one edge: what everybody does at once, and nature with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.tree.graph import NO_TOKEN, GameGraph, spread
+
+NONE = -1  # no move
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """From a position at which a step begins to where the next begins; of ``F`` steps those from one position stand
+    together.
+    """
+
+    position: IntArray  # (M,) those at which steps begin, and ends; the first is the start
+    first: LongArray  # (M + 1,)
+    target: LongArray  # (F,) rows of ``position``
+    token: IntArray  # (F, n)
+    menu: IntArray  # (F, n) the row of ``menus`` that each player chooses from, or NONE
+    move: IntArray  # (F, n) place in it, or NONE
+    chance: FloatArray  # (F,) of nature's part
+
+
+def steps(graph: GameGraph, ends: BoolArray | None = None) -> Steps:
+    """A step ends with an edge by which somebody learns something, or as ``ends`` (E,) has it.
+
+    >>> from infoset.tree.graph import explore
+    >>> from infoset.tree.steps import steps
+    >>> steps(explore(infoset.load("rock_paper_scissors"))).move.tolist()[:4]
+    [[0, 0], [0, 1], [0, 2], [1, 0]]
+    """
+    if ends is None:
+        ends = (graph.token != NO_TOKEN).any(axis=1)
+    begins = np.zeros(len(graph.player), dtype=np.bool_)
+    begins[0] = True
+    begins[graph.child[ends]] = True
+    position = np.flatnonzero(begins).astype(np.int32)
+    number = np.cumsum(begins) - 1
+    n = len(graph.players)
+    source, at = np.arange(len(position)), position.astype(np.int64)
+    menu, move = (np.full((len(position), n), NONE, np.int32) for _ in range(2))
+    chance, done = np.ones(len(position)), []
+    while len(source):
+        edges, row = spread(graph, at)
+        source, menu, move, chance = source[row], menu[row], move[row], chance[row] * graph.probability[edges]
+        player = graph.player[at[row]]
+        mine = np.flatnonzero(player >= 0)
+        menu[mine, player[mine]] = graph.content[at[row]][mine]
+        move[mine, player[mine]] = (edges - graph.first[at[row]])[mine]
+        over = ends[edges]
+        done.append((source[over], edges[over], menu[over], move[over], chance[over]))
+        on = ~over
+        source, menu, move, chance, at = (
+            source[on],
+            menu[on],
+            move[on],
+            chance[on],
+            graph.child[edges[on]].astype(np.int64),
+        )
+    source, edges, menu, move, chance = (np.concatenate(some) for some in zip(*done, strict=True))
+    order = np.lexsort((edges, source))
+    edges = edges[order]
+    return Steps(
+        position, np.searchsorted(source[order], np.arange(len(position) + 1)), number[graph.child[edges]],
+        graph.token[edges], menu[order], move[order], chance[order],
+    )  # fmt: skip
