@@ -30,7 +30,8 @@ BOTH = (
     "battleship",
 )
 RIVER = "holdem_river(range1=any,range2=any,bets=[0.5,1.0,2.0],stack=400,raises=2)"
-ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)", RIVER)
+TURN = "holdem_turn(range1=any,range2=any)"
+ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)", RIVER, TURN)
 LARGE = ("liars_dice(numdice=2,dice_sides=5)",)
 ROUNDS = 5
 

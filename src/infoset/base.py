@@ -361,8 +361,8 @@ class Dealt(Factored, Protocol):
     >>> game = infoset.load("holdem_river(range1='AhAd KhQh:0.5',range2=JcTc)")
     >>> isinstance(game, infoset.Dealt)
     True
-    >>> game.deal()                                     # no bets yet; the hands
-    (((0, 0), 0, 0), [[((50, 49), 'AhAd', 1.0), ((46, 42), 'KhQh', 0.5)], [((36, 32), 'JcTc', 1.0)]])
+    >>> game.deal()                                     # no bets, no card; hands
+    (((0, 0), 0, 0, -1), [[((50, 49), 'AhAd', 1.0), ((46, 42), 'KhQh', 0.5)], [((36, 32), 'JcTc', 1.0)]])
     """
 
     def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Any, float]]]]:
@@ -371,8 +371,8 @@ class Dealt(Factored, Protocol):
         """
         ...
 
-    def cards(self, own: Any) -> Sequence[Hashable]:
-        """What of it nobody else can have."""
+    def cards(self, what: Any) -> Sequence[Hashable]:
+        """What of it nobody else can have: of what a player has, or of what nature answers behind the deal."""
         ...
 
     def strength(self, core: Any, own: Any) -> int:

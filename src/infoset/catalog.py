@@ -14,13 +14,14 @@ from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
 GAMES: Registry[Game] = Registry(
     "game",
     {
-        name: f"infoset.games.{name}:{name}"
+        name: f"infoset.games.{'holdem' if name.startswith('holdem') else name}:{name}"
         for name in (
             "battleship",
             "cooperative_matching_pennies",
             "dark_hex",
             "goofspiel",
             "holdem_river",
+            "holdem_turn",
             "kuhn_poker",
             "leduc_poker",
             "liars_dice",

@@ -115,9 +115,9 @@ def show(
 
 def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
     """Of a game of hands in ranges: what is done where; matrices of hands are drawn in place of a tree.  Else empty."""
-    from infoset.games.holdem_river import RiverRules
+    from infoset.games.holdem import HoldemRules
 
-    if compiled.only_form or not isinstance(compiled.game, RiverRules):
+    if compiled.only_form or not isinstance(compiled.game, HoldemRules):
         return ""
     from infoset.view.hand_decisions import decisions, decisions_text
     from infoset.view.hand_matrix_svg import hand_matrix_svg

@@ -1,114 +1,270 @@
 """The factored rules of games that begin with a deal: poker, where hands depend on each other by their cards alone.
 
-The deal is asked for, not played, and each core once: moves are everybody's to see.  That no two hands have a card in
-common is left to the payoffs of the ends, as products (``tree.showdowns``); the deal's chance makes up for it.
+The deal is asked for, not played, and each core once: moves are everybody's to see, and so are cards that nature opens
+later.  That no two hands have a card in common is left to the payoffs of the ends, as products (``tree.showdowns``);
+the deal's chance makes up for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, State
-from infoset.errors import GameRuleError, UnsupportedGameError, shorten
+from infoset.base import Action, LongArray, State, Token, own_token
+from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.games.poker_hands import disjoint
-from infoset.tree.factored_rules import Asked, Core, Edge, Event, Own
-from infoset.tree.graph import CHANCE, NO_TOKEN
-from infoset.tree.rule_arrays import NOTHING, Terms
+from infoset.tree.factored_rules import CORES_A_REPORT, FactoredRules
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
+from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays
 from infoset.tree.showdowns import PLAYERS, Pieces, Showdown, pieces
 
 LEAST_TOGETHER = 1e-6
-DEAL = "the deal"  # the core before it
+MOST_EDGES = 200_000_000
+Hands: TypeAlias = tuple[LongArray, LongArray]  # of each player, by number
 
 
-class AskedDealt(Asked):
+class _Edges(NamedTuple):
+    """Those of one event for one player; a cell is a hand's place among those that there are."""
+
+    cell: LongArray
+    place: LongArray
+    move: int
+    token: int
+
+
+class _Event(NamedTuple):
+    reached: int
+    chance: float
+    edges: tuple[_Edges, ...]
+
+
+class AskedDealt:
     """A game for two, asked from its deal on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         """Raises ``GameRuleError`` for other than two players."""
-        super().__init__(game, progress)
-        if self.n != PLAYERS:
-            raise GameRuleError(f"{game.name} deals hands to {self.n} players; the factored form knows deals for two")
-        self.met: dict[Hashable, Pieces] = {}
-        self.edges: dict[Hashable, dict[Own, list[Edge]]] = {}
+        self.game, self.progress = game, progress
+        if len(game.players) != PLAYERS:
+            raise GameRuleError(
+                f"{game.name} deals hands to {len(game.players)} players; the factored form knows deals for two"
+            )
+        self.start, dealt = game.deal()
+        self.hands: list[list[Hashable]] = [[own for own, *_ in some] for some in dealt]
+        self.seen = [[seen for _, seen, _ in some] for some in dealt]
+        self.cards = [[frozenset(game.cards(own)) for own in some] for some in self.hands]
+        self.fits = disjoint(*[[game.cards(own) for own in some] for some in self.hands])
+        shares = [np.array([weight for *_, weight in some]) for some in dealt]
+        self.shares = [own / own.sum() for own in shares]
+        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.tokens: Interner[Token] = Interner()
+        self.number: dict[Hashable, int] = {}
+        self.cores: list[AnyCore | None] = [None]
+        self.todo: deque[tuple[int, Hashable, Hands]] = deque()
+        self.pieces: dict[Hashable, Pieces] = {}
+        self.listed: dict[Hashable, tuple[LongArray, LongArray]] = {}
+        self.payoffs: set[tuple[float, ...]] = set()
+        self.pairs: dict[int, int] = {}  # of a core, how many hands there can be held at once
+        self.together: dict[tuple[bytes, bytes], int] = {}
+        self.cells = self.edges = 0
 
-    def _begin(self, state: State) -> tuple[Hashable, tuple[Own, ...]]:
-        """Everybody gets a hand; each is as likely as if the other had none, times what makes that up together.
+    def rules(self) -> FactoredRules:
+        """Ask about every core.
 
-        Raises ``UnsupportedGameError`` where nearly all of that is hands that share cards.
+        Raises ``UnsupportedGameError`` where hands that can be held at once have next to no weight, ``BudgetError``
+        for too many edges.
         """
-        core, dealt = self.game.deal()
-        shares = [np.array([weight for *_, weight in own]) for own in dealt]
-        shares = [own / own.sum() for own in shares]
-        self.fits = disjoint(*[[self.game.cards(own) for own, *_ in some] for some in dealt])
-        if (together := float(shares[0] @ self.fits @ shares[1])) < LEAST_TOGETHER:
+        game = self.game
+        self.cores[0] = self._deal()
+        while self.todo:
+            number, core, hands = self.todo.popleft()
+            self.cores[number] = self._look(core, hands)
+            if self.progress is not None and number % CORES_A_REPORT == 0:
+                self.progress(self.cells)
+        first = game.start()
+        seen = [self._token(None, first.observation(p)) for p in range(PLAYERS)]
+        arrays = rule_arrays([core for core in self.cores if core is not None])
+        return FactoredRules(
+            game.name, game.players, arrays, self.menus.values(), self.tokens.values(), tuple(seen), (0, 1),
+            np.array(sorted(self.payoffs)), counted=self._counted(arrays),
+        )  # fmt: skip
+
+    def _counted(self, arrays: RuleArrays) -> tuple[float, float]:
+        """Histories, and ends: at every core there is one for each pair of hands that can be held at once."""
+        first, reached = arrays.event_first, arrays.event_core
+        _, times = topological(first, reached)
+        here = times * np.array([self.pairs.get(number, 0) for number in range(len(times))])
+        over = arrays.mover[reached] == TERMINAL
+        ended = float(np.repeat(here, np.diff(first))[over].sum())
+        return 1.0 + float(self.fits.any(axis=1).sum()) + float(here.sum()) + ended, ended
+
+    def _deal(self) -> Decided:
+        """Everybody gets a hand; each is as likely as if the other had none, times what makes that up together."""
+        if (together := float(self.shares[0] @ self.fits @ self.shares[1])) < LEAST_TOGETHER:
             raise UnsupportedGameError(
                 f"{self.game.name}: hands that can be held at once have {together:.1g} of the weight; that products of "
                 "the rest cancel out would cost the figures"
             )
-        at = self.cores[DEAL] = Core([{(): 0} for _ in dealt], mover=CHANCE)
-        edges: list[dict[Own, list[Edge]]] = [
-            {(): [Edge(own, NOTHING, self._token(None, seen), weight)
-                  for (own, seen, _), weight in zip(some, share.tolist(), strict=True)]}
-            for some, share in zip(dealt, shares, strict=True)
-        ]  # fmt: skip
-        self._lead(at, core, 1 / together, edges)
-        return DEAL, ((),) * self.n
+        one, two = (np.arange(len(own)) for own in self.hands)
+        reached = np.array([self._core(self.start, (one, two)), NOTHING])
+        sides = []
+        for own, seen, share in zip((one, two), self.seen, self.shares, strict=True):
+            nothing, tokens = np.zeros(len(own), np.int64), np.array([self._token(None, told) for told in seen])
+            menu = np.full(1, NOTHING)
+            sides.append(Side.of(menu, reached, nothing, nothing, own, np.full(len(own), NOTHING), tokens, share))
+        return Decided(CHANCE, reached[:1], np.array([1 / together]), sides)
 
-    def _look(self, core: Hashable, at: Core) -> None:
-        one = tuple([next(iter(own)) for own in at.own])
-        state = self.game.join(core, one)
-        movers = [p for p in range(self.n) if state.legal(p)]
-        if len(movers) != 1:
+    def _token(self, move: Action | None, observation: Any) -> int:
+        token = own_token(move, observation)
+        return NO_TOKEN if token is None else self.tokens(token)
+
+    def _core(self, core: Hashable, hands: Hands) -> int:
+        """The number of a core; one that is new is looked at."""
+        if core not in self.number:
+            self.number[core] = len(self.cores)
+            self.cores.append(None)
+            self.todo.append((self.number[core], core, hands))
+            self.cells += sum(map(len, hands))
+            key = (hands[0].tobytes(), hands[1].tobytes())
+            if key not in self.together:
+                self.together[key] = int(self.fits[np.ix_(*hands)].sum())
+            self.pairs[self.number[core]] = self.together[key]
+        return self.number[core]
+
+    def _state(self, core: Hashable, one: int, two: int) -> State:
+        found: State = self.game.join(core, (self.hands[0][one], self.hands[1][two]))
+        return found
+
+    def _pair(self, hands: Hands, without: frozenset[Hashable] = frozenset()) -> tuple[int, int] | None:
+        """Two hands that can be held at once, and of which none has some cards."""
+        one, two = (
+            [k for k in own.tolist() if not self.cards[p][k] & without] if without else own
+            for p, own in enumerate(hands)
+        )
+        for k in one:
+            beside = np.flatnonzero(self.fits[k, two])
+            if len(beside):
+                return int(k), int(two[beside[0]])
+        return None
+
+    def _look(self, core: Hashable, hands: Hands) -> Decided:
+        """All that may come behind a core."""
+        pair = self._pair(hands)
+        assert pair is not None  # it was come to
+        state = self._state(core, *pair)
+        movers = [p for p in range(PLAYERS) if state.legal(p)]
+        if len(movers) > 1:
             raise GameRuleError(f"{self.game.name}: behind the deal one player moves, not so at {shorten(repr(state))}")
-        at.mover, at.events = movers[0], []
-        menu = state.legal(at.mover)
-        at.menus = dict.fromkeys(at.own[at.mover], menu)
-        for k, move in enumerate(menu):
-            found = self._play(state, at.mover, move)
-            if found.paid is not None:
-                self._end_by(core, at, k, move)
+        mover = movers[0] if movers else CHANCE
+        events = list(self._moves(core, hands, state, mover) if movers else self._nature(core, hands, pair))
+        reached = np.array([*[event.reached for event in events], NOTHING])
+        sides = []
+        for p, own in enumerate(hands):
+            edges = [event.edges[p] for event in events]
+            sizes = [len(some.cell) for some in edges]
+            self.edges += sum(sizes)
+            menu = np.full(len(own), self.menus(state.legal(p)) if p == mover else NOTHING)
+            cell = np.concatenate([some.cell for some in edges])
+            place = np.concatenate([some.place for some in edges]).astype(np.int32)  # there are many
+            event, move, token = (
+                np.repeat(some, sizes)
+                for some in (np.arange(len(edges)), [some.move for some in edges], [some.token for some in edges])
+            )
+            sides.append(Side.of(menu, reached, cell, event, place, move, token, np.ones(len(cell))))
+        if self.edges > MOST_EDGES:
+            raise BudgetError(
+                f"{self.game.name}: more than {MOST_EDGES:,} edges; it is too large for the factored form"
+            )
+        return Decided(mover, reached[:-1], np.array([event.chance for event in events]), sides)
+
+    def _moves(self, core: Hashable, hands: Hands, state: State, mover: int) -> Iterator[_Event]:
+        """Everybody sees them; they go on or end the game whatever the hands."""
+        for k, move in enumerate(state.legal(mover)):
+            moves: list[Action | None] = [None, None]
+            moves[mover] = move
+            places = [k if p == mover else NOTHING for p in range(PLAYERS)]
+            step = self._play(state, moves, None)
+            if step.state.terminal:
+                yield self._end(core, hands, moves, places)
                 continue
-            edges = [
-                {own: [Edge(own, k if p == at.mover else NOTHING, found.tokens[p], 1.0)] for own in at.own[p]}
-                for p in range(self.n)
+            reached = self._core(self.game.split(step.state)[0], hands)
+            yield _Event(reached, 1.0, tuple([
+                _Edges(np.arange(len(own)), np.arange(len(own)), place, self._token(moves[p], step.observation(p)))
+                for p, (own, place) in enumerate(zip(hands, places, strict=True))
+            ]))  # fmt: skip
+
+    def _play(self, state: Any, moves: list[Action | None], answer: Action | None) -> Any:
+        return getattr(state, "play_unchecked", state.play)(moves, answer)
+
+    def _nature(self, core: Hashable, hands: Hands, pair: tuple[int, int]) -> Iterator[_Event]:
+        """Cards that it opens: as likely beside all hands that do not hold them."""
+        answers = dict(self._state(core, *pair).chance((None, None)))
+        for card in self.cards[0][pair[0]] | self.cards[1][pair[1]]:  # which cannot come beside these hands
+            if (other := self._pair(hands, frozenset([card]))) is not None:
+                answers |= dict(self._state(core, *other).chance((None, None)))
+        for answer, chance in answers.items():
+            opened = frozenset(self.game.cards(answer))
+            kept = [
+                np.flatnonzero([not self.cards[p][k] & opened for k in own.tolist()]) for p, own in enumerate(hands)
             ]
-            self._lead(at, found.core, 1.0, edges)
+            found = self._pair(hands, opened)
+            if found is None:
+                continue
+            state = self._state(core, *found)
+            if abs(dict(state.chance((None, None))).get(answer, 0.0) - chance) > 1e-12:
+                raise GameRuleError(
+                    f"{self.game.name}: nature's answers must be as likely beside all hands, not so {answer!r} at "
+                    f"{shorten(repr(state))}"
+                )
+            step = self._play(state, [None, None], answer)
+            if step.state.terminal:
+                raise UnsupportedGameError(f"{self.game.name}: nature ends the game, which the factored form has not")
+            left = (hands[0][kept[0]], hands[1][kept[1]])
+            reached = self._core(self.game.split(step.state)[0], left)
+            yield _Event(reached, chance, tuple([
+                _Edges(own, np.arange(len(own)), NOTHING, self._token(None, step.observation(p)))
+                for p, own in enumerate(kept)
+            ]))  # fmt: skip
 
-    def _end_by(self, core: Hashable, at: Core, place: int, move: Action) -> None:
+    def _end(self, core: Hashable, hands: Hands, moves: list[Action | None], places: list[int]) -> _Event:
         """Where a move ends the game: hands lead to the lists that they are in."""
-        rows = [tuple(own) for own in at.own]
+        rows = [[self.hands[p][k] for k in own.tolist()] for p, own in enumerate(hands)]
         strength = [np.array([self.game.strength(core, own) for own in some], dtype=np.int64) for some in rows]
-        showdown = self._showdown(core, at.mover, move, rows, strength)
-        key = (tuple(rows), *[own.tobytes() for own in strength], showdown.kind)
-        if key not in self.met:
+        showdown = self._showdown(core, moves, rows, strength)
+        key = (*[own.tobytes() for own in hands], *[own.tobytes() for own in strength], showdown.kind)
+        if key not in self.pieces:
             cards = [[self.game.cards(own) for own in some] for some in rows]
-            self.met[key] = pieces(strength, cards, showdown.kind)
-        found = self.met[key]
+            self.pieces[key] = pieces(strength, cards, showdown.kind)
+        found = self.pieces[key]
         count = len(found.sign)
-        terms = Terms(np.repeat(np.arange(count, dtype=np.int32)[:, None], self.n, axis=1), showdown.paid(found))
-        end = Core([{k: k for k in range(count + 1)} for _ in rows], terms=terms)
-        edges = [self._listed(key, p, place if p == at.mover else NOTHING, rows[p]) for p in range(self.n)]
-        at.events.append(Event(end, 1.0, edges))
+        end = (key, showdown)
+        if end not in self.number:
+            self.number[end] = len(self.cores)
+            place = np.repeat(np.arange(count, dtype=np.int32)[:, None], PLAYERS, axis=1)
+            self.cores.append(Ended((count + 1,) * PLAYERS, Terms(place, showdown.paid(found))))
+        return _Event(self.number[end], 1.0, tuple([
+            _Edges(*self._lists(key, p), place, NO_TOKEN) for p, place in enumerate(places)
+        ]))  # fmt: skip
 
-    def _listed(self, key: Hashable, player: int, place: int, hands: tuple[Own, ...]) -> dict[Own, list[Edge]]:
-        """The edges of a player's hands to its lists; of those that are in none to a cell that is not paid."""
-        if (known := self.edges.get((key, player, place))) is None:
-            found = self.met[key]
-            listed = zip(hands, found.lists[player], strict=True)
-            known = self.edges[key, player, place] = {
-                own: [Edge(k, place, NO_TOKEN, 1.0) for k in some or [len(found.sign)]] for own, some in listed
-            }
-        return known
+    def _lists(self, key: Hashable, player: int) -> tuple[LongArray, LongArray]:
+        """A player's hands, each as often as there are lists that hold it, and these; of those that are in none a cell
+        that is not paid.
+        """
+        if (key, player) not in self.listed:
+            found = self.pieces[key]
+            lists = [some or [len(found.sign)] for some in found.lists[player]]
+            cells = np.repeat(np.arange(len(lists)), list(map(len, lists)))
+            self.listed[key, player] = cells, np.concatenate([np.array(some) for some in lists])
+        return self.listed[key, player]
 
     def _showdown(
-        self, core: Hashable, mover: int, move: Action, rows: list[tuple[Own, ...]], strength: list[Any]
+        self, core: Hashable, moves: list[Action | None], rows: list[list[Hashable]], strength: list[LongArray]
     ) -> Showdown:
         """One pair of hands is asked of each kind: the first one stronger, both equal, the first one weaker."""
         one, two = (np.argsort(own, kind="stable") for own in strength)
-        _, *equal = np.intersect1d(*strength, return_indices=True)
+        _, *equal = np.intersect1d(strength[0], strength[1], return_indices=True)
         pairs = [
             (one[-1], two[0]) if strength[0].max() > strength[1].min() else None,
             (equal[0][0], equal[1][0]) if len(equal[0]) else None,
@@ -116,7 +272,8 @@ class AskedDealt(Asked):
         ]
         paid = [
             None if pair is None else
-            self._play(self.game.join(core, (rows[0][pair[0]], rows[1][pair[1]])), mover, move).paid
+            tuple(map(float, self._play(self.game.join(core, (rows[0][pair[0]], rows[1][pair[1]])), moves, None).state
+                      .returns()))
             for pair in pairs
         ]  # fmt: skip
         self.payoffs |= {some for some in paid if some is not None}

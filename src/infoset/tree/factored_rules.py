@@ -20,7 +20,6 @@ import numpy as np
 
 from infoset.base import (
     Action,
-    BoolArray,
     Dealt,
     Factored,
     FloatArray,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
-FEW = 4  # edges of a cell
 PLAYS = 20  # to check a game before it is asked
 
 Own: TypeAlias = Hashable
@@ -77,8 +75,6 @@ class FactoredRules:
     start_cells: tuple[int, ...] = field(repr=False)
     payoffs: FloatArray = field(repr=False)
     """(k, n) what an end may pay."""
-    fits: BoolArray | None = field(default=None, repr=False)
-    """(hands, hands) behind a deal: which hands can be held at once."""
     within: dict[int, LongArray] = field(default_factory=dict, repr=False)
     """For cores in which everybody moves: for each joint cell (cells of the first player, …, 2) how many histories lie
     between it and the next cores, and how many ends."""
@@ -204,7 +200,6 @@ class Asked:
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         self.game, self.progress, self.n = game, progress, len(game.players)
-        self.fits: BoolArray | None = None
         self.menus: Interner[tuple[Action, ...]] = Interner()
         self.tokens: Interner[Token] = Interner()
         self.cores: dict[Hashable, Core] = {}
@@ -486,14 +481,13 @@ def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[in
     for number, core in enumerate(cores):
         core.number = number
     found: list[AnyCore] = []
-    listed = _Listed(asked.menus)
     for core in cores:
         if core.terms is not None:
             found.append(Ended(tuple(map(len, core.own)), core.terms))
             continue
         reached = np.array([event.core.number for event in core.events], np.int64)
         chance = np.array([event.chance for event in core.events])
-        found.append(Decided(core.mover, reached, chance, [listed.side(core, p, reached) for p in range(n)]))
+        found.append(Decided(core.mover, reached, chance, [_side(core, p, reached, asked.menus) for p in range(n)]))
     arrays = rule_arrays(found)
     _count_below(arrays)
     if len(topological(arrays.event_first, arrays.event_core)[0]) < len(cores):
@@ -502,43 +496,27 @@ def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[in
     cell = [int(before[p]) + start.own[p][own[p]] for p in range(n)]
     return FactoredRules(
         asked.game.name, asked.game.players, arrays, asked.menus.values(), asked.tokens.values(), start_tokens,
-        tuple(cell), np.array(sorted(asked.payoffs)), asked.fits,
+        tuple(cell), np.array(sorted(asked.payoffs)),
     )  # fmt: skip
 
 
-class _Listed:
-    """Edges as columns; lists of them that cores share are looked at once."""
-
-    def __init__(self, menus: Interner[tuple[Action, ...]]) -> None:
-        self.menus = menus
-        self.met: dict[int, list[LongArray]] = {}
-
-    def side(self, core: Core, player: int, reached: LongArray) -> Side:
-        """A player's part of a core; excursions stay there."""
-        known, moves = core.own[player], core.mover == player
-        sources = [(-1, core, core.excursions)] if moves else []
-        sources += [(k, e.core, e.edges[player]) for k, e in enumerate(core.events)]
-        rows, many = list[tuple[Any, ...]](), list[list[LongArray]]()
-        for event, to, edges in sources:
-            there = to.own[player]
-            for has, found in edges.items():
-                cell = known[has]
-                if len(found) > FEW and to.terms is not None and 0 in there:  # cells are numbers
-                    many.append([np.full(len(found), cell), np.full(len(found), event), *self._columns(found)])
-                else:
-                    rows += [(cell, event, there[e.cell], e.move, e.token, e.chance) for e in found]
-        columns = [np.array(column) for column in zip(*rows, strict=True)] or [np.zeros(0)] * 6
-        if many:
-            columns = [np.concatenate(some) for some in zip(columns, *many, strict=True)]
-        cells, events, place, move, token = (column.astype(np.int64) for column in columns[:-1])
-        menu = [self.menus(core.menus[has]) if moves else NOTHING for has in known]
-        chance = columns[-1].astype(np.float64)
-        return Side.of(np.array(menu), np.append(reached, core.number), cells, events, place, move, token, chance)
-
-    def _columns(self, found: list[Edge]) -> list[LongArray]:
-        if id(found) not in self.met:
-            self.met[id(found)] = [np.array(column) for column in zip(*found, strict=True)]
-        return self.met[id(found)]
+def _side(core: Core, player: int, reached: LongArray, menus: Interner[tuple[Action, ...]]) -> Side:
+    """A player's part of a core; excursions stay there."""
+    known, moves = core.own[player], core.mover == player
+    sources = [(-1, core, core.excursions)] if moves else []
+    sources += [(k, e.core, e.edges[player]) for k, e in enumerate(core.events)]
+    rows: list[tuple[Any, ...]] = []
+    for event, to, edges in sources:
+        there = to.own[player]
+        for has, found in edges.items():
+            cell = known[has]
+            rows += [(cell, event, there[e.cell], e.move, e.token, e.chance) for e in found]
+    columns = zip(*rows, strict=True) if rows else [()] * 6
+    *whole, chance = (np.array(column) for column in columns)
+    cells, events, place, move, token = (column.astype(np.int64) for column in whole)
+    menu = [menus(core.menus[has]) if moves else NOTHING for has in known]
+    to_core = np.append(reached, core.number)
+    return Side.of(np.array(menu), to_core, cells, events, place, move, token, chance.astype(np.float64))
 
 
 def _count_below(a: RuleArrays) -> None:

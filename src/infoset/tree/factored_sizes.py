@@ -52,8 +52,7 @@ class _Count:
             self._list(core)
         if counted is not None:
             return Sizes(*counted, float(self.entries))
-        most = self.n * self.ends if self.rules.fits is None else np.inf
-        return Sizes(float(self.total), float(self.ends), float(min(self.entries, most)))
+        return Sizes(float(self.total), float(self.ends), float(min(self.entries, self.n * self.ends)))
 
     def _list(self, core: int) -> None:
         """How long lists are behind a core."""
@@ -84,13 +83,9 @@ class _Count:
         r, to = self.rules.arrays, int(self.rules.arrays.event_core[event])
         if to not in self.ways:
             self.ways[to] = np.zeros(r.cells[to])
-        if core == 0 and self.rules.fits is not None:  # hands are dealt one after the other
-            self.total += self.rules.fits.any(axis=1).sum()
         place, first = event - int(r.event_first[core]) + 1, self.rules.first_cell[core]
         slots, edges = (r.slot, r.edge_first), (r.edge_cell, r.place)
         _lead_ways(*slots, *edges, first, r.cells[core], place, here.ravel(), r.cells[to], self.ways[to].reshape(-1))
-        if core == 0 and self.rules.fits is not None:
-            self.ways[to] *= self.rules.fits
 
     def _add_ends(self, count: float) -> None:
         self.total += count

@@ -11,6 +11,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.tree.graph import TERMINAL
 
 NOTHING = -1  # no menu, no place in one
+AnyIntArray: TypeAlias = "IntArray | LongArray"
 
 
 class RuleArrays(NamedTuple):
@@ -58,15 +59,15 @@ class Side(NamedTuple):
 
     menu: LongArray  # (cells,) or NOTHING
     counts: LongArray  # (cells * (1 + events),) of edges; the first of each cell's are excursions
-    reached: LongArray  # (E,) the number of a core
-    place: LongArray  # (E,) of the cell there among the player's
-    move: LongArray
-    token: LongArray
+    reached: IntArray  # (E,) the number of a core
+    place: AnyIntArray  # (E,) of the cell there among the player's
+    move: IntArray
+    token: IntArray
     chance: FloatArray
 
     @classmethod
     def of(
-        cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: LongArray, move: LongArray,
+        cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray, move: LongArray,
         token: LongArray, chance: FloatArray,
     ) -> Side:  # fmt: skip
         """From edges in any order: the cell that each leaves, and to which of the events that lead to ``reached``
@@ -75,7 +76,8 @@ class Side(NamedTuple):
         key = cell * len(reached) + event + 1
         order = np.argsort(key, kind="stable")
         counts = np.bincount(key, minlength=len(menu) * len(reached))
-        return cls(menu, counts, reached[event][order], place[order], move[order], token[order], chance[order])
+        to, own, told = (column[order].astype(np.int32) for column in (reached[event], move, token))
+        return cls(menu, counts, to, place[order], own, told, chance[order])
 
 
 class Decided(NamedTuple):
@@ -110,9 +112,10 @@ def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
     first_cell = (np.cumsum(flat) - flat).reshape(-1, n)
     decided = [core for core in cores if isinstance(core, Decided)]
     sides = [side for core in decided for side in core.sides]
-    reached, place, move, token, chance = (np.concatenate([side[k] for side in sides]) for k in range(2, 7))
-    seat = np.repeat(np.arange(len(sides)) % n, [len(side.reached) for side in sides])
     counts = np.concatenate([side.counts for side in sides])
+    edge_cell = np.concatenate(
+        [(first_cell[side.reached, k % n] + side.place).astype(np.int32) for k, side in enumerate(sides)]
+    )
     menu, slot = np.full(flat.sum(), NOTHING, np.int32), np.zeros(flat.sum(), np.int64)
     at = 1
     for first, core in zip(first_cell, cores, strict=True):
@@ -131,8 +134,9 @@ def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
         event_chance=np.concatenate([core.chance for core in decided]),
         menu=menu, slot=slot,
         edge_first=np.concatenate([[0, 0], np.cumsum(counts)]),
-        edge_cell=(first_cell[reached, seat] + place).astype(np.int32), edge_move=move.astype(np.int32),
-        edge_token=token.astype(np.int32), edge_chance=chance.astype(np.float64),
+        edge_cell=edge_cell, edge_move=np.concatenate([side.move for side in sides]),
+        edge_token=np.concatenate([side.token for side in sides]),
+        edge_chance=np.concatenate([side.chance for side in sides]),
         below=np.zeros(len(menu), np.int64),
         place=(np.arange(len(menu)) - np.repeat(first_cell.ravel(), flat)).astype(np.int32),
         cells=sizes,

@@ -305,7 +305,7 @@ def _arrays(asked: AskedTogether) -> FactoredRules:
     key = np.repeat(np.arange(len(begin) - 1) << OWN_BITS, np.diff(begin)) + np.concatenate(list(chain(*own)))
 
     def placed(side: Side, player: int) -> Side:
-        at = side.reached * n + player
+        at = side.reached.astype(np.int64) * n + player
         place = np.searchsorted(key, (at << OWN_BITS) + side.place) - begin[at]
         return side._replace(place=place, token=number[side.token])
 

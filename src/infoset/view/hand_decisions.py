@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, Policy, own_token
-from infoset.games.holdem_river import RiverRules, RiverState
+from infoset.games.holdem import NOBODY, HoldemRules, HoldemState
 from infoset.games.poker_hands import hand_name
 
 
@@ -34,14 +34,14 @@ class Decision(NamedTuple):
         return f"after {', '.join(self.said)}" if self.said else "to begin"
 
 
-def decisions(rules: RiverRules, policy: Policy) -> list[Decision]:
-    """All decisions of the game, in its order."""
+def decisions(rules: HoldemRules, policy: Policy) -> list[Decision]:
+    """All decisions of the street on which the game begins, in their order."""
     return _Walk(rules, policy).found()
 
 
 @dataclass
 class _Walk:
-    rules: RiverRules
+    rules: HoldemRules
     policy: Policy
 
     def found(self) -> list[Decision]:
@@ -55,7 +55,7 @@ class _Walk:
         return self.all
 
     def _visit(
-        self, state: RiverState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
+        self, state: HoldemState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
         reach: list[FloatArray],
     ) -> None:  # fmt: skip
         player, menu = state.mover, state.legal(state.mover)
@@ -68,7 +68,7 @@ class _Walk:
         self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
         for k, move in enumerate(moves):
             after = state.after(move)
-            if isinstance(after, RiverState):
+            if isinstance(after, HoldemState) and after.mover != NOBODY:
                 told = tuple([own_token(move if p == player else None, None if p == player else move) for p in (0, 1)])
                 further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
                 self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]

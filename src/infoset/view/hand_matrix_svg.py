@@ -8,7 +8,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from infoset.errors import shorten
-from infoset.games.holdem_river import CALL, CHECK, FOLD, RiverRules
+from infoset.games.holdem import CALL, CHECK, FOLD, HoldemRules
 from infoset.games.poker_hands import RANKS, hand_name
 from infoset.view.hand_decisions import Decision
 from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
@@ -22,7 +22,7 @@ BETS = ("#f2c14e", "#e8893a", "#d1495b", "#8f2d56", "#5c1d52")
 ABOUT = "a cell is filled as often as its hands get there; suited hands stand above the diagonal"
 
 
-def hand_matrix_svg(rules: RiverRules, found: list[Decision]) -> str:
+def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
     """Of the decisions that are come to most often, ``MAX_PANELS`` at most, in the order of the game."""
     by_chance = sorted(range(len(found)), key=lambda k: -found[k].chance)
     shown = sorted([k for k in by_chance if found[k].chance >= LEAST][:MAX_PANELS])
@@ -64,7 +64,7 @@ def _legend(svg: Xml.Element, width: float) -> None:
         x -= 14
 
 
-def _panel(svg: Xml.Element, rules: RiverRules, decision: Decision, x: float, y: float) -> None:
+def _panel(svg: Xml.Element, rules: HoldemRules, decision: Decision, x: float, y: float) -> None:
     title = f"{decision.chance:.1%}  {rules.players[decision.player]} {decision.where}"
     text(svg, x, y + 14, shorten(title, TITLE), font_weight="bold")
     left, line = x, y + 29

@@ -1,8 +1,8 @@
-"""Texas hold'em on the river: five open cards, a range of hands for each of two players, one round of betting."""
+"""Texas hold'em from the turn or the river on: open cards, a range of hands for each of two players, betting."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -11,13 +11,24 @@ import numpy as np
 
 from infoset.base import Action, BoolArray, FloatArray, InformationState, JointMove, Observed, Picture, State, Token
 from infoset.errors import ParameterError, shorten
-from infoset.games.poker_hands import Range, cards_of, disjoint, hand_name, parse_range, strength
+from infoset.games.poker_hands import (
+    DECK,
+    RANKS,
+    Range,
+    card_name,
+    cards_of,
+    disjoint,
+    hand_name,
+    parse_range,
+    strength,
+)
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
 from infoset.names import Value, check_range, full_name
 
 CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
-BOARD = 5
+RIVER, TURN = 5, 4  # cards on the board
+NOBODY = -1  # moves; no card
 MOST_CHIPS = 1_000_000
 
 
@@ -31,6 +42,7 @@ class Spot:
     stack: int
     bets: tuple[float, ...]
     raises: int
+    limit: int
     ranges: tuple[Range, Range] = field(repr=False)
 
     def __eq__(self, other: object) -> bool:
@@ -51,9 +63,17 @@ class Spot:
         return {hand_name(hand): hand for own in self.hands for hand in own}
 
     @cached_property
-    def strength(self) -> dict[tuple[int, ...], int]:
-        """How good each hand is beside the board."""
-        return {hand: strength((*self.board, *hand)) for hand in self.number.values()}
+    def _strengths(self) -> dict[int, dict[tuple[int, ...], int]]:
+        return {}
+
+    def strengths(self, card: int) -> dict[tuple[int, ...], int]:
+        """How good each hand is beside the board and the card that was opened, or NOBODY."""
+        if card not in self._strengths:
+            board = self.board if card == NOBODY else (*self.board, card)
+            self._strengths[card] = {
+                hand: strength((*board, *hand)) for hand in self.number.values() if card not in hand
+            }
+        return self._strengths[card]
 
     @cached_property
     def fits(self) -> BoolArray:
@@ -80,10 +100,14 @@ class _Fields(NamedTuple):
     stakes: tuple[int, int]
     bets: int
     mover: int
+    card: int
 
 
-class RiverState(NativeState, _Fields):
-    """The hands dealt so far, chips put in on the river, bets and raises so far, whose turn it is."""
+class HoldemState(NativeState, _Fields):
+    """The hands dealt so far, chips put in since, bets and raises on this street, whose turn it is, the card opened.
+
+    Where nature opens a card it is NOBODY's turn; NOBODY stands for no card, too.
+    """
 
     __slots__ = ()
 
@@ -101,25 +125,39 @@ class RiverState(NativeState, _Fields):
         spot, pot = self.spot, self.spot.pot + 2 * highest
         if highest >= spot.stack:
             return ()
-        least = max(highest + highest - own, 1)
+        if spot.limit:
+            return (min(spot.stack, highest + spot.limit),)
+        least = highest + max(highest - own, 1)
         to = {min(spot.stack, max(least, highest + round(min(size * pot, spot.stack)))) for size in spot.bets}
         return tuple(sorted(to))
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if len(self.hands) == len(self.stakes):
-            return ()
+            return self._cards() if self.mover == NOBODY else ()
         if self.hands:
             return tuple(self.spot.chances_beside(self.hands[0]))
         chances = zip(self.spot.hands[0], self.spot.first_chances.tolist(), strict=True)
         return tuple((hand_name(hand), chance) for hand, chance in chances)
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        if nature is not None and self.mover == NOBODY:
+            (card,) = cards_of(str(nature), "card")
+            return Observed(self.opened(card), (nature, nature))
         if nature is not None:
             seen = (nature, None) if not self.hands else (None, nature)
             return Observed(self._replace(hands=(*self.hands, self.spot.number[str(nature)])), seen)
         mover = self.mover
         move = str(moves[mover])
         return Observed(self.after(move), (None, move) if mover == 0 else (move, None))
+
+    def _cards(self) -> tuple[tuple[Action, float], ...]:
+        """What may be opened."""
+        closed = {*range(DECK)} - {*self.spot.board, *self.hands[0], *self.hands[1]}
+        return tuple((card_name(card), 1 / len(closed)) for card in sorted(closed))
+
+    def opened(self, card: int) -> HoldemState:
+        """Another street begins."""
+        return self._replace(bets=0, mover=0, card=card)
 
     def staked(self, move: str) -> tuple[int, int]:
         """The chips put in after a move."""
@@ -133,7 +171,9 @@ class RiverState(NativeState, _Fields):
         if move == FOLD:
             return Ended(self._paid(1 - mover, stakes[mover]))
         if move == CALL or (move == CHECK and mover == 1):
-            one, two = (self.spot.strength[hand] for hand in self.hands)
+            if len(self.spot.board) == TURN and self.card == NOBODY:
+                return self._replace(stakes=stakes, mover=NOBODY)
+            one, two = (self.spot.strengths(self.card)[hand] for hand in self.hands)
             return Ended(self._paid(int(two > one), max(stakes))) if one != two else Ended((0.0, 0.0))
         return self._replace(stakes=stakes, bets=self.bets + (move != CHECK), mover=1 - mover)
 
@@ -146,8 +186,8 @@ class RiverState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
-class RiverRules(ShownRules):
-    """Hold'em on the river in factored form: hands are their owner's, the core is what was bet."""
+class HoldemRules(ShownRules):
+    """Hold'em in factored form: hands are their owner's, the core is what was bet, and the card that was opened."""
 
     @property
     def spot(self) -> Spot:
@@ -155,14 +195,14 @@ class RiverRules(ShownRules):
         return self.first.state.spot  # type: ignore[attr-defined, no-any-return]
 
     def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """What was bet; the hands.  What an end pays depends on them."""
-        if not isinstance(state, RiverState):
+        """What was bet and opened; the hands.  What an end pays depends on them."""
+        if not isinstance(state, HoldemState):
             return None
         return state[2:], state.hands
 
-    def join(self, core: tuple[tuple[int, int], int, int], own: tuple[tuple[int, ...], ...]) -> RiverState:
+    def join(self, core: tuple[tuple[int, int], int, int, int], own: tuple[tuple[int, ...], ...]) -> HoldemState:
         """The state of these bets, in which the players hold these hands."""
-        return RiverState(self.spot, own, *core)
+        return HoldemState(self.spot, own, *core)
 
     def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Action, float]]]]:
         """See ``Dealt``."""
@@ -171,38 +211,52 @@ class RiverRules(ShownRules):
         ]
         return self.first.state[2:], dealt  # type: ignore[index]
 
-    def cards(self, own: tuple[int, ...]) -> tuple[int, ...]:
+    def cards(self, what: tuple[int, ...] | str) -> tuple[int, ...]:
         """See ``Dealt``."""
-        return own
+        return cards_of(what, "card") if isinstance(what, str) else what
 
-    def strength(self, core: Hashable, own: tuple[int, ...]) -> int:
+    def strength(self, core: tuple[tuple[int, int], int, int, int], own: tuple[int, ...]) -> int:
         """See ``Dealt``."""
-        return self.spot.strength[own]
+        return self.spot.strengths(core[-1])[own]
 
 
-def _public(rules: Rules, known: InformationState) -> tuple[tuple[int, int], list[list[str]]]:
-    """The betting played again: chips put in, each player's moves."""
-    first: RiverState = rules.first.state  # type: ignore[assignment]
+class Public(NamedTuple):
+    """What everybody knows: chips put in, each player's moves, and the card that was opened."""
+
+    stakes: tuple[int, int]
+    moves: list[list[str]]
+    card: str
+
+
+def _public(rules: Rules, known: InformationState) -> Public:
+    """The betting played again."""
+    first: HoldemState = rules.first.state  # type: ignore[assignment]
     state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
-    stakes, moves = first.stakes, [list[str](), list[str]()]
-    for move in map(str, made(known)[1:]):
-        assert isinstance(state, RiverState)
-        moves[state.mover].append(move)
-        stakes, state = state.staked(move), state.after(move)
-    return stakes, moves
+    stakes, moves, opened = first.stakes, [list[str](), list[str]()], ""
+    for word in map(str, made(known)[1:]):
+        assert isinstance(state, HoldemState)
+        if state.mover == NOBODY:
+            (card,), opened = cards_of(word, "card"), word
+            beside = [next(hand for hand in own if card not in hand) for own in first.spot.hands]
+            state = state.opened(card)._replace(hands=tuple(beside))
+            moves = [[*own, "|"] for own in moves]
+            continue
+        moves[state.mover].append(word)
+        stakes, state = state.staked(word), state.after(word)
+    return Public(stakes, moves, opened)
 
 
 def picture(rules: Rules, known: Known) -> Picture:
     """Hands, the board, chips, and who bet what."""
     spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
-    stakes, moves = _public(rules, longest(known))
+    stakes, moves, card = _public(rules, longest(known))
     areas = []
     for player, own in enumerate(known):
         hand = _two(str(own[0][1])) if own else []
         hidden = 2 * int(own is None and any(known))
-        said = ", ".join(moves[player])
+        said = ", ".join(moves[player]).replace(", |", " |").replace("|,", "|").strip(" |")
         areas.append(area(rules.players[player], hand, hidden, said, chips=stakes[player], player=player))
-    return table(*areas, area("board", _two(hand_name(spot.board)), chips=spot.pot + sum(stakes)))
+    return table(*areas, area("board", [*_two(hand_name(spot.board)), *_two(card)], chips=spot.pot + sum(stakes)))
 
 
 def _two(name: str) -> list[str]:
@@ -211,45 +265,75 @@ def _two(name: str) -> list[str]:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """A hand, an own move, or the other's."""
+    """A hand, an own move, the other's, or the card that is opened."""
     move, seen = token
     if move is not None:
         return f"you {move}"
     if not before:
         return f"you get {seen}"
     verb, _, much = str(seen).partition(" ")
+    if verb[0] in RANKS:
+        return f"the river is {seen}"
     return f"{does(rules.players[1 - player], verb)} {much}".strip()
 
 
 def holdem_river(
     board: str = "QsJh8h5d2c", pot: int = 100, stack: int = 200, bets: tuple[Value, ...] = (0.5, 1.0), raises: int = 1,
-    range1: Value = "AA KQs JTs:0.5 T9s A5s", range2: Value = "QJs AQo ATs 99 J9s",
+    limit: int = 0, range1: Value = "AA KQs JTs:0.5 T9s A5s", range2: Value = "QJs AQo ATs 99 J9s",
 ) -> Rules:  # fmt: skip
     """Texas hold'em on the river, heads up: P1 moves first, the last five cards lie open.
 
-    Bets and raises are shares of the pot, after a call, in whole chips; ``allin`` is all that is left. A hand sees a
-    bet and up to ``raises`` raises. Ranges are written as ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand.
-    Payoffs are chips won, where half of the ``pot`` was each player's. Raises ``ParameterError`` for cards and ranges
-    that are none.
+    Bets and raises are shares of the pot, after a call, in whole chips; ``allin`` is all that is left. With a ``limit``
+    they are that many chips. A hand sees a bet and up to ``raises`` raises. Ranges are written as
+    ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand. Payoffs are chips won, where half of the ``pot`` was each
+    player's. Raises ``ParameterError`` for cards and ranges that are none.
     """
-    check_range("holdem_river: pot", pot, 1, MOST_CHIPS)
-    check_range("holdem_river: stack", stack, 1, MOST_CHIPS)
-    check_range("holdem_river: raises", raises, 0, 8)
-    open_cards = cards_of(board, "holdem_river: board")
-    if len(open_cards) != BOARD:
-        raise ParameterError(f"holdem_river: board={shorten(board)!r} has {len(open_cards)} cards; it needs {BOARD}")
+    return _holdem(
+        holdem_river, RIVER, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
+        range2=range2,
+    )  # fmt: skip
+
+
+def holdem_turn(
+    board: str = "QsJh8h5d", pot: int = 100, stack: int = 200, bets: tuple[Value, ...] = (1.0,), raises: int = 1,
+    limit: int = 0, range1: Value = "AA KQs JTs:0.5", range2: Value = "QJs AQs 99",
+) -> Rules:  # fmt: skip
+    """Texas hold'em from the turn on: four cards lie open, and one more is opened after a round of betting.
+
+    The parameters are those of ``holdem_river``; moves name the chips that one has put in by then, on both streets.
+    ``raises`` counts on each of them.
+    """
+    return _holdem(
+        holdem_turn, TURN, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
+        range2=range2,
+    )  # fmt: skip
+
+
+def _holdem(
+    maker: Callable[..., Rules], cards: int, board: str, pot: int, stack: int, bets: tuple[Value, ...], raises: int,
+    limit: int, range1: Value, range2: Value,
+) -> Rules:  # fmt: skip
+    """Either.  Raises ``ParameterError``."""
+    game = maker.__name__
+    check_range(f"{game}: pot", pot, 1, MOST_CHIPS)
+    check_range(f"{game}: stack", stack, 1, MOST_CHIPS)
+    check_range(f"{game}: raises", raises, 0, 8)
+    check_range(f"{game}: limit", limit, 0, MOST_CHIPS)
+    open_cards = cards_of(board, f"{game}: board")
+    if len(open_cards) != cards:
+        raise ParameterError(f"{game}: board={shorten(board)!r} has {len(open_cards)} cards; it needs {cards}")
     texts = str(range1), str(range2)  # 22 and 99 are numbers elsewhere
-    found = [parse_range(text, open_cards, f"holdem_river: range{k}") for k, text in enumerate(texts, 1)]
+    found = [parse_range(text, open_cards, f"{game}: range{k}") for k, text in enumerate(texts, 1)]
     name = full_name(
-        "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises,
-        range1=texts[0], range2=texts[1],
+        game, maker, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=texts[0],
+        range2=texts[1],
     )  # fmt: skip
     ranges = _held(*found)
     if not all(ranges):
-        raise ParameterError("holdem_river: no hand of range1 can be held beside one of range2; each needs its card")
-    spot = Spot(name, open_cards, pot, stack, _sizes(bets), raises, ranges)
-    first = RiverState(spot, (), (0, 0), 0, 0)
-    return RiverRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
+        raise ParameterError(f"{game}: no hand of range1 can be held beside one of range2; each needs its card")
+    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, ranges)
+    first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
+    return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
 
 
 def _held(one: Range, two: Range) -> tuple[Range, Range]:
@@ -259,9 +343,9 @@ def _held(one: Range, two: Range) -> tuple[Range, Range]:
     return first, {hand: weight for k, (hand, weight) in enumerate(two.items()) if fits[:, k].any()}
 
 
-def _sizes(bets: tuple[Value, ...]) -> tuple[float, ...]:
+def _sizes(bets: tuple[Value, ...], game: str) -> tuple[float, ...]:
     """Shares of the pot.  Raises ``ParameterError`` for what is none."""
     for bet in bets:
         if bet != ALL_IN and not (type(bet) in (int, float) and 0 < bet <= MOST_CHIPS):  # type: ignore[operator]
-            raise ParameterError(f"holdem_river: a bet of {bet!r}; allowed: shares of the pot above 0, and {ALL_IN}")
+            raise ParameterError(f"{game}: a bet of {bet!r}; allowed: shares of the pot above 0, and {ALL_IN}")
     return tuple([np.inf if bet == ALL_IN else float(bet) for bet in bets])  # type: ignore[arg-type]

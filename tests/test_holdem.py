@@ -21,8 +21,8 @@ from infoset.base import Dealt, State
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.evaluation import policy_of
-from infoset.games.holdem_river import RiverRules, holdem_river
-from infoset.games.poker_hands import cards_of, hand_name, parse_range, strength
+from infoset.games.holdem import HoldemRules, holdem_river, holdem_turn
+from infoset.games.poker_hands import card_name, cards_of, hand_name, parse_range, strength
 from infoset.solvers.metrics import evaluate_plan
 from infoset.testing import check_game
 from infoset.tree.factored_form import FactoredForm
@@ -136,7 +136,7 @@ def test_a_bet_of_the_pot_is_a_bluff_one_time_in_three() -> None:
     solution = infoset.solve(name, "lp")
     policy = policy_of(solution.policy, Compiled.of(name))
     start = infoset.load(name)
-    assert isinstance(start, RiverRules)
+    assert isinstance(start, HoldemRules)
     first = next(found for found in decisions(start, policy) if not found.said)
     row = dict(zip(map(hand_name, start.spot.hands[0]), first.rows.tolist(), strict=True))
     assert row["Td9d"] == pytest.approx([0, 1])
@@ -152,6 +152,10 @@ SMALL = [
     "holdem_river(board=AhAdAsKcQc,range1='KK QQ 72o',range2='JJ 72o AcKh',bets=[0.3])",
     "holdem_river(board=AhKhQhJhTh,range1='22+',range2='33 AcKc')",  # everybody plays the board
     "holdem_river(range1=AsAh,range2='AsAd KdKc')",  # some hands are never held at once
+    "holdem_river(limit=30,raises=2,range1='AA 65s',range2='KK 87s')",
+    "holdem_turn(range1='AA KQs',range2='QJs 99:0.3')",
+    "holdem_turn(range1=AsKs,range2='AcKc QQ',limit=20,raises=0)",
+    "holdem_turn(range1='AcAd 3c3d',range2=AhAs,bets=[allin],raises=0,stack=60)",
 ]
 
 
@@ -223,7 +227,7 @@ def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Pat
 
 def test_the_chances_of_decisions_add_up() -> None:
     game = infoset.load("holdem_river")
-    assert isinstance(game, RiverRules)
+    assert isinstance(game, HoldemRules)
     found = {one.said: one for one in decisions(game, policy_of("random", Compiled.of(game)))}
     assert found[()].chance == pytest.approx(1)
     assert found[("check",)].chance == pytest.approx(1 / 3)
@@ -260,14 +264,14 @@ def test_a_pair_of_deuces_is_a_word_and_a_tree_that_is_too_large_is_known_at_onc
         infoset.solve(FULL, "lp")
 
 
-class Wrong(RiverRules):
+class Wrong(HoldemRules):
     """Says that a hand is better than it is."""
 
     def strength(self, core: Hashable, own: tuple[int, ...]) -> int:
         return -super().strength(core, own) * (own[0] % 2)
 
 
-class Shared(RiverRules):
+class Shared(HoldemRules):
     """Says that nobody's cards are in the way."""
 
     def cards(self, own: tuple[int, ...]) -> tuple[int, ...]:
@@ -275,9 +279,9 @@ class Shared(RiverRules):
 
 
 @pytest.mark.parametrize(("kind", "said"), [(Wrong, "as strong a hand after"), (Shared, "both players have a card of")])
-def test_a_deal_that_is_declared_wrongly_is_found(kind: type[RiverRules], said: str) -> None:
+def test_a_deal_that_is_declared_wrongly_is_found(kind: type[HoldemRules], said: str) -> None:
     game = infoset.load("holdem_river")
-    assert isinstance(game, RiverRules)
+    assert isinstance(game, HoldemRules)
     wrong = kind(*[getattr(game, name) for name in ("name", "players", "first", "look")])
     assert isinstance(wrong, Dealt)
     with pytest.raises(GameRuleError, match=said):
@@ -320,10 +324,39 @@ def test_the_same_game_as_openspiels(stack: int) -> None:
     assert met == len(dealt)
 
 
+def test_the_same_turn_as_openspiels() -> None:
+    """Limit betting on two streets, every card that may be opened, payoffs: one pair of hands."""
+    pyspiel = pytest.importorskip("pyspiel")
+    hands = "AsKs", "9d9c"
+    deck = [4 * rank + suit for rank in range(13) for suit in (3, 2, 1, 0)]
+    pairs = [hand_name((max(hand), min(hand))) for hand in combinations(deck, 2)]
+    reach = " ".join(str(float(name == hand)) for hand in hands for name in pairs)
+    theirs = pyspiel.load_game(
+        "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=50 50,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
+        "numHoleCards=2,numBoardCards=0 3 1 1,raiseSize=20 20 20 20,maxRaises=3 3 3 3,potSize=100,"
+        f"boardCards={BOARD[:8]},handReaches={reach})"
+    ).new_initial_state()
+    ((action, _),) = [(action, chance) for action, chance in theirs.chance_outcomes() if chance > 0]
+    ours = holdem_turn(board=BOARD[:8], limit=20, raises=2, stack=1000, range1=hands[0], range2=hands[1])
+    state = ours.start().state
+    for hand in hands:
+        state = state.play((None, None), hand).state
+    _compare(theirs.child(action), state)
+
+
 def _compare(theirs: Any, ours: State) -> None:
     assert theirs.is_terminal() == ours.terminal
     if ours.terminal:
         assert tuple(theirs.returns()) == ours.returns()
+        return
+    if theirs.is_chance_node():
+        cards = dict(ours.chance((None, None)))
+        opened = [
+            (card_name(int(theirs.action_to_string(k).split("(")[1][:-1])), k, p) for k, p in theirs.chance_outcomes()
+        ]
+        assert cards == pytest.approx({card: chance for card, _, chance in opened}, abs=1e-12)
+        for card, action, _ in opened:
+            _compare(theirs.child(action), ours.play((None, None), card).state)
         return
     player = theirs.current_player()
     menu = ours.legal(player)
@@ -345,6 +378,27 @@ def test_hands_and_moves_in_words_and_as_a_picture() -> None:
     assert [(area["cards"], area["hidden"], area["chips"]) for area in areas] == [
         (["As", "Ah"], 0, 50), ([], 2, 150), (["Qs", "Jh", "8h", "5d", "2c"], 0, 300),
     ]  # fmt: skip
+
+
+def test_a_card_is_opened_in_words_and_as_a_picture() -> None:
+    game = holdem_turn()
+    known = ((None, "AsAh"), ("check", ()), (None, "bet 100"), ("call", ()), (None, "2c"), ("check", ()))
+    assert game.told(0, known[4], known[:4]) == "the river is 2c"
+    areas = game.picture([known, None])["areas"]
+    assert [(area["cards"], area["chips"], area["note"]) for area in areas] == [
+        (["As", "Ah"], 100, "check, call | check"), ([], 100, "bet 100"), (["Qs", "Jh", "8h", "5d", "2c"], 300, ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_turn_with_every_hand() -> None:
+    """1,128 hands a side, every river: built in seconds, counted to the unit, and solved."""
+    compiled = Compiled.of("holdem_turn(range1=any,range2=any)")
+    one = Compiled.of("holdem_turn(range1=AsKs,range2=9d9c)").histories - 2  # without those of the deal
+    deals = 1128 * 1035  # 48 cards, two of them and two of the others
+    assert compiled.histories == 1 + 1128 + deals * one == 2_020_909_009
+    solution = infoset.solve(compiled, iterations=100)
+    assert solution.exploitability < 1  # of a pot of 100
 
 
 def test_the_state_is_a_value() -> None:
