@@ -21,7 +21,7 @@ from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.graph import explore
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.sequence_form import SequenceForm
-from random_games import RandomGame
+from random_games import RandomGame, RandomState
 from test_factored_form import gradients, same
 
 NAMES = [
@@ -53,7 +53,7 @@ def agree(tree: SequenceForm, factored: SequenceForm, seed: int) -> None:
     """Everything that is counted, gradients, values and best responses."""
     assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)
     assert (factored.num_histories, factored.num_terminals) == (tree.num_histories, tree.num_terminals)
-    assert factored.constant_sum == tree.constant_sum
+    assert factored.constant_sum == pytest.approx(tree.constant_sum)
     assert (factored.smallest_payoff, factored.largest_payoff) == (tree.smallest_payoff, tree.largest_payoff)
     strategy = random_interior(tree, seed)
     moved = same(tree, factored, strategy)
@@ -75,6 +75,23 @@ def test_public_states_and_trees_give_the_same_figures(name: str) -> None:
 def test_random_games_have_the_figures_of_their_trees(seed: int, players: int, depth: int) -> None:
     """Players that move at once or alone, nature before and with them, observations of any kind."""
     game = RandomGame(seed, players, depth)
+    agree(SequenceForm.of(game), FactoredForm.of(rules_of(game)).form, seed)
+
+
+class RareState(RandomState):
+    """Some of nature's answers never come; their information sets are there all the same."""
+
+    def chance(self, moves: Any) -> tuple[Any, ...]:
+        answers = super().chance(moves)
+        if self.noise("rare", tuple(moves)) % 3 or not answers:
+            return answers
+        return tuple((answer, float(k == 0)) for k, (answer, _) in enumerate(answers))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 2), st.integers(2, 4))
+def test_what_never_comes_counts_as_in_the_tree(seed: int, players: int, depth: int) -> None:
+    game = RandomGame(seed, players, depth, RareState)
     agree(SequenceForm.of(game), FactoredForm.of(rules_of(game)).form, seed)
 
 
@@ -142,10 +159,33 @@ def test_a_game_too_large_for_a_tree_is_solved_on_its_public_states() -> None:
     assert "919,105" in infoset.show(compiled, solution.policy)
 
 
+def test_how_good_anything_is_comes_out_exactly_where_no_tree_fits() -> None:
+    """The tree is tried first; its positions are known by then."""
+
+    def first(key: str, moves: tuple[str, ...]) -> dict[str, float]:
+        return {moves[0]: 1.0}
+
+    small, whole = Compiled.of("leduc_poker", 5_000), Compiled.of("leduc_poker")
+    found, exact = infoset.evaluate(small, first), infoset.evaluate(whole, first)
+    assert found.exact
+    assert found.best_response_values == pytest.approx(exact.best_response_values, abs=1e-12)
+    assert "in factored form" in infoset.show(Compiled.of("leduc_poker", 5_000))
+
+
+def test_nobody_waits_for_public_states_that_were_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.compiled.FEW_JOINT", 50)
+    solution = infoset.solve(Compiled.of("leduc_poker", 5_000), iterations=100)
+    assert solution.method == "mccfr"
+    asked = infoset.solve(Compiled.of("leduc_poker", 5_000), iterations=100, form="factored")
+    assert asked.method == "dcfr"
+
+
 def test_what_has_no_public_states_says_why(shared: Any) -> None:
     with pytest.raises(BudgetError, match="too little is common knowledge for the factored form; the last of"):
         rules_of(infoset.load("gdl:phantom_connect"))
     with pytest.raises(UnsupportedGameError, match="has information sets by a map"):
         infoset.solve(str(shared / "games" / "efg" / "2smp.efg"), "dcfr", form="factored")
+    with pytest.raises(UnsupportedGameError, match=r"does not say what of its states is a core.*boards are too many"):
+        infoset.solve("pommerman:OneVsOne-v0", "dcfr", form="factored")
     with pytest.raises(UnsupportedGameError, match="some players move at once, but not all of them"):
         infoset.solve(RandomGame(3, 3, 3), "dcfr", form="factored")

@@ -10,10 +10,10 @@ import numpy as np
 
 from infoset import signs
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
-from infoset.errors import BudgetError, InfosetError, UnsupportedGameError
+from infoset.errors import BudgetError, ClockError, InfosetError, UnsupportedGameError
 from infoset.tree.factored_form import FactoredForm, is_quick
-from infoset.tree.factored_rules import FactoredRules, cores_of
-from infoset.tree.game_tree import GameTree
+from infoset.tree.factored_rules import NO_CORE, FactoredRules, cores_of
+from infoset.tree.game_tree import GameTree, explore_for_tree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import find_symmetry
@@ -24,6 +24,8 @@ AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 EQUAL = 1e-9
 FEW_HISTORIES = 3_000_000
 """Up to which a tree is as good as products."""
+FEW_JOINT = 1_000_000
+"""Private states beside each other that are looked at where nobody has asked for public states."""
 
 
 def check_is_game(game: object) -> None:
@@ -117,14 +119,18 @@ class Compiled:
 
         Of a game that says nothing of cores the tree has to be too large.
         """
-        if self.made_whole or not (self.factors or "graph" in self.__dict__):
-            return False
-        few = min(self.limit, FEW_HISTORIES) if self.factors else self.limit
-        if (not self.factors and self.histories <= few) or not isinstance(self._asked, FactoredRules):
-            return False
-        if self._asked.sizes.histories <= few:
+        if self.made_whole or not self.factors:
+            return self._better_public
+        if not isinstance(self._asked, FactoredRules) or self.histories <= min(self.limit, FEW_HISTORIES):
             return False
         return isinstance(self.game, Factored) or self.quickly_factored
+
+    @property
+    def _better_public(self) -> bool:
+        """The same of public states: only where positions are at hand, and tables that are soon made."""
+        if self.made_whole or "graph" not in self.__dict__ or self.histories <= self.limit:
+            return False
+        return isinstance(self._soon_asked, FactoredRules) and self.quickly_factored
 
     @cached_property
     def quickly_factored(self) -> bool:
@@ -134,11 +140,27 @@ class Compiled:
     @cached_property
     def _asked(self) -> FactoredRules | InfosetError:
         """The factored rules, or why there are none: that is not found out twice."""
+        if self.factors:
+            return self._ask(lambda: FactoredRules.of(self.game, self._report))
+        if isinstance(self.__dict__.get("_soon_asked"), FactoredRules):
+            return self._soon_asked
+        try:
+            graph = self.graph
+        except ClockError as error:
+            return error
+        except (BudgetError, UnsupportedGameError) as error:
+            return type(error)(f"{self.name} {NO_CORE}, and its positions are not known: {error}")
+        return self._ask(lambda: FactoredRules.of_positions(graph, self._report))
+
+    @cached_property
+    def _soon_asked(self) -> FactoredRules | InfosetError:
+        """Those of public states, where that is done at once: nobody has asked for them."""
+        return self._ask(lambda: FactoredRules.of_positions(self.graph, self._report, FEW_JOINT))
+
+    def _ask(self, asking: Callable[[], FactoredRules]) -> FactoredRules | InfosetError:
         try:
             with signs.during("asking the rules for the factored form"):
-                if self.factors:
-                    return FactoredRules.of(self.game, self._report)
-                return FactoredRules.of_positions(self.graph, self._report)
+                return asking()
         except (BudgetError, UnsupportedGameError) as error:
             return error
 
@@ -198,9 +220,8 @@ class Compiled:
                 f"{self.name} has {known.sizes.histories:,.0f} histories, more than a tree may have ({self.limit:,}); "
                 "form=factored does not list them"
             )
-        tree = GameTree.of(self.game, self.max_histories, self._report)
-        self.__dict__["graph"] = tree.graph
-        return tree
+        graph = self.__dict__["graph"] = explore_for_tree(self.game, self.limit, self._report)
+        return GameTree.unroll(graph, self.max_histories, self._report)
 
     @cached_property
     def form(self) -> SequenceForm:

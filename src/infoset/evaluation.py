@@ -98,9 +98,12 @@ def evaluate(
     if not isinstance(policy, Policy):
         why = f"{agent_name(policy)} does not tell its chances (a method chances(legal)), so it is played against"
         return lower_bound(compiled, policy, learn_for, seed, why)
+    factored = _factored_first(policy, compiled)
     try:
         return _exactly(policy, compiled, respond, keep)
     except BudgetError as error:
+        if not factored and _factored_first(policy, compiled):  # whose positions are known by now
+            return _on_factored(policy, compiled, respond)
         return lower_bound(compiled, policy, learn_for, seed, str(error))
 
 

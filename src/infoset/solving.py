@@ -134,7 +134,8 @@ def solve(
     not count in the exploitability; ``evaluate`` of the policy alone counts everybody.
 
     ``form`` is what the method works on: ``"tree"``, a list of all histories; ``"factored"``, which lists none, of a
-    game that says what of its states is a core (``Factored``); ``"sampled"``.  Without it: the tree, where it fits.
+    game that says what of its states is a core (``Factored``), or by the public states of any other whose positions can
+    be listed; ``"sampled"``.  Without it: the tree, where it fits.
 
     ``teams`` says who plays together, by seats from 0 or by names: ``"0+2,1"``, ``"P1+P3"`` (whoever is in none plays
     alone); without it those that the game names.

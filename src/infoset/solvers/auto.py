@@ -72,7 +72,10 @@ def choose(compiled: Compiled, options: Options) -> Choice:
 
 
 def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice | str], ...]:
-    """In which order what is looked at, where a form was asked for only what works on that."""
+    """In which order what is looked at, where a form was asked for only what works on that.
+
+    Cores that a game has come before its tree; public states, which have to be found, where that does not fit.
+    """
     by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "sampled": (_sampling,)}
     return by_form[form] if form else (_two_teams, _cores, _team, _open, _tree, _public, _factored, _sampling)
 

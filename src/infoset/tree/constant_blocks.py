@@ -8,6 +8,7 @@ paid whole, and they are put right one by one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from infoset.base import FloatArray, IntArray, LongArray
 
 A_TERM = 3  # entries' worth of an exception
 SMALLEST = 3  # a block with no longer side is not cut
-NOTHING = 0  # the number of no payoffs
+UNPAID = 0  # the number of no payoffs
+GAIN = 0.9  # of the cost, at most, that a cut leaves
 
 
 class Blocks(NamedTuple):
@@ -50,11 +52,14 @@ def _cost(blocks: Blocks) -> int:
     return len(blocks.place) + sum(len(some) for own in blocks.lists for some in own)
 
 
-class _Cut(NamedTuple):
-    """Blocks (rows, columns, what they are paid), and their cost in entries of lists and terms."""
+class _Block(NamedTuple):
+    """Rows and columns paid as most of them are, the cost of that in entries of lists and terms, and exceptions."""
 
+    rows: LongArray
+    columns: LongArray
+    kind: int
     cost: int
-    blocks: list[tuple[LongArray, LongArray, FloatArray]]
+    wrong: tuple[LongArray, LongArray]
 
 
 class _Cutting:
@@ -62,7 +67,7 @@ class _Cutting:
         k, m, _ = paid.shape
         found, kind = np.unique(paid.reshape(k * m, -1), axis=0, return_inverse=True)
         self.values = np.concatenate([np.zeros((1, found.shape[1])), found])
-        numbers = np.where((found == 0).all(axis=1), NOTHING, np.arange(1, len(found) + 1))
+        numbers = np.where((found == 0).all(axis=1), UNPAID, np.arange(1, len(found) + 1))
         self.kind = numbers[kind.ravel()].reshape(k, m)
         self.rows = np.argsort(paid[..., 0].mean(axis=1), kind="stable")
         self.columns = np.argsort(-paid[..., 0].mean(axis=0), kind="stable")
@@ -72,7 +77,7 @@ class _Cutting:
         lists: tuple[list[LongArray], list[LongArray]] = ([], [])
         known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
         place, paid = [], []
-        for rows, columns, value in self._cut(self.rows, self.columns).blocks:
+        for rows, columns, value in self._paid(self._block(self.rows, self.columns)):
             at = []
             for own, numbers, some in zip(lists, known, (rows, columns), strict=True):
                 key = np.sort(some).tobytes()
@@ -84,19 +89,27 @@ class _Cutting:
             paid.append(value)
         return Blocks(lists, np.array(place, np.int32).reshape(-1, 2), np.array(paid).reshape(-1, self.values.shape[1]))
 
-    def _cut(self, rows: LongArray, columns: LongArray) -> _Cut:
-        """Paid whole and put right, or cut in half both ways: whichever costs less."""
+    def _block(self, rows: LongArray, columns: LongArray) -> _Block:
         here = self.kind[rows[:, None], columns]
-        most = int(np.bincount(here.ravel()).argmax())
-        i, j = (here != most).nonzero()
-        blocks = [] if most == NOTHING else [(rows, columns, self.values[most])]
-        cost = len(blocks) * (len(rows) + len(columns) + 1) + A_TERM * len(i)
-        if len(i) and max(here.shape) > SMALLEST:
-            parts = [self._cut(one, two) for one in _halves(rows) for two in _halves(columns)]
-            if (cut := sum(part.cost for part in parts)) < cost:
-                return _Cut(cut, [block for part in parts for block in part.blocks])
-        paid = self.values[here[i, j]] - self.values[most]
-        return _Cut(cost, blocks + list(zip(rows[i, None], columns[j, None], paid, strict=True)))
+        kinds, place = np.unique(here, return_inverse=True)
+        most = int(kinds[np.bincount(place.ravel()).argmax()])
+        wrong = (here != most).nonzero()
+        whole = 0 if most == UNPAID else len(rows) + len(columns) + 1
+        return _Block(rows, columns, most, whole + A_TERM * len(wrong[0]), wrong)
+
+    def _paid(self, block: _Block) -> Iterator[tuple[LongArray, LongArray, FloatArray]]:
+        """Lists that are paid together, and what: cut in half both ways as long as that costs less, then put right."""
+        rows, columns, kind, cost, (i, j) = block
+        if len(i) and max(len(rows), len(columns)) > SMALLEST:
+            parts = [self._block(one, two) for one in _halves(rows) for two in _halves(columns)]
+            if sum(part.cost for part in parts) < GAIN * cost:
+                for part in parts:
+                    yield from self._paid(part)
+                return
+        if kind != UNPAID:
+            yield rows, columns, self.values[kind]
+        paid = self.values[self.kind[rows[i], columns[j]]] - self.values[kind]
+        yield from zip(rows[i, None], columns[j, None], paid, strict=True)
 
 
 def _halves(some: LongArray) -> list[LongArray]:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
+MOST_JOINT = 10_000_000
 PLAYS = 20  # to check a game before it is asked
 
 Own: TypeAlias = Hashable
@@ -136,8 +137,12 @@ class FactoredRules:
         return Asked(game, progress).rules()
 
     @classmethod
-    def of_positions(cls, graph: GameGraph, progress: Callable[[int], object] | None = None) -> FactoredRules:
+    def of_positions(
+        cls, graph: GameGraph, progress: Callable[[int], object] | None = None, most_joint: int = MOST_JOINT
+    ) -> FactoredRules:
         """Those of a game that says nothing of cores: public states, found on its positions.
+
+        ``most_joint``: private states beside each other, of all public states together, before it is given up.
 
         Raises ``UnsupportedGameError`` for information maps, and where some players move at once but not all,
         ``BudgetError`` where too little is common knowledge.
@@ -149,7 +154,7 @@ class FactoredRules:
         from infoset.tree.public_rules import AskedPublic  # which is made of what stands here
 
         ready("factored")
-        return AskedPublic(graph, progress).rules()
+        return AskedPublic(graph, progress, most_joint).rules()
 
 
 class _End(NamedTuple):

@@ -64,7 +64,7 @@ class GameTree:
     ) -> GameTree:
         """Enumerate ``game``.  Raises ``BudgetError`` before memory is taken, ``GameRuleError`` for broken rules."""
         limit = max_histories if max_histories is not None else default_max_histories()
-        return cls.unroll(explore(game, limit, _LookAhead(game, limit, progress)), limit, progress)
+        return cls.unroll(explore_for_tree(game, limit, progress), limit, progress)
 
     @classmethod
     def unroll(
@@ -147,6 +147,11 @@ class GameTree:
             path.append(menu[node - int(self.first_child[above])])
             node = above
         return path[::-1]
+
+
+def explore_for_tree(game: Game, limit: int, progress: Callable[[int], object] | None = None) -> GameGraph:
+    """The positions of a tree of so many histories.  Raises ``BudgetError`` as soon as there is no hope for it."""
+    return explore(game, limit, _LookAhead(game, limit, progress))
 
 
 class _LookAhead:

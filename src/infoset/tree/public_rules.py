@@ -13,21 +13,22 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.tree.constant_blocks import constant_blocks
-from infoset.tree.factored_rules import CORES_A_REPORT, MOST_CELLS, FactoredRules
+from infoset.tree.factored_rules import MOST_CELLS, FactoredRules
 from infoset.tree.graph import CHANCE, EVERYBODY, TERMINAL, GameGraph, Interner
 from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Terms, rule_arrays
 from infoset.tree.steps import steps
 
-MOST_JOINT = 30_000_000  # pairs of private states, of all public states together
+MOST_SLOTS = 50_000_000  # cells times events
 SAME = 1e-13  # of chances that are products of the same numbers
 NOWHERE = -1  # the position of cells that nobody can be in together
 
@@ -41,10 +42,15 @@ class _Table(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        found = blake2b(repr((self.mover, self.position.shape)).encode(), digest_size=20)
-        found.update(self.position.tobytes())
-        found.update(self.chance.tobytes())
-        return found.digest()
+        return _digest((self.mover, *self.position.shape), self.position, self.chance)
+
+
+def _digest(numbers: tuple[int, ...], *arrays: npt.NDArray[Any]) -> bytes:
+    """Of what makes a core, which is much where tables are large."""
+    found = blake2b(repr(numbers).encode(), digest_size=20)
+    for array in arrays:
+        found.update(array.tobytes())
+    return found.digest()
 
 
 class _Part(NamedTuple):
@@ -66,9 +72,9 @@ class _Event(NamedTuple):
 class AskedPublic:
     """A game's positions, from public state to public state."""
 
-    def __init__(self, graph: GameGraph, progress: Callable[[int], object] | None) -> None:
+    def __init__(self, graph: GameGraph, progress: Callable[[int], object] | None, most_joint: int) -> None:
         """Raises ``UnsupportedGameError`` for information maps, and where some players move at once, but not all."""
-        self.graph, self.progress, self.n = graph, progress, len(graph.players)
+        self.graph, self.progress, self.n, self.most_joint = graph, progress, len(graph.players), most_joint
         if graph.map_name:
             raise UnsupportedGameError(
                 f"{graph.name} has information sets by a map ({graph.map_name}); public states are of what players "
@@ -81,7 +87,7 @@ class AskedPublic:
         self.number: dict[bytes, int] = {}
         self.cores: list[AnyCore | None] = []
         self.todo: deque[tuple[int, _Table]] = deque()
-        self.cells = self.joint = 0
+        self.cells = self.joint = self.slots = 0
 
     def _movers(self) -> LongArray:
         """(M,) who moves in the step that begins at a position."""
@@ -109,8 +115,6 @@ class AskedPublic:
         while self.todo:
             number, table = self.todo.popleft()
             self.cores[number] = self._look(table)
-            if self.progress is not None and number % CORES_A_REPORT == 0:
-                self.progress(self.cells)
         arrays = rule_arrays([core for core in self.cores if core is not None])
         ends = graph.player == TERMINAL
         return FactoredRules(
@@ -120,35 +124,42 @@ class AskedPublic:
         )  # fmt: skip
 
     def _numbered(self, table: _Table) -> int:
-        """Of a public state; one that is new is followed."""
+        """The number of a public state; one that is new is followed."""
         number = self.number.setdefault(table.key, len(self.cores))
         if number == len(self.cores):
             self.cores.append(None)
             self.todo.append((number, table))
             self.cells += sum(table.position.shape)
-            if self.cells > MOST_CELLS:
-                raise self._too_large(table.position.shape)
+            self._spend(table.position.shape)
         return number
 
-    def _too_large(self, shape: tuple[int, ...]) -> BudgetError:
-        return BudgetError(
-            f"{self.graph.name}: too little is common knowledge for the factored form; the last of "
-            f"{len(self.number):,} public states has {' times '.join(f'{size:,}' for size in shape)} private ones"
-        )
+    def _spend(self, shape: tuple[int, ...], joint: int = 0, slots: int = 0) -> None:
+        """Count what is looked at.  Raises ``BudgetError`` where that is too much."""
+        self.joint += joint
+        self.slots += slots
+        if self.progress is not None:
+            self.progress(self.cells)
+        if self.joint > self.most_joint or self.cells > MOST_CELLS or self.slots > MOST_SLOTS:
+            raise BudgetError(
+                f"{self.graph.name}: too little is common knowledge for the factored form; the last of "
+                f"{len(self.number):,} public states has {' times '.join(f'{size:,}' for size in shape)} private ones"
+            )
 
     def _look(self, table: _Table) -> Decided:
         """All that may come behind a public state."""
         s, n = self.steps, self.n
-        joint = np.flatnonzero(table.chance)
+        joint = np.flatnonzero(table.position != NOWHERE)
         at = table.position.ravel()[joint]
         count = s.first[at + 1] - s.first[at]
+        self._spend(table.position.shape, joint=int(count.sum()))
         row = np.repeat(np.arange(len(joint)), count)
         step = np.arange(len(row)) + np.repeat(s.first[at] - np.cumsum(count) + count, count)
         cells = [own[row] for own in np.unravel_index(joint, table.position.shape)]
-        states = [_numbered(cells[p], s.move[step, p], s.token[step, p]) for p in range(n)]
+        states = [_private(cells[p], s.move[step, p], s.token[step, p]) for p in range(n)]
         private = [number for number, _ in states]
         part = _Part(table.chance.ravel()[joint][row] * s.chance[step], s.target[step], private)
         events = [event for one in self._apart(part) if (event := self._event(one)) is not None]
+        self._spend(table.position.shape, slots=sum(table.position.shape) * (len(events) + 1))
         reached = np.array([event.reached for event in events], np.int64)
         sides = []
         for p, (_, first) in enumerate(states):
@@ -168,18 +179,21 @@ class AskedPublic:
 
     def _apart(self, part: _Part) -> Iterator[_Part]:
         """What everybody can tell from the rest, and what goes on differently."""
-        sizes = [int(own.max()) + 1 for own in part.private]
-        offsets = np.cumsum([0, *sizes])
-        pairs = [(part.private[0], offsets[p] + part.private[p]) for p in range(1, self.n)]
-        one, other = (
-            (np.concatenate(some) for some in zip(*pairs, strict=True)) if pairs else (offsets[:0], offsets[:0])
-        )
-        links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(offsets[-1], offsets[-1]))
-        known = connected_components(links, directed=False)[1][part.private[0]]
+        known = self._connected(part.private)
         group = _packed(known, self.movers[part.reached] - EVERYBODY)
         order = np.argsort(group, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
             yield from self._layers(_some(part, rows))
+
+    def _connected(self, private: list[LongArray]) -> LongArray:
+        """(R,) rows have one number where some player takes one for another, and so on."""
+        if self.n == 1:
+            return private[0]
+        offsets = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
+        one = np.tile(private[0], self.n - 1)
+        other = np.concatenate([offsets[p] + private[p] for p in range(1, self.n)])
+        links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(offsets[-1], offsets[-1]))
+        return np.asarray(connected_components(links, directed=False)[1][private[0]], np.int64)
 
     def _layers(self, part: _Part) -> Iterator[_Part]:
         """Where private states may be beside each other in several positions, as nobody has seen what nature did."""
@@ -200,16 +214,14 @@ class AskedPublic:
         """Where it leads; ``None`` where that is an end that pays nobody."""
         own, at = zip(*[np.unique(states, return_inverse=True) for states in part.private], strict=True)
         shape, index = tuple(map(len, own)), tuple([places.ravel() for places in at])
-        self.joint += prod(shape)
-        if self.joint > MOST_JOINT:
-            raise self._too_large(shape)
+        self._spend(shape, joint=prod(shape))
         if self.movers[part.reached[0]] == TERMINAL:
             paid = np.zeros((*shape, self.n))
             np.add.at(paid, index, self.paid[part.reached] * part.chance[:, None])
             return self._end(own, paid) if paid.any() else None
         position, chance = np.full(shape, NOWHERE, np.int64), np.zeros(shape)
         position[index] = part.reached
-        scale = float(part.chance.max())
+        scale = float(part.chance.max()) or 1.0  # what never comes is in the tree, too
         chance[index] = np.where(abs(part.chance / scale - 1) < SAME, 1.0, part.chance / scale)
         places = []
         for p in range(self.n):
@@ -229,19 +241,18 @@ class AskedPublic:
             kinds.append(kind)
         blocks = constant_blocks(paid)
         cells = tuple(map(len, blocks.lists))
-        key = repr(cells).encode() + blocks.place.tobytes() + blocks.paid.tobytes()
-        number = self.number.setdefault(key, len(self.cores))
+        number = self.number.setdefault(_digest(cells, blocks.place, blocks.paid), len(self.cores))
         if number == len(self.cores):
             self.cores.append(Ended(cells, Terms(blocks.place, blocks.paid)))
         edges = []
         for states, kind, lists in zip(own, kinds, blocks.lists, strict=True):
-            listed = [np.flatnonzero(np.isin(kind, some)) for some in lists]
-            edges.append((states[np.concatenate(listed)], np.repeat(np.arange(len(lists)), list(map(len, listed)))))
+            row, place = _listed(kind, lists)
+            edges.append((states[row], place))
         return _Event(number, 1.0, edges)
 
 
-def _numbered(cell: LongArray, move: LongArray, token: LongArray) -> tuple[LongArray, LongArray]:
-    """(R,) of each row the number of what it holds, and of each number the first row."""
+def _private(cell: LongArray, move: LongArray, token: LongArray) -> tuple[LongArray, LongArray]:
+    """(R,) in which private state each row leaves a player, by number, and of each number the first row."""
     _, first, number = np.unique(_packed(cell, move + 1, token + 1), return_index=True, return_inverse=True)
     return number, first
 
@@ -254,6 +265,15 @@ def _packed(*columns: LongArray) -> LongArray:
             found = np.unique(found, return_inverse=True)[1]
         found = found * (int(column.max(initial=0)) + 1) + column
     return found
+
+
+def _listed(kind: LongArray, lists: list[LongArray]) -> tuple[LongArray, LongArray]:
+    """The rows (K,) of every list of kinds, list by list, and which list each is in."""
+    order, count = np.argsort(kind, kind="stable"), np.bincount(kind)
+    begin, kinds = np.cumsum(count) - count, np.concatenate([np.zeros(0, np.int64), *lists])
+    sizes = count[kinds]
+    row = order[np.arange(sizes.sum()) + np.repeat(begin[kinds] - np.cumsum(sizes) + sizes, sizes)]
+    return row, np.repeat(np.repeat(np.arange(len(lists)), list(map(len, lists))), sizes)
 
 
 def _some(part: _Part, rows: LongArray) -> _Part:

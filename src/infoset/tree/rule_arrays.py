@@ -67,8 +67,8 @@ class Side(NamedTuple):
 
     @classmethod
     def of(
-        cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray, move: LongArray,
-        token: LongArray, chance: FloatArray,
+        cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray,
+        move: LongArray, token: LongArray, chance: FloatArray,
     ) -> Side:  # fmt: skip
         """From edges in any order: the cell that each leaves, and to which of the events that lead to ``reached``
         (V + 1,) it belongs; -1 for excursions, which stay at the last of those.
