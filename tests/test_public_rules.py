@@ -114,6 +114,23 @@ def test_blocks_pay_what_the_table_pays(seed: int, rows: int, columns: int, kind
     assert np.allclose(paid_by(constant_blocks(paid), paid.shape), paid, atol=1e-12)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 6), st.integers(1, 6))
+def test_blocks_pay_what_the_table_of_three_pays(seed: int, one: int, two: int, three: int) -> None:
+    paid = np.random.default_rng(seed).integers(-1, 2, (one, two, three, 3)).astype(float)
+    assert np.allclose(paid_by(constant_blocks(paid), paid.shape), paid, atol=1e-12)
+
+
+def test_a_showdown_of_three_is_few_blocks() -> None:
+    """The highest of three cards takes what the others have put in."""
+    cards = np.indices((12, 12, 12))
+    wins = (cards == cards.max(axis=0)) & ((cards == cards.max(axis=0)).sum(axis=0) == 1)
+    paid = np.moveaxis(3.0 * wins - wins.any(axis=0), 0, -1)
+    found = constant_blocks(paid)
+    assert np.allclose(paid_by(found, paid.shape), paid)
+    assert len(found.place) < 500 < np.count_nonzero(wins.any(axis=0))
+
+
 def test_a_showdown_is_few_blocks() -> None:
     """Of one card each the higher one wins: h log h entries in place of h times h pairs."""
     hands = np.arange(48)
@@ -168,6 +185,7 @@ def test_how_good_anything_is_comes_out_exactly_where_no_tree_fits() -> None:
     small, whole = Compiled.of("leduc_poker", 5_000), Compiled.of("leduc_poker")
     found, exact = infoset.evaluate(small, first), infoset.evaluate(whole, first)
     assert found.exact
+    assert infoset.solve(Compiled.of("leduc_poker", 5_000), "cfr+", iterations=10).notes["form"] == "factored"
     assert found.best_response_values == pytest.approx(exact.best_response_values, abs=1e-12)
     assert "in factored form" in infoset.show(Compiled.of("leduc_poker", 5_000))
 

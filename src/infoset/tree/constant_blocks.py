@@ -1,4 +1,4 @@
-"""Payoffs of two players' hands as few products, whatever they are paid for: blocks that pay alike, less exceptions.
+"""Payoffs of players' hands as few products, whatever they are paid for: blocks that pay alike, less exceptions.
 
 Sorted by what they win on average, hands of a showdown pay alike in large blocks, of which a block is one list of hands
 times another (sparse factors of the payoff matrix, Farina & Sandholm, Fast payoff matrix sparsification techniques for
@@ -15,6 +15,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 
+PLAYERS = 2  # whose hands are rows and columns
 A_TERM = 3  # entries' worth of an exception
 SMALLEST = 3  # a block with no longer side is not cut
 UNPAID = 0  # the number of no payoffs
@@ -29,8 +30,20 @@ class Blocks(NamedTuple):
     paid: FloatArray  # (T, n)
 
 
+class _Term(NamedTuple):
+    lists: tuple[LongArray, ...]  # hands of each player, each list in order
+    paid: FloatArray  # (n,)
+
+    @property
+    def key(self) -> bytes:
+        return b"|".join([some.tobytes() for some in (*self.lists, self.paid)])
+
+
 def constant_blocks(paid: FloatArray) -> Blocks:
-    """What joint hands pay, (hands of the first player, …, n), as terms; those of more than two players one by one.
+    """What joint hands pay, (hands of the first player, …, n), as terms.
+
+    Of more than two players the last two hold what is cut, beside each hand of the others; what is paid alike beside
+    several of these is one term.
 
     >>> import numpy as np
     >>> from infoset.tree.constant_blocks import constant_blocks
@@ -42,14 +55,36 @@ def constant_blocks(paid: FloatArray) -> Blocks:
     single = tuple([[np.array([k]) for k in range(size)] for size in paid.shape[:-1]])
     index = np.argwhere((paid != 0).any(axis=-1))
     plain = Blocks(single, index.astype(np.int32), paid[tuple(index.T)])
-    if len(single) > 2 or len(index) <= sum(paid.shape[:-1]):
+    if len(index) <= sum(paid.shape[:-1]):
         return plain
-    found = _Cutting(paid).run()
-    return min(plain, found, key=_cost)
+    return min(plain, _blocks(_terms(paid), len(single)), key=_cost)
 
 
 def _cost(blocks: Blocks) -> int:
     return len(blocks.place) + sum(len(some) for own in blocks.lists for some in own)
+
+
+def _terms(paid: FloatArray) -> list[_Term]:
+    if paid.ndim == PLAYERS + 1:
+        return list(_Cutting(paid).terms())
+    found: dict[bytes, tuple[_Term, list[int]]] = {}
+    for hand, beside in enumerate(paid):
+        for term in _terms(beside):
+            found.setdefault(term.key, (term, []))[1].append(hand)
+    return [_Term((np.array(hands), *term.lists), term.paid) for term, hands in found.values()]
+
+
+def _blocks(terms: list[_Term], players: int) -> Blocks:
+    """Equal lists are one."""
+    known: list[dict[bytes, int]] = [{} for _ in range(players)]
+    lists: list[list[LongArray]] = [[] for _ in range(players)]
+    place = np.zeros((len(terms), players), np.int32)
+    for at, term in zip(place, terms, strict=True):
+        for p, some in enumerate(term.lists):
+            at[p] = known[p].setdefault(some.tobytes(), len(lists[p]))
+            if at[p] == len(lists[p]):
+                lists[p].append(some)
+    return Blocks(tuple(lists), place, np.array([term.paid for term in terms]).reshape(-1, players))
 
 
 class _Block(NamedTuple):
@@ -69,25 +104,13 @@ class _Cutting:
         self.values = np.concatenate([np.zeros((1, found.shape[1])), found])
         numbers = np.where((found == 0).all(axis=1), UNPAID, np.arange(1, len(found) + 1))
         self.kind = numbers[kind.ravel()].reshape(k, m)
-        self.rows = np.argsort(paid[..., 0].mean(axis=1), kind="stable")
-        self.columns = np.argsort(-paid[..., 0].mean(axis=0), kind="stable")
+        own, other = (paid[..., p - PLAYERS] for p in range(PLAYERS))
+        self.rows = np.argsort(own.mean(axis=1), kind="stable")
+        self.columns = np.argsort(other.mean(axis=0), kind="stable")
 
-    def run(self) -> Blocks:
-        """The terms; equal lists are one."""
-        lists: tuple[list[LongArray], list[LongArray]] = ([], [])
-        known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})
-        place, paid = [], []
+    def terms(self) -> Iterator[_Term]:
         for rows, columns, value in self._paid(self._block(self.rows, self.columns)):
-            at = []
-            for own, numbers, some in zip(lists, known, (rows, columns), strict=True):
-                key = np.sort(some).tobytes()
-                if key not in numbers:
-                    numbers[key] = len(own)
-                    own.append(some)
-                at.append(numbers[key])
-            place.append(at)
-            paid.append(value)
-        return Blocks(lists, np.array(place, np.int32).reshape(-1, 2), np.array(paid).reshape(-1, self.values.shape[1]))
+            yield _Term((np.sort(rows), np.sort(columns)), value)
 
     def _block(self, rows: LongArray, columns: LongArray) -> _Block:
         here = self.kind[rows[:, None], columns]
