@@ -225,6 +225,12 @@ def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Pat
     assert "check 33%" in (tmp_path / "hands.svg").read_text()
 
 
+def test_of_the_turn_what_is_done_before_the_river_is_drawn(tmp_path: Path) -> None:
+    text = infoset.show("holdem_turn", "random", svg=tmp_path / "hands.svg")
+    assert "100.00%  P1 to begin" in text
+    assert "Turn: board QsJh8h5d, pot 100, stacks 200" in (tmp_path / "hands.svg").read_text()
+
+
 def test_the_chances_of_decisions_add_up() -> None:
     game = infoset.load("holdem_river")
     assert isinstance(game, HoldemRules)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from infoset.errors import shorten
-from infoset.games.holdem import CALL, CHECK, FOLD, HoldemRules
+from infoset.games.holdem import CALL, CHECK, FOLD, TURN, HoldemRules
 from infoset.games.poker_hands import RANKS, hand_name
 from infoset.view.hand_decisions import Decision
 from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
@@ -30,10 +30,11 @@ def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
     width = 2 * MARGIN + across * SIDE + (across - 1) * GAP
     lines = -(-len(shown) // across)
     spot = rules.spot
+    street = "Turn" if len(spot.board) == TURN else "River"
     about = f"board {hand_name(spot.board)}, pot {spot.pot}, stacks {spot.stack}"
     if len(shown) < len(found):
         about += f"; {len(shown)} of {len(found)} decisions, those that are come to most often"
-    svg = sheet(f"{rules.name}: hands", f"River: {about}", ABOUT, width, TOP + lines * (SIDE + HEAD))
+    svg = sheet(f"{rules.name}: hands", f"{street}: {about}", ABOUT, width, TOP + lines * (SIDE + HEAD))
     _legend(svg, width)
     for place, number in enumerate(shown):
         x, y = MARGIN + place % across * (SIDE + GAP), TOP + place // across * (SIDE + HEAD)
