@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from infoset.base import Action, FloatArray, LongArray
+from infoset.base import Action, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.tree.constant_blocks import constant_blocks
 from infoset.tree.factored_rules import MOST_CELLS, FactoredRules
@@ -147,35 +147,36 @@ class AskedPublic:
 
     def _look(self, table: _Table) -> Decided:
         """All that may come behind a public state."""
-        s, n = self.steps, self.n
+        s, shape = self.steps, table.position.shape
         joint = np.flatnonzero(table.position != NOWHERE)
         at = table.position.ravel()[joint]
         count = s.first[at + 1] - s.first[at]
-        self._spend(table.position.shape, joint=int(count.sum()))
+        self._spend(shape, joint=int(count.sum()))
         row = np.repeat(np.arange(len(joint)), count)
         step = np.arange(len(row)) + np.repeat(s.first[at] - np.cumsum(count) + count, count)
-        cells = [own[row] for own in np.unravel_index(joint, table.position.shape)]
-        states = [_private(cells[p], s.move[step, p], s.token[step, p]) for p in range(n)]
-        private = [number for number, _ in states]
-        part = _Part(table.chance.ravel()[joint][row] * s.chance[step], s.target[step], private)
+        cells = [own[row] for own in np.unravel_index(joint, shape)]
+        states = [_private(cells[p], s.move[step, p], s.token[step, p]) for p in range(self.n)]
+        chance = table.chance.ravel()[joint][row] * s.chance[step]
+        part = _Part(chance, s.target[step], [number for number, _ in states])
         events = [event for one in self._apart(part) if (event := self._event(one)) is not None]
-        self._spend(table.position.shape, slots=sum(table.position.shape) * (len(events) + 1))
-        reached = np.array([event.reached for event in events], np.int64)
+        self._spend(shape, slots=sum(shape) * (len(events) + 1))
+        reached = np.array([*[event.reached for event in events], NOTHING])
         sides = []
         for p, (_, first) in enumerate(states):
-            menu = np.full(table.position.shape[p], NOTHING)
+            menu = np.full(shape[p], NOTHING)
             if table.mover in (p, EVERYBODY):
-                kinds, kind = np.unique(s.menu[step, p], return_inverse=True)
-                menu[cells[p]] = np.array([self.menus(self.graph.menus[k]) for k in kinds.tolist()])[kind]
+                menu[cells[p]] = self._menus(s.menu[step, p])
             edges = [event.edges[p] for event in events]
-            own, place = (np.concatenate([np.zeros(0, np.int64), *[some[k] for some in edges]]) for k in range(2))
             where = np.repeat(np.arange(len(events)), [len(some) for some, _ in edges])
-            leaves = first[own]
-            sides.append(
-                Side.of(menu, np.append(reached, NOTHING), cells[p][leaves], where, place, s.move[step, p][leaves],
-                        s.token[step, p][leaves], np.ones(len(own)))
-            )  # fmt: skip
-        return Decided(table.mover, reached, np.array([event.chance for event in events]), sides)
+            own, place = (_joined([some[k] for some in edges]) for k in range(2))
+            cell, by = cells[p][first[own]], step[first[own]]
+            sides.append(Side.of(menu, reached, cell, where, place, s.move[by, p], s.token[by, p], np.ones(len(own))))
+        return Decided(table.mover, reached[:-1], np.array([event.chance for event in events]), sides)
+
+    def _menus(self, content: IntArray) -> LongArray:
+        """(R,) the numbers of menus, of those that somebody chooses from."""
+        kinds, kind = np.unique(content, return_inverse=True)
+        return np.array([self.menus(self.graph.menus[k]) for k in kinds.tolist()])[kind]
 
     def _apart(self, part: _Part) -> Iterator[_Part]:
         """What everybody can tell from the rest, and what goes on differently."""
@@ -257,6 +258,11 @@ def _private(cell: LongArray, move: LongArray, token: LongArray) -> tuple[LongAr
     return number, first
 
 
+def _joined(arrays: list[LongArray]) -> LongArray:
+    """One behind the other, also none at all."""
+    return np.concatenate([np.zeros(0, np.int64), *arrays])
+
+
 def _packed(*columns: LongArray) -> LongArray:
     """(R,) one number for what each row holds, in the order of rows; columns hold no negative ones."""
     found = columns[0].astype(np.int64)
@@ -270,7 +276,7 @@ def _packed(*columns: LongArray) -> LongArray:
 def _listed(kind: LongArray, lists: list[LongArray]) -> tuple[LongArray, LongArray]:
     """The rows (K,) of every list of kinds, list by list, and which list each is in."""
     order, count = np.argsort(kind, kind="stable"), np.bincount(kind)
-    begin, kinds = np.cumsum(count) - count, np.concatenate([np.zeros(0, np.int64), *lists])
+    begin, kinds = np.cumsum(count) - count, _joined(lists)
     sizes = count[kinds]
     row = order[np.arange(sizes.sum()) + np.repeat(begin[kinds] - np.cumsum(sizes) + sizes, sizes)]
     return row, np.repeat(np.repeat(np.arange(len(lists)), list(map(len, lists))), sizes)
