@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from infoset import SequenceForm, load
+from infoset.compiled import Compiled
 from infoset.solvers.metrics import evaluate_images, evaluate_plan
 from infoset.solvers.tabular.cfr import pdcfr_plus
 from infoset.tree.factored_form import FactoredForm
@@ -28,6 +29,12 @@ BOTH = (
     "dark_hex(rows=2,columns=3)",
     "battleship(shots=2)",
     "battleship",
+    "leduc_poker",  # from here on by public states
+    "leduc_poker(ranks=6,suits=4)",
+    "leduc_poker(ranks=12,suits=4)",
+    "leduc_poker(players=3)",
+    "kuhn_poker(players=3,cards=12)",
+    "gdl:leduc_poker",
 )
 RIVER = "holdem_river(range1=any,range2=any,bets=[0.5,1.0,2.0],stack=400,raises=2)"
 TURN = "holdem_turn(range1=any,range2=any)"
@@ -50,7 +57,10 @@ def beside(name: str) -> str:
 
     def build(kind: str) -> Callable[[], object]:
         def work() -> None:
-            made[kind] = FactoredForm.of(FactoredRules.of(game)).form if kind == "factored" else SequenceForm.of(game)
+            if kind == "factored":
+                made[kind] = FactoredForm.of(Compiled.of(game).factored_rules).form
+            else:
+                made[kind] = SequenceForm.of(game)
 
         return work
 
