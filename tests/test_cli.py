@@ -81,7 +81,7 @@ def test_games_lists_every_name() -> None:
         (["solve", "kuhn_poker", "--method", "cfrr"], "unknown method"),
         (["solve", "kuhn_poker", "--iterations", "-3"], "iterations=-3 is out of range"),
         (["solve", "kuhn_poker(players=3)", "--method", "lp"], "has 3 players"),
-        (["solve", "leduc_poker", "--method", "cfr", "--max-histories", "1000"], "--max-histories"),
+        (["solve", "leduc_poker", "--method", "lp", "--max-histories", "1000"], "--max-histories"),
         (["solve"], "no GAME given"),
         (["solve", "--resume"], "--resume needs --out"),
         (["solve", "--resume", "--out", "nowhere"], "holds no run"),
