@@ -76,7 +76,7 @@ def show(
 ) -> str:
     """A game's tree, or a strategy (whatever ``evaluate`` takes), as text; small trees also as pictures in files.
 
-    As ``svg`` a strategy of ``holdem_river`` is drawn as matrices of hands, one for each decision.  Raises
+    As ``svg`` a strategy of hold'em is drawn as matrices of hands, one for each decision.  Raises
     ``BudgetError`` for a game whose tree does not fit, and what ``evaluate`` raises.
 
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
