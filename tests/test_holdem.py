@@ -25,6 +25,7 @@ from infoset.games.holdem import HoldemRules, holdem_river, holdem_turn
 from infoset.games.poker_hands import card_name, cards_of, hand_name, parse_range, strength
 from infoset.solvers.metrics import evaluate_plan
 from infoset.testing import check_game
+from infoset.tree.dealt_rules import AskedDealt
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.plans import realisation, uniform
@@ -292,6 +293,36 @@ def test_a_deal_that_is_declared_wrongly_is_found(kind: type[HoldemRules], said:
     assert isinstance(wrong, Dealt)
     with pytest.raises(GameRuleError, match=said):
         check_game(wrong, plays=400)
+
+
+class Closed(HoldemRules):
+    """Does not say which card was opened."""
+
+    def split(self, state: State) -> Any:
+        found = super().split(state)
+        return found and ((*found[0][:-1], found[0][-1] >= 0), found[1])  # type: ignore[index]
+
+    def join(self, core: Any, own: Any) -> Any:
+        return super().join((*core[:-1], 0 if core[-1] is True else -1), own)
+
+
+class Returning(HoldemRules):
+    """Says of a bet that nothing was bet."""
+
+    def split(self, state: State) -> Any:
+        found = super().split(state)
+        return found and (((0, 0), 0, *found[0][2:]), found[1])  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [(Closed, "holdem_turn", "must tell which cards lie open"), (Returning, "holdem_river", "comes back to itself")],
+)
+def test_cores_of_deals_that_are_none_are_found(kind: type[HoldemRules], name: str, said: str) -> None:
+    game = infoset.load(name)
+    wrong = kind(*[getattr(game, field) for field in ("name", "players", "first", "look")])
+    with pytest.raises(GameRuleError, match=said):
+        AskedDealt(wrong, None).rules()
 
 
 @pytest.mark.parametrize("stack", [250, 450])

@@ -188,6 +188,8 @@ def test_how_good_anything_is_comes_out_exactly_where_no_tree_fits() -> None:
     assert infoset.solve(Compiled.of("leduc_poker", 5_000), "cfr+", iterations=10).notes["form"] == "factored"
     assert found.best_response_values == pytest.approx(exact.best_response_values, abs=1e-12)
     assert "in factored form" in infoset.show(Compiled.of("leduc_poker", 5_000))
+    with pytest.raises(BudgetError):  # a picture is of a tree
+        infoset.show(Compiled.of("leduc_poker", 5_000), svg="x.svg")
 
 
 def test_nobody_waits_for_public_states_that_were_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,14 +14,12 @@ from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
 GAMES: Registry[Game] = Registry(
     "game",
     {
-        name: f"infoset.games.{'holdem' if name.startswith('holdem') else name}:{name}"
+        name: f"infoset.games.{name}:{name}"
         for name in (
             "battleship",
             "cooperative_matching_pennies",
             "dark_hex",
             "goofspiel",
-            "holdem_river",
-            "holdem_turn",
             "kuhn_poker",
             "leduc_poker",
             "liars_dice",
@@ -32,7 +30,8 @@ GAMES: Registry[Game] = Registry(
             "tiny_hanabi",
             "trade_comm",
         )
-    },
+    }
+    | {name: f"infoset.games.holdem:{name}" for name in ("holdem_river", "holdem_turn")},
 )
 """The native games."""
 

@@ -119,7 +119,9 @@ class Compiled:
 
         Of a game that says nothing of cores the tree has to be too large.
         """
-        if self.made_whole or not self.factors:
+        if self.made_whole:
+            return False
+        if not self.factors:
             return self._better_public
         if not isinstance(self._asked, FactoredRules) or self.histories <= min(self.limit, FEW_HISTORIES):
             return False
@@ -128,9 +130,25 @@ class Compiled:
     @property
     def _better_public(self) -> bool:
         """The same of public states: only where positions are at hand, and tables that are soon made."""
-        if self.made_whole or "graph" not in self.__dict__ or self.histories <= self.limit:
+        if "graph" not in self.__dict__ or self.histories <= self.limit:
             return False
         return isinstance(self._soon_asked, FactoredRules) and self.quickly_factored
+
+    @property
+    def works_factored(self) -> bool:
+        """Whether work without a form asked for is on the factored one: it is better, or all that fits.
+
+        Makes the tree where that is not known before.  Raises ``BudgetError`` where neither fits.
+        """
+        if self.made_whole:
+            return False
+        if not self.better_factored:
+            try:
+                _ = self.tree
+            except BudgetError:
+                if not self.better_factored:  # where the tree's positions are known by now
+                    raise
+        return not self.made_whole  # as it is by now if that fits
 
     @cached_property
     def quickly_factored(self) -> bool:

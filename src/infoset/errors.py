@@ -32,7 +32,7 @@ class UnknownNameError(InfosetError, LookupError):
     """No game, method or parameter of that name.
 
     Of the names that are known the one most like it is suggested; a family in front (``gdl:``) may be missing or wrong.
-    Of a family alone all names are listed.
+    Of a family alone all names are listed; else each family once.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -44,7 +44,8 @@ class UnknownNameError(InfosetError, LookupError):
                 other.rpartition(":")[2].lower(): other for other in sorted(known, key=lambda other: ":" not in other)
             }
             close = [bare[one] for one in get_close_matches(name.rpartition(":")[2].lower(), bare, n=1, cutoff=0.5)]
-        listed = f"known: {', '.join(family or known) or 'none'}"
+        short = dict.fromkeys(f"{other.partition(':')[0]}:…" if ":" in other else other for other in known)
+        listed = f"known: {', '.join(family or short) or 'none'}"
         hint = f"did you mean {close[0]!r}?" if close and not family else listed
         super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")
 

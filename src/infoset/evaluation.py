@@ -98,12 +98,9 @@ def evaluate(
     if not isinstance(policy, Policy):
         why = f"{agent_name(policy)} does not tell its chances (a method chances(legal)), so it is played against"
         return lower_bound(compiled, policy, learn_for, seed, why)
-    factored = _factored_first(policy, compiled)
     try:
         return _exactly(policy, compiled, respond, keep)
     except BudgetError as error:
-        if not factored and _factored_first(policy, compiled):  # whose positions are known by now
-            return _on_factored(policy, compiled, respond)
         return lower_bound(compiled, policy, learn_for, seed, str(error))
 
 
@@ -148,6 +145,13 @@ def _exactly(
         return _on_factored(policy, compiled, respond)
     if not _tree_first(policy, compiled):
         return _on_walk(policy, compiled, respond, keep)
+    return _on_lists(policy, compiled, respond)
+
+
+def _on_lists(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
+    """On the tree, or where that does not fit on products.  Raises ``BudgetError`` where neither does."""
+    if compiled.works_factored:
+        return _on_factored(policy, compiled, respond)
     try:
         form = compiled.form
     except ImperfectRecallError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled, check_is_game
-from infoset.errors import BudgetError, CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
+from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
@@ -95,16 +95,11 @@ def show(
         svg = None
     made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit
     drawn = svg is not None or pdf is not None
-    try:
-        tree = None if not drawn and (made_so or compiled.better_factored) else compiled.tree
-    except BudgetError:
-        if drawn or not compiled.better_factored:  # whose positions are known by now
-            raise
-        tree = None
-    if tree is None:
+    if not drawn and (made_so or compiled.works_factored):
         shown = None if what is None or hands else policy_of(what, compiled)
         return factored_text(compiled.factored, shown, hands)
     policy = None if what is None else tabulated(compiled, what)
+    tree = compiled.tree
     text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
     if isinstance(what, CorrelatedPolicy):
         text = f"{plans_text(compiled.form, what)}\n\neach player's own chances\n\n{text}"

@@ -16,9 +16,9 @@ import numpy as np
 from infoset.base import Action, LongArray, State, Token, own_token
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.games.poker_hands import disjoint
-from infoset.tree.factored_rules import CORES_A_REPORT, FactoredRules
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner, topological
-from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays
+from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner
+from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays, ways_to
 from infoset.tree.showdowns import PLAYERS, Pieces, Showdown, pieces
 
 LEAST_TOGETHER = 1e-6
@@ -66,8 +66,8 @@ class AskedDealt:
         self.pieces: dict[Hashable, Pieces] = {}
         self.listed: dict[Hashable, tuple[LongArray, LongArray]] = {}
         self.payoffs: set[tuple[float, ...]] = set()
-        self.pairs: dict[int, int] = {}  # of a core, how many hands there can be held at once
-        self.together: dict[tuple[bytes, bytes], int] = {}
+        self.held: dict[int, tuple[bytes, ...]] = {}  # the hands at a core
+        self.together: dict[tuple[bytes, ...], int] = {}  # of hands how many pairs can be held at once
         self.cells = self.edges = 0
 
     def rules(self) -> FactoredRules:
@@ -81,7 +81,7 @@ class AskedDealt:
         while self.todo:
             number, core, hands = self.todo.popleft()
             self.cores[number] = self._look(core, hands)
-            if self.progress is not None and number % CORES_A_REPORT == 0:
+            if self.progress is not None:
                 self.progress(self.cells)
         first = game.start()
         seen = [self._token(None, first.observation(p)) for p in range(PLAYERS)]
@@ -94,8 +94,8 @@ class AskedDealt:
     def _counted(self, arrays: RuleArrays) -> tuple[float, float]:
         """Histories, and ends: at every core there is one for each pair of hands that can be held at once."""
         first, reached = arrays.event_first, arrays.event_core
-        _, times = topological(first, reached)
-        here = times * np.array([self.pairs.get(number, 0) for number in range(len(times))])
+        ways = ways_to(self.game.name, arrays)
+        here = ways * np.array([self.together.get(self.held.get(number, ()), 0) for number in range(len(ways))])
         over = arrays.mover[reached] == TERMINAL
         ended = float(np.repeat(here, np.diff(first))[over].sum())
         return 1.0 + float(self.fits.any(axis=1).sum()) + float(here.sum()) + ended, ended
@@ -121,16 +121,24 @@ class AskedDealt:
         return NO_TOKEN if token is None else self.tokens(token)
 
     def _core(self, core: Hashable, hands: Hands) -> int:
-        """The number of a core; one that is new is looked at."""
+        """The number of a core; one that is new is looked at.
+
+        Raises ``GameRuleError`` where other hands come to one that is known.
+        """
+        held = (hands[0].tobytes(), hands[1].tobytes())
         if core not in self.number:
             self.number[core] = len(self.cores)
             self.cores.append(None)
             self.todo.append((self.number[core], core, hands))
             self.cells += sum(map(len, hands))
-            key = (hands[0].tobytes(), hands[1].tobytes())
-            if key not in self.together:
-                self.together[key] = int(self.fits[np.ix_(*hands)].sum())
-            self.pairs[self.number[core]] = self.together[key]
+            self.held[self.number[core]] = held
+            if held not in self.together:
+                self.together[held] = int(self.fits[np.ix_(*hands)].sum())
+        if self.held[self.number[core]] != held:
+            raise GameRuleError(
+                f"{self.game.name}: other hands are left at the core {shorten(repr(core))} on another way there; it "
+                "must tell which cards lie open"
+            )
         return self.number[core]
 
     def _state(self, core: Hashable, one: int, two: int) -> State:

@@ -34,8 +34,8 @@ from infoset.base import (
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.testing import check_game
 from infoset.tree.factored_sizes import Sizes, count_sizes
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, Interner, topological
-from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, Interner
+from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays, ways_to
 from infoset.warm_up import ready
 
 if TYPE_CHECKING:
@@ -495,8 +495,7 @@ def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[in
         found.append(Decided(core.mover, reached, chance, [_side(core, p, reached, asked.menus) for p in range(n)]))
     arrays = rule_arrays(found)
     _count_below(arrays)
-    if len(topological(arrays.event_first, arrays.event_core)[0]) < len(cores):
-        raise GameRuleError(f"{asked.game.name}: a core comes back to itself; it must tell how far the game is")
+    ways_to(asked.game.name, arrays)
     before = np.cumsum([0, *map(len, start.own)])[:-1] + sum(sum(map(len, core.own)) for core in cores[: start.number])
     cell = [int(before[p]) + start.own[p][own[p]] for p in range(n)]
     return FactoredRules(

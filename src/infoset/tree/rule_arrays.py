@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.tree.graph import TERMINAL
+from infoset.errors import GameRuleError
+from infoset.tree.graph import TERMINAL, topological
 
 NOTHING = -1  # no menu, no place in one
 AnyIntArray: TypeAlias = "IntArray | LongArray"
@@ -102,6 +103,14 @@ class Ended(NamedTuple):
 
 
 AnyCore: TypeAlias = "Decided | Ended"
+
+
+def ways_to(name: str, arrays: RuleArrays) -> FloatArray:
+    """(C,) in how many ways each core is come to.  Raises ``GameRuleError`` where one comes back to itself."""
+    order, ways = topological(arrays.event_first, arrays.event_core)
+    if len(order) < len(ways):
+        raise GameRuleError(f"{name}: a core comes back to itself; it must tell how far the game is")
+    return ways
 
 
 def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:

@@ -11,7 +11,7 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, CheckpointError, UnsupportedGameError
+from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
@@ -184,22 +184,10 @@ class TabularMethod(Checked, ABC):
     def _factored(self, compiled: Compiled, options: Options) -> FactoredForm | None:
         """The factored form where it was asked for, or where nothing was and the histories do not fit."""
         form = options.form
-        if form is None and "form" in self.takes and not options.lock and self._no_tree(compiled):
+        if form is None and "form" in self.takes and not options.lock and compiled.works_factored:
             form = "factored"
         if form == "sampled":
             raise UnsupportedGameError("form=sampled is for mccfr; this method works on the tree or the factored form")
         if form == "factored" and options.lock:
             raise UnsupportedGameError("lock names information sets of the tree; with it there is no factored form")
         return compiled.factored if form == "factored" else None
-
-    def _no_tree(self, compiled: Compiled) -> bool:
-        """Whether the factored form is better, or all that there is."""
-        if compiled.better_factored:
-            return True
-        try:
-            compiled.check_recall()
-        except BudgetError:
-            if not compiled.better_factored:  # where the tree's positions are known by now
-                raise
-            return True
-        return False
