@@ -9,6 +9,7 @@
 # make bench-arena   what a match costs beside its agents, here, apart and over HTTP
 # make bench-search   how long Pommerman's agents think          make bench-sampling   MCCFR from rules and by hand
 # make bench-factored   games as products beside the same games as trees
+# make bench-figures   exact exploitability beside nashbench (Python 3.12 or newer) and OpenSpiel
 # make bench-equilibria   equilibria of Gambit's files beside Gambit
 # make bench-teams   two against one in Kuhn poker with up to twelve cards
 # make bench-correlated   what a mediator draws in Sheriff and Battleship, beside OpenSpiel's regret minimisation
@@ -27,7 +28,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean
+.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -87,7 +88,7 @@ notebooks: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 
-bench: bench-cold bench-tabular bench-factored bench-equilibria bench-teams bench-correlated bench-playouts bench-pommerman bench-search bench-sampling
+bench: bench-cold bench-tabular bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-playouts bench-pommerman bench-search bench-sampling
 
 bench-cold: $(VENV)/demo
 	$(BIN)/python benchmarks/cold_start.py
@@ -115,6 +116,10 @@ bench-rivals: $(VENV)/test
 
 bench-factored: $(VENV)/demo
 	$(BIN)/python benchmarks/factored.py
+
+bench-figures: $(VENV)/bench
+	$(BIN)/infoset warm-up
+	$(BIN)/python benchmarks/exact_figures.py
 
 bench-equilibria: $(VENV)/bench
 	$(BIN)/python benchmarks/equilibria.py

@@ -12,14 +12,14 @@ ours is faster.  Where both are quicker than the clock is fine, they mean little
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import geometric_mean
-from typing import Any
+
+from apart import apart
 
 import infoset
 from infoset.compiled import Compiled
@@ -44,36 +44,18 @@ def ours(compiled: Compiled, method: str) -> tuple[float, float]:
     return spent, found.epsilon
 
 
-def their_answer(path: str, method: str, out: Any) -> None:
+def theirs(path: str, method: str) -> tuple[float, float] | str:
     """In a process of its own: seconds and the largest gain of Gambit's first equilibrium."""
     import pygambit
 
-    try:
-        game = pygambit.read_efg(path)
-        began = time.perf_counter()
-        if method == "lcp":
-            found = pygambit.nash.lcp_solve(game, rational=False).equilibria
-        else:
-            found = pygambit.nash.logit_solve(game, maxregret=REGRET).equilibria
-        spent = time.perf_counter() - began
-        out.put((spent, float(found[0].max_regret())) if found else "none found")
-    except Exception as error:  # whatever a library of others raises is said in the table
-        out.put(str(error).splitlines()[0][:40] if str(error) else type(error).__name__)
-
-
-def theirs(path: Path, method: str, patience: float) -> tuple[float, float] | str:
-    """The same of Gambit, or why there is none."""
-    context = multiprocessing.get_context("spawn")
-    out = context.Queue()
-    process = context.Process(target=their_answer, args=(str(path), method, out))
-    process.start()
-    try:
-        return out.get(timeout=patience + 3)  # type: ignore[no-any-return]
-    except Exception:
-        return f"> {patience:g} s" if process.is_alive() else "died"
-    finally:
-        process.kill()
-        process.join()
+    game = pygambit.read_efg(path)
+    began = time.perf_counter()
+    if method == "lcp":
+        found = pygambit.nash.lcp_solve(game, rational=False).equilibria
+    else:
+        found = pygambit.nash.logit_solve(game, maxregret=REGRET).equilibria
+    spent = time.perf_counter() - began
+    return (spent, float(found[0].max_regret())) if found else "none found"
 
 
 def cell(found: tuple[float, float] | str) -> str:
@@ -105,7 +87,7 @@ def row(path: Path, patience: float, ratios: dict[str, list[float]]) -> Iterator
             own: tuple[float, float] | str = ours(compiled, method)
         except InfosetError as error:
             own = str(error)[:60]
-        other = theirs(path, method, patience) if find_spec("pygambit") else ""
+        other = apart(theirs, str(path), method, patience=patience) if find_spec("pygambit") else ""
         times = ratio(own, other)
         if times is not None:
             ratios[method].append(times)

@@ -34,6 +34,7 @@ SMALL_GAMES = [
     "goofspiel(num_cards=3)",
     "goofspiel(num_cards=3,players=3,returns_type=total_points)",
     PENNIES,
+    "oshi_zumo(coins=4,min_bid=1)",
     "rock_paper_scissors",
 ]
 

@@ -34,6 +34,9 @@ SPIEL_PAIRS = [
     ("goofspiel(num_cards=3,players=3,returns_type=total_points)",) * 2,
     ("matching_pennies_3p", "matching_pennies_3p"),
     ("rock_paper_scissors", "matrix_rps"),
+    ("oshi_zumo(coins=5,size=1,min_bid=1)",) * 2,
+    ("oshi_zumo(coins=4,size=1,horizon=3,alesia=True)",) * 2,
+    ("oshi_zumo(coins=5,size=2,horizon=4,min_bid=2)",) * 2,
 ]  # fmt: skip
 
 
@@ -132,6 +135,17 @@ def test_a_deck_is_large_enough() -> None:
     with pytest.raises(ParameterError, match="leduc_poker: 2 cards, where 2 players and the table need one each"):
         load("leduc_poker(ranks=1)")
     assert load("leduc_poker(ranks=3)").start() == load("leduc_poker").start()
+
+
+def test_the_wrestler_is_pushed() -> None:
+    """In a ring of one step, the second push over it ends the game before the coins do; equal bids push nobody."""
+    state = load("oshi_zumo(coins=7,size=1,min_bid=1)").start().state
+    for bids, position in [((3, 3), 0), ((2, 1), 1)]:
+        state = state.play(bids).state
+        assert state.position == position  # type: ignore[attr-defined]
+    assert state.play((1, 1)).state.position == 1  # type: ignore[attr-defined]
+    assert state.play((2, 1)).state.returns() == (1, -1)
+    assert state.play((1, 3)).state.play((1, 0)).state.returns() == (1, -1)  # who has nothing bids nothing
 
 
 @pytest.mark.parametrize(("players", "sides"), [(2, 3), (3, 2), (4, 2)])

@@ -27,7 +27,7 @@ VARIANTS = [
     "kuhn_poker(players=3)", "leduc_poker(players=3)", "liars_dice(numdice=3,dice_sides=9)",
     "goofspiel(players=3,num_cards=4)", "goofspiel(num_cards=4,imp_info=true,points_order=descending)",
     "goofspiel(players=3,num_cards=3,imp_info=true,returns_type=total_points)", "tiny_bridge(abstracted=false)",
-    "tiny_hanabi(game=E)", "trade_comm(sees_message=true)",
+    "tiny_hanabi(game=E)", "trade_comm(sees_message=true)", "oshi_zumo(coins=6,size=1,min_bid=1,alesia=true)",
 ]  # fmt: skip
 HIDING = {"kuhn_poker", "leduc_poker", "liars_dice", "tiny_bridge", "tiny_hanabi", "trade_comm", "gdl:meier",
           "gdl:small_battleships", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe", "gdl:monty_hall"}  # fmt: skip

@@ -33,6 +33,7 @@ NAMES = [
     "goofspiel(num_cards=3)",
     "goofspiel(players=3,num_cards=3,imp_info=true)",
     "rock_paper_scissors",
+    "oshi_zumo(coins=5,min_bid=1)",
     "liars_dice(dice_sides=4)",  # which says what its cores are; here they are found
     "dark_hex(rows=2,columns=2)",
     "battleship(rows=2,columns=2,shots=2)",

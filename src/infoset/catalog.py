@@ -24,6 +24,7 @@ GAMES: Registry[Game] = Registry(
             "leduc_poker",
             "liars_dice",
             "matching_pennies_3p",
+            "oshi_zumo",
             "phantom_tic_tac_toe",
             "rock_paper_scissors",
             "tiny_bridge",

@@ -1,0 +1,251 @@
+"""Exact exploitability of a policy beside nashbench's (JAX) and OpenSpiel's, on the same games.
+
+    infoset warm-up                                      # so that no kernel is compiled while the clock runs
+    python benchmarks/exact_figures.py                   # Python 3.12 or newer, with nashbench installed
+    python benchmarks/exact_figures.py --large --patience 3600
+
+Ours is ``infoset.evaluate`` on the form that it takes by itself; theirs runs in a process of its own that is ended after
+``--patience`` seconds.  The first figure of a game makes its form, and compiles theirs; the next one does not.  The policy
+plays every move of a menu but one a sixty-fourth of the time, and which one it prefers depends on what the player did
+before: these chances are the same numbers in any precision, so that both figures agree to the last digits.  Ratios are
+above 1 where ours is faster; those of the next figure are of the policy's values alone, once it has been asked everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+from apart import apart
+
+import infoset
+from infoset.base import Action, InformationState
+from infoset.compiled import Compiled
+from infoset.evaluation import plan_of, policy_of
+from infoset.policies.factored_policy import asked_behaviour
+from infoset.solvers.metrics import evaluate_images, evaluate_plan
+from infoset.tree.plans import realisation
+
+SELDOM = 1 / 64
+PRIME = 1009
+NEXT = 3
+MOST_OF_OPENSPIEL = 1_000_000  # histories: its figures cannot be ended
+
+Places = Callable[[int, InformationState], list[int]]
+"""Which entries of nashbench's observation are 1, of those that the policy looks at."""
+
+
+class Row(NamedTuple):
+    """A game by its names, and what of an observation counts."""
+
+    ours: str
+    theirs: str
+    parameters: dict[str, int]
+    openspiel: str
+    looks: tuple[int, int] = (0, 0)
+    places: Places = lambda player, known: []
+
+
+def _tried(begin: int) -> Places:
+    """Cells in the order of a player's tries, from ``begin`` on."""
+
+    def places(player: int, known: InformationState) -> list[int]:
+        return [begin + 9 * k + 3 * (row - 1) + column - 1 for k, ((row, column), _) in enumerate(known)]  # type: ignore[misc]
+
+    return places
+
+
+def _goofspiel(cards: int) -> Row:
+    """With own bids in their order; a first token without a move is a prize."""
+    begin = 2 + 2 * (cards * (cards + 1) // 2 + 1) + 3 * cards + cards * cards
+    name = f"goofspiel(num_cards={cards},imp_info=True,points_order=random)"
+
+    def places(player: int, known: InformationState) -> list[int]:
+        return [begin + cards * (k - 1) + move - 1 for k, (move, _) in enumerate(known) if move is not None]  # type: ignore[misc]
+
+    return Row(name, "goofspiel", {"num_cards": cards}, name, (begin, begin + cards * cards), places)
+
+
+def _oshi_zumo(coins: int) -> Row:
+    """With everybody's bids, the first player's before the other's."""
+    kinds, begin = coins + 1, 2 + 2 * (coins + 1) + 9
+    name = f"oshi_zumo(coins={coins},min_bid=1)"
+
+    def places(player: int, known: InformationState) -> list[int]:
+        seats = (player, 1 - player)
+        return [
+            begin + kinds * (coins * seat + k) + bid
+            for k, bids in enumerate(known) for seat, bid in zip(seats, bids, strict=True)  # type: ignore[arg-type]
+        ]  # fmt: skip
+
+    return Row(name, "oshi_zumo", {"coins": coins}, name, (begin, begin + 2 * coins * kinds), places)
+
+
+SMALL = (
+    Row("kuhn_poker", "kuhn_poker", {}, "kuhn_poker"),
+    Row("leduc_poker", "leduc_poker", {}, "leduc_poker"),
+    Row("liars_dice(dice_sides=5)", "liars_dice", {"numdice": 1}, "liars_dice(dice_sides=5)"),
+    _goofspiel(4),
+    _oshi_zumo(8),
+)
+MIDDLE = (
+    _goofspiel(5),
+    _oshi_zumo(10),
+    Row("battleship(rows=3,columns=2,shots=4)", "battleship", {"height": 3, "width": 2, "num_shots": 4}, ""),
+    Row("phantom_tic_tac_toe", "phantom_ttt", {}, "", (29, 110), _tried(29)),
+    Row("dark_hex", "dark_hex3", {}, "", (83, 164), _tried(83)),
+)
+LARGE = (
+    _oshi_zumo(13),
+    Row("liars_dice(numdice=2,dice_sides=5)", "liars_dice", {}, ""),
+)
+
+
+def weights(count: int) -> np.ndarray:
+    """(count,) of the entries that the policy looks at."""
+    k = np.arange(count)
+    return (31 * k * k + 17 * k + 5) % PRIME
+
+
+class Preferring:
+    """The policy of a row, as one of ours."""
+
+    def __init__(self, row: Row) -> None:
+        self.row_of, self.weights = row, weights(row.looks[1] - row.looks[0])
+
+    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> np.ndarray:
+        places = np.array(self.row_of.places(player, known), dtype=int) - self.row_of.looks[0]
+        chances = np.full(len(legal), SELDOM)
+        chances[int(self.weights[places].sum()) % len(legal)] = 1 - SELDOM * (len(legal) - 1)
+        return chances
+
+
+def theirs(name: str, parameters: dict[str, int], begin: int, end: int) -> list[tuple[float, float]]:
+    """In a process of its own: nashbench's figure, and seconds, the first time and the next ones."""
+    import jax.numpy as jnp
+    import nashbench
+
+    game = nashbench.make(name, **parameters)
+    looked = jnp.asarray(weights(end - begin))
+
+    def policy(observation: Any, legal: Any) -> Any:
+        count = legal.sum()
+        preferred = (looked * observation[begin:end].astype(int)).sum() % count
+        chosen = legal & (jnp.cumsum(legal) - 1 == preferred)
+        return jnp.where(chosen, 1 - SELDOM * (count - 1), SELDOM * legal)
+
+    return [_timed(lambda: float(nashbench.exploitability(game, policy))) for _ in range(1 + NEXT)]
+
+
+def _timed(work: Callable[[], float]) -> tuple[float, float]:
+    began = time.perf_counter()
+    found = work()
+    return found, time.perf_counter() - began
+
+
+def ours(row: Row) -> list[tuple[float, float]]:
+    """The same of ours."""
+    compiled, policy = Compiled.of(row.ours), Preferring(row)
+    first = _timed(lambda: infoset.evaluate(compiled, policy).exploitability)  # type: ignore[arg-type]
+    return [first, *[_timed(again) for again in [_again(compiled, policy)] * NEXT]]
+
+
+def _again(compiled: Compiled, policy: Preferring) -> Callable[[], float]:
+    """The figure once the form is made and the policy was asked."""
+    if compiled.works_factored:
+        factored = compiled.factored_images
+        chances = asked_behaviour(policy.row, factored)
+        if factored.group.order > 1:
+            return lambda: evaluate_images(factored, chances).exploitability
+        plan = realisation(factored.form, chances[:, 0])
+        return lambda: evaluate_plan(factored.form, plan).exploitability
+    plan = plan_of(policy_of(policy, compiled), compiled, compiled.form)  # type: ignore[arg-type]
+    return lambda: evaluate_plan(compiled.form, plan).exploitability
+
+
+def openspiel(row: Row) -> tuple[float, float] | None:
+    """The figure of OpenSpiel's C++ code and its seconds, of the policy as a table of its own, where games are small."""
+    compiled = Compiled.of(row.ours)
+    if not row.openspiel or not find_spec("pyspiel") or compiled.histories > MOST_OF_OPENSPIEL:
+        return None
+    import pyspiel
+
+    game = pyspiel.load_game(row.openspiel)
+    if game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS:
+        game = pyspiel.convert_to_turn_based(game)
+    plan = plan_of(policy_of(Preferring(row), compiled), compiled, compiled.form)  # type: ignore[arg-type]
+    table = infoset.export_policy(infoset.TabularPolicy.from_plan(compiled.form, plan), compiled.game, game)
+    rows = {
+        key: [
+            (move, float(table.action_probability_array[k, move]))
+            for move in np.flatnonzero(table.legal_actions_mask[k])
+        ]
+        for key, k in table.state_lookup.items()
+    }
+    policy = pyspiel.TabularPolicy(rows)
+    return _timed(lambda: pyspiel.exploitability(game, policy))
+
+
+def row_of(row: Row, patience: float) -> Iterator[str]:
+    """The cells of a game."""
+    own = ours(row)
+    compiled = Compiled.of(row.ours)
+    yield row.ours
+    yield f"{compiled.histories:,.0f}"
+    yield f"{own[0][0]:.12g}"
+    if own[1][0] != own[0][0] and abs(own[1][0] - own[0][0]) > 1e-12:
+        raise AssertionError(f"{row.ours}: {own[0][0]!r} and {own[1][0]!r}")
+    other: list[tuple[float, float]] | str = "not installed"
+    if find_spec("nashbench"):
+        other = apart(theirs, row.theirs, row.parameters, *row.looks, patience=patience)
+    yield from _beside(own, other)
+    spiel = openspiel(row)
+    yield "" if spiel is None else f"{spiel[0] - own[0][0]:.0e}"
+    yield "" if spiel is None else f"{spiel[1] / _best(own):,.0f}x"
+
+
+def _best(found: list[tuple[float, float]]) -> float:
+    return min(seconds for _, seconds in found[1:])
+
+
+def _beside(own: list[tuple[float, float]], other: list[tuple[float, float]] | str) -> Iterator[str]:
+    yield f"{own[0][1]:.3g} s"
+    yield f"{1000 * _best(own):.3g} ms"
+    if isinstance(other, str):
+        yield from (other, "", "", "", "")
+        return
+    yield f"{other[0][0] - own[0][0]:.0e}"
+    yield f"{other[0][1]:.3g} s"
+    yield f"{1000 * _best(other):.3g} ms"
+    yield f"{other[0][1] / own[0][1]:.1f}x"
+    yield f"{_best(other) / _best(own):.1f}x"
+
+
+HEAD = (
+    "game", "histories", "exploitability", "first", "next", "nashbench: differs by", "first", "next", "ratio of first",
+    "of next", "OpenSpiel: differs by", "ratio",
+)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--large", action="store_true", help="also games that take gigabytes")
+    parser.add_argument("--small", action="store_true", help="only small games")
+    parser.add_argument(
+        "--patience", type=float, default=600.0, help="seconds for a game of theirs (default: %(default)g)"
+    )
+    args = parser.parse_args()
+    ours(SMALL[0])  # kernels are compiled
+    ours(SMALL[-1])
+    print("| " + " | ".join(HEAD) + " |")
+    print("| " + " | ".join("---" for _ in HEAD) + " |")
+    for row in SMALL + (() if args.small else MIDDLE) + (LARGE if args.large else ()):
+        print("| " + " | ".join(row_of(row, args.patience)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Oshi-Zumo, the pushing sumo, as OpenSpiel plays it (Buro, *Solving the Oshi-Zumo game*, 2003)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.table import Known, Look, ShownRules, area, longest, table
+from infoset.names import check_range, full_name
+
+PLAYERS = 2
+MOST_COINS = 50
+MOST_SIZE = 10
+MOST_TURNS = 10_000
+WRESTLER, FREE, EDGE = "●", "·", "×"
+
+
+class Ring(NamedTuple):
+    """What does not change in a game."""
+
+    size: int  # steps from the middle that stay in the ring
+    least: int  # bid; who has fewer coins bids them all
+    alesia: bool
+
+
+class _Fields(NamedTuple):
+    ring: Ring
+    coins: tuple[int, int]
+    position: int  # of the wrestler: 0 in the middle, above where the first player pushed it
+    left: int  # turns, at most
+
+
+class OshiZumoState(NativeState, _Fields):
+    """The coins, where the wrestler stands, and how many turns there are left."""
+
+    __slots__ = ()
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        have = self.coins[player]
+        return tuple(range(min(have, self.ring.least), have + 1))
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        one, two = cast("tuple[int, int]", moves)
+        coins = (self.coins[0] - one, self.coins[1] - two)
+        position = self.position + (one > two) - (one < two)
+        left = self.left - 1
+        if self.ring.least:  # each turn costs a coin, so that more turns are none
+            left = min(left, sum(coins))
+        pushed_off = abs(position) > self.ring.size
+        if pushed_off or left == 0 or coins == (0, 0):
+            won = 0.0 if self.ring.alesia and not pushed_off else float((position > 0) - (position < 0))
+            return Observed(Ended((won, 0.0 - won)), (two, one))
+        return Observed(OshiZumoState(self.ring, coins, position, left), (two, one))
+
+    def returns(self) -> tuple[float, ...]:
+        return (0.0, 0.0)
+
+
+def _bids(known: Known) -> list[tuple[int, int]]:
+    """All bids, of the first player and of the second; everybody sees them."""
+    told, second = longest(known), known[0] is None
+    pairs = cast("tuple[tuple[int, int], ...]", told)
+    return [(seen, move) if second else (move, seen) for move, seen in pairs]
+
+
+def picture(rules: Rules, known: Known) -> Picture:
+    """The ring with the wrestler, and each player's coins and last bid."""
+    state: OshiZumoState = rules.first.state  # type: ignore[assignment]
+    size, bids = state.ring.size, _bids(known)
+    position = sum([(one > two) - (one < two) for one, two in bids])
+    cells = [EDGE, *[FREE] * (2 * size + 1), EDGE]
+    cells[position + size + 1] = WRESTLER
+    areas: list[dict[str, Any]] = []
+    for p, name in enumerate(rules.players):
+        own = [pair[p] for pair in bids]
+        note = f"{state.coins[p] - sum(own)} coins" + (f"; bid {' '.join(map(str, own))}" if own else "")
+        areas.append(area(name, (), 0, note, player=p))
+    towards = f"{rules.players[1]} pushes to the left, {rules.players[0]} to the right"
+    return table(area("ring", cells, 0, towards), *areas)
+
+
+def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+    """Both bids, and which way the wrestler goes."""
+    own, other = cast("tuple[int, int]", token)
+    names = rules.players
+    pushed = "the wrestler stays" if own == other else "you push" if own > other else f"{names[1 - player]} pushes"
+    return f"you bid {own}; {names[1 - player]} bids {other}; {pushed}"
+
+
+def oshi_zumo(coins: int = 50, size: int = 3, horizon: int = 1000, alesia: bool = False, min_bid: int = 0) -> Rules:
+    """Both bid coins at once and lose them; the higher bid pushes the wrestler a step.
+
+    Whoever has it on the other's side when coins or the ``horizon`` are at an end, or pushes it over the edge, wins;
+    with ``alesia`` only the edge counts.  From ``size`` steps beside the middle it is one more to the edge.  A player
+    with fewer coins than ``min_bid`` bids them all.
+    """
+    check_range("oshi_zumo: coins", coins, 1, MOST_COINS)
+    check_range("oshi_zumo: size", size, 1, MOST_SIZE)
+    check_range("oshi_zumo: horizon", horizon, 1, MOST_TURNS)
+    check_range("oshi_zumo: min_bid", min_bid, 0, coins)
+    left = min(horizon, PLAYERS * coins) if min_bid else horizon
+    state = OshiZumoState(Ring(size, min_bid, alesia), (coins, coins), 0, left)
+    name = full_name(
+        "oshi_zumo", oshi_zumo, coins=coins, size=size, horizon=horizon, alesia=alesia, min_bid=min_bid
+    )  # fmt: skip
+    return ShownRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, told))
