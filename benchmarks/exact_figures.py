@@ -1,14 +1,15 @@
-"""Exact exploitability of a policy beside nashbench's (JAX) and OpenSpiel's, on the same games.
+"""Exact exploitability of a policy beside nashbench's (JAX), OpenSpiel's and noregret's, on the same games.
 
     infoset warm-up                                      # so that no kernel is compiled while the clock runs
-    python benchmarks/exact_figures.py                   # Python 3.12 or newer, with nashbench installed
+    python benchmarks/exact_figures.py                   # Python 3.12 or newer, with nashbench and noregret installed
     python benchmarks/exact_figures.py --large --patience 3600
 
 Ours is ``infoset.evaluate`` on the form that it takes by itself; theirs runs in a process of its own that is ended after
 ``--patience`` seconds.  The first figure of a game makes its form, and compiles theirs; the next one does not.  The policy
 plays every move of a menu but one a sixty-fourth of the time, and which one it prefers depends on what the player did
 before: these chances are the same numbers in any precision, so that both figures agree to the last digits.  Ratios are
-above 1 where ours is faster; those of the next figure are of the policy's values alone, once it has been asked everywhere.
+above 1 where ours is faster; the next figure of ours is of the values alone, the policy asked everywhere before, while
+theirs asks it again.  noregret's profiles are what its own CFR comes to.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from infoset.evaluation import plan_of, policy_of
 from infoset.policies.factored_policy import asked_behaviour
 from infoset.solvers.metrics import evaluate_images, evaluate_plan
 from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
 
 SELDOM = 1 / 64
 PRIME = 1009
 NEXT = 3
+ITERATIONS = 50
 MOST_OF_OPENSPIEL = 1_000_000  # histories: its figures cannot be ended
 
 Places = Callable[[int, InformationState], list[int]]
@@ -92,6 +95,7 @@ SMALL = (
     _goofspiel(4),
     _oshi_zumo(8),
 )
+NO_REGRET = ("kuhn_poker", "leduc_poker", "liars_dice(dice_sides=5)", "liars_dice")
 MIDDLE = (
     _goofspiel(5),
     _oshi_zumo(10),
@@ -225,6 +229,40 @@ def _beside(own: list[tuple[float, float]], other: list[tuple[float, float]] | s
     yield f"{_best(other) / _best(own):.1f}x"
 
 
+def no_regret(name: str) -> str:
+    """A row: CFR here and in noregret, what that says of its average profile, and by how much we differ on the same."""
+    import noregret
+
+    kernel = noregret.FPKer()
+    theirs = noregret.to_efg(kernel, noregret.OpenSpielGame(kernel, name))
+    polytopes = (theirs.row_sequence_form_polytope, theirs.column_sequence_form_polytope)
+    minimisers = [noregret.CFR(kernel, one) for one in polytopes]
+
+    def iterate() -> float:
+        noregret.rm(theirs, *minimisers, iteration_count=ITERATIONS, progress_bar=None)
+        return 0.0
+
+    form = Compiled.of(f"openspiel:{name}").form  # its information sets are OpenSpiel's words
+    solver = infoset.cfr(alternating=False).solver(form)
+    solver.step(1)
+    other, own = _timed(iterate)[1], _timed(lambda: float(solver.step(ITERATIONS) is None))[1]
+    weights = [one.average_strategy for one in minimisers]
+    figure = float(theirs.exploitability(*weights))
+    differs = evaluate_plan(form, _plan(form, polytopes, weights)).exploitability - figure
+    cells = (name, f"{figure:.12g}", f"{differs:.0e}", f"{1000 * own / ITERATIONS:.3g} ms")
+    return "| " + " | ".join([*cells, f"{1000 * other / ITERATIONS:.3g} ms", f"{other / own:.0f}x"]) + " |"
+
+
+def _plan(form: SequenceForm, polytopes: tuple[Any, ...], weights: list[Any]) -> np.ndarray:
+    """(S,) noregret's weights of sequences in our order."""
+    plan, owner = np.ones(form.num_sequences), np.repeat([0, 1], np.diff(form.arrays.infosets))
+    for key, player, first in zip(form.keys, owner.tolist(), form.arrays.first.tolist(), strict=True):
+        polytope = polytopes[player]
+        columns = [polytope.column((key, action)) for action in polytope.actions[key]]
+        plan[first : first + len(columns)] = weights[player][columns]
+    return plan
+
+
 HEAD = (
     "game", "histories", "exploitability", "first", "next", "nashbench: differs by", "first", "next", "ratio of first",
     "of next", "OpenSpiel: differs by", "ratio",
@@ -245,6 +283,12 @@ def main() -> None:
     print("| " + " | ".join("---" for _ in HEAD) + " |")
     for row in SMALL + (() if args.small else MIDDLE) + (LARGE if args.large else ()):
         print("| " + " | ".join(row_of(row, args.patience)) + " |", flush=True)
+    if find_spec("noregret"):
+        print()
+        print("| game | noregret: exploitability | ours differs by | an iteration of CFR | noregret's | ratio |")
+        print("| --- | --- | --- | --- | --- | --- |")
+        for name in NO_REGRET:
+            print(no_regret(name), flush=True)
 
 
 if __name__ == "__main__":
