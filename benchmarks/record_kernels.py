@@ -15,7 +15,7 @@ FILE = Path(__file__).parent.parent / "src" / "infoset" / "kernels.json"
 TEAM = "match --games 1 pommerman:PommeTeamCompetition-v0"
 SCENARIOS = {
     "solve": ["solve kuhn_poker --iterations 10", "solve gdl:scissors_double --iterations 10", "solve kuhn_poker --method sfrd --iterations 10",
-              "solve kuhn_poker --method hedge --iterations 10", "solve kuhn_poker", "solve gdl:meier"],
+              "solve kuhn_poker --method hedge --iterations 10", "solve kuhn_poker --method vad-cfr --iterations 10", "solve kuhn_poker", "solve gdl:meier"],
     "search": ["match --games 1 kuhn_poker search random", "match --games 1 gdl:scissors_double search random", "match --games 1 kuhn_poker search(method=order-2,seconds_per_move=0.1) random",
                "match --games 1 kuhn_poker search(exploit=random) random", "match --games 1 kuhn_poker search(method=resolving,seconds_per_move=0.1) random"],
     "growing": ["match --games 1 gdl:monty_hall is-mcts(nodes=30)", "match --games 1 gdl:tic_tac_toe uct(nodes=30) flat-mc(nodes=30)",
@@ -83,10 +83,13 @@ def name_of(kernel) -> str | None:
     module, name = sys.modules[kernel.py_func.__module__], kernel.py_func.__name__
     if getattr(module, name, None) is kernel:
         return name
+    pieces = [piece for piece in vars(updates).values() if isinstance(piece, FunctionType)]
+    pieces = [(piece,) for piece in pieces if piece.__module__ == updates.__name__]
+    pieces.append((updates.volatility_adaptive, updates.by_magnitude))
     for maker in (loop.compiled_loop, progressive_hiding.compiled_hiding):
-        for piece, update in vars(updates).items():
-            if isinstance(update, FunctionType) and update.__module__ == updates.__name__ and maker(update) is kernel:
-                return f"{maker.__name__} {updates.__name__}:{piece}"
+        for some in pieces if maker is loop.compiled_loop else pieces[:-1]:
+            if maker(*some) is kernel:
+                return " ".join([maker.__name__, *[f"{updates.__name__}:{piece.__name__}" for piece in some]])
     return None
 
 

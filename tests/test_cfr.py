@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from conftest import DICE, GOOFSPIEL, KUHN, LEDUC, form_of
-from infoset import Method, cfr, cfr_plus, dcfr, exploitability, hedge, linear_cfr, pcfr_plus, pdcfr_plus
+from infoset import Method, cfr, cfr_plus, dcfr, exploitability, hedge, linear_cfr, pcfr_plus, pdcfr_plus, vad_cfr
 from infoset.errors import ParameterError
 from infoset.solvers.method import parse_method
-from infoset.solvers.tabular.updates import normalise, regret_matching
+from infoset.solvers.tabular.updates import by_magnitude, normalise, regret_matching, volatility_adaptive
 from infoset.tree.kernels import expect_up, gradient, plan_down
-from infoset.tree.plans import uniform
+from infoset.tree.plans import behaviour, uniform
 
-METHODS = ("cfr", "cfr+", "linear-cfr", "dcfr", "hs-dcfr", "hs-pcfr+", "pcfr+", "pdcfr+", "hedge")
+METHODS = ("cfr", "cfr+", "linear-cfr", "dcfr", "hs-dcfr", "hs-pcfr+", "pcfr+", "pdcfr+", "vad-cfr", "hedge")
 EXACT = 1e-12
 
 # exploitability of the average after 100 and 1000 iterations, alternating updates, uniform start
@@ -135,6 +135,46 @@ def test_a_users_own_update_runs_on_the_same_loop() -> None:
     solver.step(200)
     ours.step(200)
     assert solver.average() == pytest.approx(ours.average(), abs=1e-9)
+
+
+def squares(first, last, worth, values, memory, parameters):
+    return parameters[1] ** 2
+
+
+def test_what_a_set_weighs_may_be_said_set_by_set() -> None:
+    """Weights t² of every set alike are the schedule's; where nothing has a weight yet, the last profile is the answer."""
+    form = form_of(LEDUC)
+    own = Method("own", own_regret_matching, lambda t: np.stack([np.ones_like(t), t], axis=1), weigh=squares)
+    usual = Method("usual", own_regret_matching, lambda t: ((t - 1) / t)[:, None] ** 2)
+    one, other = own.solver(form), usual.solver(form)
+    one.step(50)
+    other.step(50)
+    assert behaviour(form, one.average()) == pytest.approx(behaviour(form, other.average()), abs=1e-12)
+    late = vad_cfr(warm_up=20).solver(form)
+    late.step(20)
+    assert (late.average() == late.current()).all()
+    late.step(1)
+    assert (late.average() != late.current()).any()
+
+
+def test_vad_cfr_by_hand() -> None:
+    """Two moves worth 1 and 0: regrets ±.5, of which half is left of what was, and the good one counts 1.1 times."""
+    memory, strategy = np.zeros((2, 2)), np.array([0.5, 0.5])
+    values, parameters = np.array([1.0, 0.0]), np.array([1.0, 0.0, 2.0, 500.0])
+    volatility_adaptive(0, 0, 0, 2, 0.5, values, strategy, memory, parameters)
+    assert memory.tolist() == [[0.55, -0.5], [0.5, 0.0]]
+    assert strategy.tolist() == [1.0, 0.0]
+    # once more, a quarter as large: the mean is .4625, a = 1.5 - .115625; what is left of .55 is 2^a / (2^a + 1)
+    values = np.array([0.125, 0.0])
+    parameters[1] = 1.0
+    volatility_adaptive(0, 0, 0, 2, 0.0, values, strategy, memory, parameters)
+    mean = 0.1 * 0.125 + 0.9 * 0.5
+    left = 2 ** (1.5 - mean / 4) / (2 ** (1.5 - mean / 4) + 1)
+    assert memory[:, 0] == pytest.approx([0.55 * left + 1.1 * 0.125, mean], abs=1e-15)
+    assert by_magnitude(0, 2, 0.0, values, memory, parameters) == 0.0
+    parameters[1] = 500.0
+    weight = 501 ** (2 + 1.5 / 16) / (1 + 0.125**1.5) * (1 + 1 / 16) ** 0.5
+    assert by_magnitude(0, 2, 0.0, values, memory, parameters) == pytest.approx(weight)
 
 
 def test_updates_are_plain_python_too() -> None:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         linear_cfr,
         pcfr_plus,
         pdcfr_plus,
+        vad_cfr,
     )
     from infoset.solvers.tabular.correlated import correlated_equilibrium
     from infoset.solvers.tabular.dominance import eliminate_dominated
@@ -175,6 +176,7 @@ _HOME = {
     "team_optimum": "solvers.teams.optimum",
     "tournament": "arena.tournament",
     "train": "verbs",
+    "vad_cfr": "solvers.tabular.cfr",
     "watch": "verbs",
 }
 
@@ -269,6 +271,7 @@ __all__ = [
     "tournament",
     "train",
     "trembling_equilibrium",
+    "vad_cfr",
     "watch",
 ]
 

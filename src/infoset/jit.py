@@ -72,10 +72,10 @@ class _Pipeline(Compiler):  # type: ignore[misc]
 
 
 def find_kernel(module: str, name: str) -> Any:
-    """The kernel of that name, or by ``maker module:piece`` the one that ``maker`` makes around a piece."""
-    name, _, piece = name.partition(" ")
+    """The kernel of that name, or by ``maker module:piece …`` the one that ``maker`` makes around pieces."""
+    name, *pieces = name.split(" ")
     found = getattr(importlib.import_module(module), name)
-    return found(find_kernel(*piece.split(":"))) if piece else found
+    return found(*[find_kernel(*piece.split(":")) for piece in pieces]) if pieces else found
 
 
 def _is_ours(function: Callable[..., Any]) -> bool:

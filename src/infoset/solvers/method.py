@@ -123,6 +123,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "sfrd-continuous": "infoset.solvers.tabular.replicator:sfrd_continuous",
         "team-exact": "infoset.solvers.teams.methods:TeamExact",
         "team-maxmin": "infoset.solvers.teams.team_maxmin:TeamMaxmin",
+        "vad-cfr": "infoset.solvers.tabular.cfr:vad_cfr",
     },
 )
 """Every method by name."""

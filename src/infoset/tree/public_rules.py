@@ -85,6 +85,7 @@ class AskedPublic:
         self.paid = graph.payoffs[np.where(self.movers == TERMINAL, graph.content[self.steps.position], 0)]
         self.menus: Interner[tuple[Action, ...]] = Interner()
         self.number: dict[bytes, int] = {}
+        self.ends: dict[bytes, tuple[int, list[tuple[LongArray, LongArray]]]] = {}  # by what they pay
         self.cores: list[AnyCore | None] = []
         self.todo: deque[tuple[int, _Table]] = deque()
         self.cells = self.joint = self.slots = 0
@@ -235,6 +236,15 @@ class AskedPublic:
 
     def _end(self, own: tuple[LongArray, ...], paid: FloatArray) -> _Event:
         """An end: of each player's private states, the lists that they are in."""
+        key = _digest(paid.shape, paid)
+        if key not in self.ends:  # other public states often pay the same
+            self.ends[key] = self._new_end(paid)
+        number, listed = self.ends[key]
+        edges = [(states[row], place) for states, (row, place) in zip(own, listed, strict=True)]
+        return _Event(number, 1.0, edges)
+
+    def _new_end(self, paid: FloatArray) -> tuple[int, list[tuple[LongArray, LongArray]]]:
+        """The number of an end, and of each player the private states in each of its lists, with the list's place."""
         kinds = []
         for p in range(self.n):
             first, kind = _alike(p, paid.view(np.int64))
@@ -245,11 +255,7 @@ class AskedPublic:
         number = self.number.setdefault(_digest(cells, blocks.place, blocks.paid), len(self.cores))
         if number == len(self.cores):
             self.cores.append(Ended(cells, Terms(blocks.place, blocks.paid)))
-        edges = []
-        for states, kind, lists in zip(own, kinds, blocks.lists, strict=True):
-            row, place = _listed(kind, lists)
-            edges.append((states[row], place))
-        return _Event(number, 1.0, edges)
+        return number, [_listed(kind, lists) for kind, lists in zip(kinds, blocks.lists, strict=True)]
 
 
 def _private(cell: LongArray, move: LongArray, token: LongArray) -> tuple[LongArray, LongArray]:

@@ -22,11 +22,13 @@ from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.tabular.updates import Update
 from infoset.tree.kernels import expect_up, gradient
-from infoset.tree.plans import realisation, uniform
+from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 Schedule = Callable[[FloatArray], FloatArray]
 """From iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
+Weigh = Callable[[int, int, float, FloatArray, FloatArray, FloatArray], float]
+"""What a set weighs in the average, 0 or more, from ``(first, last, worth, values, memory, parameters)``."""
 
 
 class LoopState(NamedTuple):
@@ -44,7 +46,7 @@ def _learn(
     a: FormArrays, player: int, worth: FloatArray, strategy: FloatArray, plan: FloatArray,
     average: FloatArray, values: FloatArray, memory: FloatArray, parameters: FloatArray, fixed: FloatArray,
 ) -> None:  # fmt: skip
-    """Update the player's strategy, add its old realisation weights to the average, renew them."""
+    """Update the player's strategy, add its old realisation weights to the average, as each set weighs, renew them."""
     firsts, sizes, parents = a.first, a.size, a.parent
     discount, root = parameters[0], a.sequences[player]
     average[root] = average[root] * discount + 1.0
@@ -54,9 +56,9 @@ def _learn(
         update(root, parent, first, last, worth[k], values, strategy, memory, parameters)
         if len(fixed) and fixed[first] >= 0.0:
             strategy[first:last] = fixed[first:last]
-        reach = plan[parent]
+        reach, weight = plan[parent], weigh(first, last, worth[k], values, memory, parameters)
         for q in range(first, last):
-            average[q] = average[q] * discount + plan[q]
+            average[q] = average[q] * discount + weight * plan[q]
             plan[q] = reach * strategy[q]
 
 
@@ -93,16 +95,28 @@ def update(*_: Any) -> None:
     """Stands for the local update in ``_learn``."""
 
 
+def evenly(
+    first: int, last: int, worth: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
+) -> float:  # fmt: skip
+    """Every information set weighs the same in an iteration's average."""
+    return 1.0
+
+
+weigh = inline_kernel(evenly)
+"""Stands in ``_learn`` for what a set weighs, where a method does not say something else."""
 learn = _learn
 """Stands for the compiled ``_learn`` in ``_iterate``."""
 
 
 @cache
-def compiled_loop(local_update: Update) -> Any:
+def compiled_loop(local_update: Update, weighing: Weigh = evenly) -> Any:
     """The loop around one local update; built-in ones are cached on disk, a user's is compiled once a process."""
-    compiled = kernel if local_update.__module__ == updates.__name__ else numba.njit(nogil=True, error_model="numpy")
-    learn = inline_kernel(with_piece(_learn, "update", inline_kernel(local_update)))
-    return compiled(with_piece(_iterate, "learn", learn))
+    own = {local_update.__module__, weighing.__module__} - {__name__, updates.__name__}
+    compiled = numba.njit(nogil=True, error_model="numpy") if own else kernel
+    learn = with_piece(_learn, "update", inline_kernel(local_update))
+    if weighing is not evenly:
+        learn = with_piece(learn, "weigh", inline_kernel(weighing))
+    return compiled(with_piece(_iterate, "learn", inline_kernel(learn)))
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,8 @@ class Method(TabularMethod):
 
     ``update``: a plain function as described in ``updates.py``, built in or the user's own.
     ``memory``: rows kept for each sequence.  ``from_logits``: memory row 0 holds log weights, which start at
-    the logarithm of the start profile.
+    the logarithm of the start profile.  ``weigh``: how much an iteration's behaviour at a set counts in the average
+    there, asked after the update; a plain function ``weigh(first, last, worth, values, memory, parameters)``.
 
     >>> def follow(root, parent, first, last, worth, values, strategy, memory, parameters):
     ...     for q in range(first, last):
@@ -129,6 +144,7 @@ class Method(TabularMethod):
     memory: int = 1
     alternating: bool = True
     from_logits: bool = False
+    weigh: Weigh = evenly
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:
         """At work on a game, from behaviour ``start`` (S,), uniform by default."""
@@ -157,7 +173,7 @@ class LoopSolver(Solver):
         super().__init__(form, method.name, self.state._asdict())
         self.method = method
         self.promised = np.zeros(0)
-        self._iterate = compiled_loop(method.update)
+        self._iterate = compiled_loop(method.update, method.weigh)
         shape = method.schedule(np.ones(1)).shape
         if len(shape) != 2 or shape[0] != 1:
             raise ParameterError(f"{method.name}: the schedule gives shape {shape} for one iteration; needed: (1, m)")
@@ -173,6 +189,14 @@ class LoopSolver(Solver):
         strategy = self.state.strategy
         strategy[fixed >= 0] = fixed[fixed >= 0]
         self.state.plan[:] = realisation(self.form, strategy)
+
+    def average(self) -> FloatArray:
+        if self.method.weigh is evenly or not self.iteration:
+            return super().average()
+        weights = self.state.average
+        if np.count_nonzero(weights) <= self.form.num_players:  # but at empty sequences nothing has a weight yet
+            return self.current()
+        return realisation(self.form, behaviour(self.form, weights))  # sets' sums are not those of one plan
 
     def step(self, iterations: int = 1, until: float = inf) -> None:
         self._run(iterations)

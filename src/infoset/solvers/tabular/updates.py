@@ -81,6 +81,60 @@ def predictive(
     normalise(first, last, total, strategy)
 
 
+@inline_kernel
+def _largest(first: int, last: int, worth: float, values: FloatArray) -> float:
+    """The magnitude of this iteration's regrets at a set."""
+    largest = 0.0
+    for q in range(first, last):
+        largest = max(largest, abs(values[q] - worth))
+    return largest
+
+
+def volatility_adaptive(
+    root: int, parent: int, first: int, last: int, worth: float,
+    values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
+) -> None:  # fmt: skip
+    """VAD-CFR's regrets (Li et al. 2026, listing 5): they fade faster where they were large of late; good ones are
+    boosted, and behaviour looks ahead of them.
+
+    ``memory[1, first]`` is the moving mean of their magnitudes, ``parameters[1]`` the iterations so far and
+    ``parameters[2]`` how large they are expected to be at most.
+    """
+    done, expected = parameters[1], parameters[2]
+    magnitude = _largest(first, last, worth, values)
+    memory[1, first] = magnitude if done == 0 else 0.1 * magnitude + 0.9 * memory[1, first]
+    volatility = min(1.0, memory[1, first] / expected)
+    alpha = max(0.1, 1.5 - 0.5 * volatility)
+    positive, negative = (done + 1) ** alpha, (done + 1) ** min(alpha, -0.1 - 0.5 * volatility)
+    positive, negative = positive / (positive + 1), negative / (negative + 1)
+    optimism = (1.0 - 0.5 * volatility) / (1.0 + done / 100.0)
+    total = 0.0
+    for q in range(first, last):
+        regret, summed = values[q] - worth, memory[0, q]
+        if regret > 0:
+            regret *= 1.1
+        summed = max(summed * (positive if summed >= 0 else negative) + regret, -10.0 * expected)
+        memory[0, q] = summed
+        strategy[q] = max(summed * (positive if summed >= 0 else negative) + optimism * regret, 0.0) ** 1.5
+        total += strategy[q]
+    for q in range(first, last):
+        strategy[q] = strategy[q] / total if total > 0 else 1.0 / (last - first)
+
+
+def by_magnitude(
+    first: int, last: int, worth: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
+) -> float:  # fmt: skip
+    """What VAD-CFR's behaviour weighs in the average: nothing for ``parameters[3]`` iterations, then more the larger
+    the regrets are.
+    """
+    done, expected = parameters[1], parameters[2]
+    if done < parameters[3]:
+        return 0.0
+    magnitude = _largest(first, last, worth, values)
+    exponent = min(4.0, 2.0 + 1.5 * min(1.0, magnitude / expected))
+    return float((done + 1) ** exponent / (1.0 + magnitude**1.5) * (1.0 + magnitude / expected) ** 0.5)
+
+
 def hedge(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
