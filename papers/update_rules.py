@@ -192,8 +192,8 @@ Sandholm 2024), exponential weights (`hedge`), and sequence-form replicator dyna
 Developments of Extensive-Form Replicator Dynamics using the Sequence-Form Representation*, AAMAS 2014). All at their
 defaults. Li, Schultz, Hennes and Lanctot ([arXiv 2602.16928](https://arxiv.org/abs/2602.16928)) compare rules on games
 of this kind, and let a program that writes programs look for new ones. What it found first, `vad-cfr`, is here as their
-first version prints it, with a moving mean of its own at every information set; `expected` is raised to a game's
-scale nowhere. A later version distils it into a smaller rule, WOP-CFR, whose numbers are not known to us.
+first version prints it, with a moving mean of its own at every information set, and `expected` left at 2 whatever the
+payoffs. A later version distils it into a smaller rule, WOP-CFR, whose numbers are not known to us.
 
 {table(share)}
 

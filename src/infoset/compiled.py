@@ -163,6 +163,8 @@ class Compiled:
         if isinstance(self.__dict__.get("_soon_asked"), FactoredRules):
             return self._soon_asked
         try:
+            if "graph" not in self.__dict__:
+                self.__dict__["graph"] = explore(self.game, progress=self._report, measured=True)
             graph = self.graph
         except ClockError as error:
             return error

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
-MOST_JOINT = 10_000_000
+MOST_JOINT = 1_000_000_000
 PLAYS = 20  # to check a game before it is asked
 
 Own: TypeAlias = Hashable

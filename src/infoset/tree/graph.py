@@ -270,12 +270,17 @@ def default_max_histories() -> int:
 
 
 def explore(
-    game: Game, max_edges: int | None = None, progress: Callable[[int], object] | None = None, facts: bool = False
+    game: Game,
+    max_edges: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    facts: bool = False,
+    measured: bool = False,
 ) -> GameGraph:
     """Expand every distinct state of ``game`` once; by the game's own compiled code where it has such and is not small.
 
-    ``max_edges`` bounds the edges held, beside half of the free memory.
-    ``progress`` is called with the number of positions now and then.  ``facts``: say what holds in every state.
+    ``max_edges`` bounds the edges held, beside half of the free memory, by a careful guess of what edges take or, if
+    ``measured``, by what is left: a game that fits nowhere is given up later then.  ``progress`` is called with the
+    number of positions now and then.  ``facts``: say what holds in every state.
     Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
 
     >>> from infoset.tree.graph import explore
@@ -285,7 +290,7 @@ def explore(
     """
     try:
         with signs.during("enumerating positions"):
-            return _explore(game, max_edges, progress, facts)
+            return _explore(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress, measured), facts)
     except InfosetError:
         raise
     except Exception as error:
@@ -295,11 +300,11 @@ def explore(
         ) from error
 
 
-def _explore(game: Game, max_edges: int | None, progress: Callable[[int], object] | None, facts: bool) -> GameGraph:
-    plain = _Explorer(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress))
+def _explore(game: Game, watch: _Watch, facts: bool) -> GameGraph:
+    plain = _Explorer(game, watch)
     positions = getattr(game, "positions", None)
     if positions and not plain.run(SMALL):
-        found = positions(_Watch(game, max_edges, BYTES_PER_COMPILED_EDGE, progress))
+        found = positions(watch.of_compiled())
         if found is not None:
             return _graph(game, found if facts else found._replace(facts=None))
     plain.run()
@@ -322,17 +327,34 @@ def _graph(game: Game, found: Positions) -> GameGraph:
 class _Watch:
     """Told how many positions and edges there are, it reports them.  Raises ``BudgetError`` where they are too many."""
 
-    def __init__(self, game: Game, max_edges: int | None, bytes_each: int, progress: Callable[[int], object] | None):
-        self.game, self.progress = game, progress
-        fitting = min(free_memory() // 2 // bytes_each, MAX_HISTORIES)
-        self.limit = fitting if max_edges is None else min(max_edges, fitting)
+    def __init__(
+        self,
+        game: Game,
+        max_edges: int | None,
+        bytes_each: int,
+        progress: Callable[[int], object] | None,
+        measured: bool = False,
+    ) -> None:
+        self.game, self.max_edges, self.progress, self.measured = game, max_edges, progress, measured
+        self.free = free_memory()
+        self.fitting = min(self.free // 2 // bytes_each, MAX_HISTORIES)
+        self.limit = self.fitting if max_edges is None else min(max_edges, self.fitting)
+
+    def of_compiled(self) -> _Watch:
+        """The same where compiled code makes the positions."""
+        return _Watch(self.game, self.max_edges, BYTES_PER_COMPILED_EDGE, self.progress)
 
     def __call__(self, positions: int, edges: int) -> None:
-        if edges > self.limit:
+        if edges > self.limit and not self._left(edges):
             raise too_large(self.game, self.limit, positions)
         signs.detail(f"enumerating positions: {positions:,} so far")
         if self.progress:
             self.progress(positions)
+
+    def _left(self, edges: int) -> bool:
+        """Whether there is room beyond the careful guess, and going on is wanted."""
+        most = MAX_HISTORIES if self.max_edges is None else min(self.max_edges, MAX_HISTORIES)
+        return self.measured and edges <= most and free_memory() > self.free // 2
 
 
 @dataclass

@@ -17,18 +17,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from infoset.base import Action, FloatArray, IntArray, LongArray
 from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.jit import kernel
 from infoset.tree.constant_blocks import constant_blocks
-from infoset.tree.factored_rules import MOST_CELLS, FactoredRules
+from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.graph import CHANCE, EVERYBODY, TERMINAL, GameGraph, Interner
 from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Terms, rule_arrays
 from infoset.tree.steps import steps
 
+MOST_CELLS = 5_000_000
+MOST_TOGETHER = 10_000_000  # private states beside each other at one public state
 MOST_SLOTS = 50_000_000  # cells times events
+DENSE, SMALL = 8, 1 << 16  # keys are counted up to so many times their rows, and some more
 SAME = 1e-13  # of chances that are products of the same numbers
 NOWHERE = -1  # the position of cells that nobody can be in together
 
@@ -53,12 +55,13 @@ def _digest(numbers: tuple[int, ...], *arrays: npt.NDArray[Any]) -> bytes:
     return found.digest()
 
 
-class _Part(NamedTuple):
-    """Some of what may come behind a core, of which each player's cells are the private states in ``rows``."""
+class _Behind(NamedTuple):
+    """What may come behind a core, one event after another."""
 
+    event: LongArray  # (R,)
     chance: FloatArray  # (R,)
     reached: LongArray  # (R,)
-    private: list[LongArray]  # (R,) of each player
+    private: list[LongArray]  # (R,) of each player the number of the private state that it is in then
 
 
 class _Event(NamedTuple):
@@ -82,6 +85,8 @@ class AskedPublic:
             )
         self.steps = steps(graph, graph.completes)
         self.movers = self._movers()
+        self.learnt = [_kinds(self.steps.move[:, p] + 1, self.steps.token[:, p] + 1) for p in range(self.n)]
+        self.layer = self._layers()
         self.paid = graph.payoffs[np.where(self.movers == TERMINAL, graph.content[self.steps.position], 0)]
         self.menus: Interner[tuple[Action, ...]] = Interner()
         self.number: dict[bytes, int] = {}
@@ -140,7 +145,8 @@ class AskedPublic:
         self.slots += slots
         if self.progress is not None:
             self.progress(self.cells)
-        if self.joint > self.most_joint or self.cells > MOST_CELLS or self.slots > MOST_SLOTS:
+        many = self.joint > self.most_joint or self.cells > MOST_CELLS or self.slots > MOST_SLOTS
+        if many or prod(shape) > MOST_TOGETHER:
             raise BudgetError(
                 f"{self.graph.name}: too little is common knowledge for the factored form; the last of "
                 f"{len(self.number):,} public states has {' times '.join(f'{size:,}' for size in shape)} private ones"
@@ -156,14 +162,15 @@ class AskedPublic:
         row = np.repeat(np.arange(len(joint)), count)
         step = np.arange(len(row)) + np.repeat(s.first[at] - np.cumsum(count) + count, count)
         cells = [own[row] for own in np.unravel_index(joint, shape)]
-        states = [_private(cells[p], s.move[step, p], s.token[step, p]) for p in range(self.n)]
-        chance = table.chance.ravel()[joint][row] * s.chance[step]
-        part = _Part(chance, s.target[step], [number for number, _ in states])
-        events = [event for one in self._apart(part) if (event := self._event(one)) is not None]
+        states = [
+            _distinct(cells[p] * most + kind[step], shape[p] * most) for p, (kind, most) in enumerate(self.learnt)
+        ]
+        behind = self._apart(step, table.chance.ravel()[joint][row], [number for _, _, number in states])
+        events = [event for event in self._events(behind) if event is not None]
         self._spend(shape, slots=sum(shape) * (len(events) + 1))
         reached = np.array([*[event.reached for event in events], NOTHING])
         sides = []
-        for p, (_, first) in enumerate(states):
+        for p, (_, first, _) in enumerate(states):
             menu = np.full(shape[p], NOTHING)
             if table.mover in (p, EVERYBODY):
                 menu[cells[p]] = self._menus(s.menu[step, p])
@@ -179,59 +186,68 @@ class AskedPublic:
         kinds, kind = np.unique(content, return_inverse=True)
         return np.array([self.menus(self.graph.menus[k]) for k in kinds.tolist()])[kind]
 
-    def _apart(self, part: _Part) -> Iterator[_Part]:
-        """What everybody can tell from the rest, and what goes on differently."""
-        known = self._connected(part.private)
-        group = _packed(known, self.movers[part.reached] - EVERYBODY)
-        order = np.argsort(group, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-            yield from self._layers(_some(part, rows))
+    def _layers(self) -> IntArray:
+        """(F,) of steps that nobody can tell apart, from one position to several, as nobody has seen what nature did:
+        the how many-th it is.
+        """
+        s, mover = self.steps, self.movers[self.steps.target] - EVERYBODY
+        source = np.repeat(np.arange(len(s.position)), np.diff(s.first))
+        alike, _ = _kinds(source, *[kind for kind, _ in self.learnt], mover)
+        layer = np.zeros(len(alike), np.int32)
+        if int(alike.max(initial=-1)) + 1 < len(alike):
+            order = np.lexsort((s.target, alike))
+            fresh = np.append(True, np.diff(alike[order]) != 0)
+            number = np.cumsum(np.append(0, np.diff(s.target[order]) != 0))
+            layer[order] = number - np.maximum.accumulate(np.where(fresh, number, 0))
+            layer[self.movers[s.target] == TERMINAL] = 0
+        return layer
 
-    def _connected(self, private: list[LongArray]) -> LongArray:
-        """(R,) rows have one number where some player takes one for another, and so on."""
-        if self.n == 1:
-            return private[0]
-        offsets = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
-        one = np.tile(private[0], self.n - 1)
-        other = np.concatenate([offsets[p] + private[p] for p in range(1, self.n)])
-        links = coo_array((np.ones(len(one), np.int8), (one, other)), shape=(offsets[-1], offsets[-1]))
-        return np.asarray(connected_components(links, directed=False)[1][private[0]], np.int64)
+    def _apart(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Behind:
+        """What everybody can tell from the rest, what goes on differently, and layers of it are events."""
+        reached = self.steps.target[step]
+        event, _ = _kinds(_connected(private), self.movers[reached] - EVERYBODY, self.layer[step])
+        order = np.argsort(event.astype(np.uint16) if len(event) and event.max() < 1 << 16 else event, kind="stable")
+        chance = (chance * self.steps.chance[step])[order]
+        return _Behind(event[order], chance, reached[order], [own[order] for own in private])
 
-    def _layers(self, part: _Part) -> Iterator[_Part]:
-        """Where private states may be beside each other in several positions, as nobody has seen what nature did."""
-        if self.movers[part.reached[0]] == TERMINAL:
-            yield part
-            return
-        _, joint = np.unique(_packed(*part.private), return_inverse=True)
-        _, first, place = np.unique(_packed(joint, part.reached), return_index=True, return_inverse=True)
-        chance: FloatArray = np.bincount(place, weights=part.chance)  # type: ignore[assignment]
-        whole = _some(part, first)._replace(chance=chance)
-        joint = joint[first]
-        begins = np.flatnonzero(np.append(True, np.diff(joint) != 0))
-        layer = np.arange(len(joint)) - begins[joint]
-        for k in range(int(layer.max()) + 1):
-            yield _some(whole, np.flatnonzero(layer == k))
+    def _events(self, behind: _Behind) -> Iterator[_Event | None]:
+        """Where each leads."""
+        event, count = behind.event, int(behind.event[-1]) + 1
+        begin = np.searchsorted(event, np.arange(count + 1))
+        own, at = [], []
+        for private in behind.private:
+            most = int(private.max()) + 1
+            values, _, number = _distinct(event * most + private, count * most)
+            first = np.searchsorted(values, np.arange(count + 1) * most)
+            own.append(np.split(values % most, first[1:-1]))
+            at.append(number - first[event])
+        for k in range(count):
+            rows = slice(begin[k], begin[k + 1])
+            states, index = tuple([some[k] for some in own]), tuple([some[rows] for some in at])
+            yield self._event(behind.reached[rows], behind.chance[rows], states, index)
 
-    def _event(self, part: _Part) -> _Event | None:
+    def _event(
+        self, reached: LongArray, chances: FloatArray, own: tuple[LongArray, ...], index: tuple[LongArray, ...]
+    ) -> _Event | None:
         """Where it leads; ``None`` where that is an end that pays nobody."""
-        own, at = zip(*[np.unique(states, return_inverse=True) for states in part.private], strict=True)
-        shape, index = tuple(map(len, own)), tuple([places.ravel() for places in at])
+        shape = tuple(map(len, own))
         self._spend(shape, joint=prod(shape))
-        if self.movers[part.reached[0]] == TERMINAL:
+        if self.movers[reached[0]] == TERMINAL:
             paid = np.zeros((*shape, self.n))
-            np.add.at(paid, index, self.paid[part.reached] * part.chance[:, None])
+            np.add.at(paid, index, self.paid[reached] * chances[:, None])
             return self._end(own, paid) if paid.any() else None
         position, chance = np.full(shape, NOWHERE, np.int64), np.zeros(shape)
-        position[index] = part.reached
-        scale = float(part.chance.max()) or 1.0  # what never comes is in the tree, too
-        chance[index] = np.where(abs(part.chance / scale - 1) < SAME, 1.0, part.chance / scale)
+        position[index] = reached
+        np.add.at(chance, index, chances)
+        scale = float(chance.max()) or 1.0  # what never comes is in the tree, too
+        chance = np.where(abs(chance / scale - 1) < SAME, 1.0, chance / scale)
         places = []
         for p in range(self.n):
             first, place = _alike(p, position, chance.view(np.int64))
             position = np.ascontiguousarray(np.take(position, first, axis=p))
             chance = np.ascontiguousarray(np.take(chance, first, axis=p))
             places.append(place)
-        number = self._numbered(_Table(int(self.movers[part.reached[0]]), position, chance))
+        number = self._numbered(_Table(int(self.movers[reached[0]]), position, chance))
         return _Event(number, scale, list(zip(own, places, strict=True)))
 
     def _end(self, own: tuple[LongArray, ...], paid: FloatArray) -> _Event:
@@ -258,10 +274,60 @@ class AskedPublic:
         return number, [_listed(kind, lists) for kind, lists in zip(kinds, blocks.lists, strict=True)]
 
 
-def _private(cell: LongArray, move: LongArray, token: LongArray) -> tuple[LongArray, LongArray]:
-    """(R,) in which private state each row leaves a player, by number, and of each number the first row."""
-    _, first, number = np.unique(_packed(cell, move + 1, token + 1), return_index=True, return_inverse=True)
-    return number, first
+def _distinct(key: LongArray, bound: int) -> tuple[LongArray, LongArray, LongArray]:
+    """The keys that there are, in order; the first row of each, and (R,) the number of every row's.  All are below
+    ``bound``, which counts better than it sorts where it is small.
+    """
+    if bound > DENSE * len(key) + SMALL:
+        return np.unique(key, return_index=True, return_inverse=True)
+    first = np.full(bound, len(key))
+    first[key[::-1]] = np.arange(len(key))[::-1]
+    values = np.flatnonzero(first < len(key))
+    number = np.empty(bound, np.int64)
+    number[values] = np.arange(len(values))
+    return values, first[values], number[key]
+
+
+def _kinds(*columns: IntArray | LongArray) -> tuple[LongArray, int]:
+    """(R,) rows numbered in order by what they hold, none negative; and how many kinds there are."""
+    key = _packed(*columns)
+    values, _, number = _distinct(key, int(key.max(initial=-1)) + 1)
+    return number, len(values)
+
+
+def _connected(private: list[LongArray]) -> LongArray:
+    """(R,) rows have one number where some player takes one for another, and so on."""
+    offsets = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
+    parent = np.arange(offsets[-1])
+    for p in range(1, len(private)):
+        join_all(private[0], offsets[p] + private[p], parent)
+    return find_all(parent)[private[0]]
+
+
+@kernel
+def join_all(one: LongArray, other: LongArray, parent: LongArray) -> None:
+    """Join what each row holds; the least of what is joined stands for it."""
+    for k in range(len(one)):
+        a, b = one[k], other[k]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        if a < b:
+            parent[b] = a
+        else:
+            parent[a] = b
+
+
+def find_all(parent: LongArray) -> LongArray:
+    """Of each the least that it is joined with."""
+    while True:
+        above = parent[parent]
+        if (above == parent).all():
+            return parent
+        parent = above
 
 
 def _joined(arrays: list[LongArray]) -> LongArray:
@@ -269,7 +335,7 @@ def _joined(arrays: list[LongArray]) -> LongArray:
     return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
-def _packed(*columns: LongArray) -> LongArray:
+def _packed(*columns: IntArray | LongArray) -> LongArray:
     """(R,) one number for what each row holds, in the order of rows; columns hold no negative ones."""
     found = columns[0].astype(np.int64)
     for column in columns[1:]:
@@ -288,10 +354,6 @@ def _listed(kind: LongArray, lists: list[LongArray]) -> tuple[LongArray, LongArr
     return row, np.repeat(np.repeat(np.arange(len(lists)), list(map(len, lists))), sizes)
 
 
-def _some(part: _Part, rows: LongArray) -> _Part:
-    return _Part(part.chance[rows], part.reached[rows], [own[rows] for own in part.private])
-
-
 def _alike(axis: int, *tables: LongArray) -> tuple[LongArray, LongArray]:
     """The first of each kind of what tables have along an axis, and the kind of each."""
     flat = []
@@ -299,10 +361,6 @@ def _alike(axis: int, *tables: LongArray) -> tuple[LongArray, LongArray]:
         moved = np.moveaxis(table, axis, 0)
         flat.append(moved.reshape(len(moved), -1))
     rows = np.ascontiguousarray(np.concatenate(flat, axis=1))
-    _, first, kind = np.unique(
-        rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel(), return_index=True, return_inverse=True
-    )
-    order = np.argsort(first)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return first[order], rank[kind.ravel()]
+    width, held, kinds = rows.itemsize * rows.shape[1], rows.tobytes(), dict[bytes, int]()
+    kind = [kinds.setdefault(held[at : at + width], len(kinds)) for at in range(0, len(held), width)]
+    return _distinct(np.array(kind), len(kinds))[1], np.array(kind)
