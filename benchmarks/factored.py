@@ -1,7 +1,8 @@
 """Games in factored form beside the same games as trees, and games that no tree holds.
 
     python benchmarks/factored.py            # a few minutes
-    python benchmarks/factored.py --large    # liar's dice with two dice of five sides as well: 5 GB, minutes
+    python benchmarks/factored.py --large    # liar's dice with two dice of five sides, oshi-zumo with thirteen coins and
+                                             # goofspiel with six cards as well: up to 13 GB, ten minutes
 
 Both forms are built, and both run iterations of the same method in turn, in the same process; ratios are above 1 where
 the factored form is faster.  Where there is no tree the times stand alone.
@@ -20,7 +21,6 @@ from infoset.compiled import Compiled
 from infoset.solvers.metrics import evaluate_images, evaluate_plan
 from infoset.solvers.tabular.cfr import pdcfr_plus
 from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.plans import realisation, uniform
 
 BOTH = (
@@ -39,7 +39,11 @@ BOTH = (
 RIVER = "holdem_river(range1=any,range2=any,bets=[0.5,1.0,2.0],stack=400,raises=2)"
 TURN = "holdem_turn(range1=any,range2=any)"
 ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)", RIVER, TURN)
-LARGE = ("liars_dice(numdice=2,dice_sides=5)",)
+LARGE = (
+    "liars_dice(numdice=2,dice_sides=5)",
+    "oshi_zumo(coins=13,min_bid=1)",  # by public states, as the next one
+    "goofspiel(num_cards=6,imp_info=true)",
+)
 ROUNDS = 5
 
 
@@ -87,7 +91,7 @@ def alone(name: str) -> str:
     """A row: building, one iteration over the game's symmetries, exact figures of a profile that need not keep to them."""
     game = load(name)
     began = time.perf_counter()
-    rules = FactoredRules.of(game)
+    rules = Compiled.of(game).factored_rules
     quotient = FactoredForm.of(rules, symmetric=True, elements=True)
     built = time.perf_counter() - began
     step = iteration(quotient.form)
@@ -117,7 +121,7 @@ def row(*cells: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--large", action="store_true", help="also the game that takes gigabytes")
+    parser.add_argument("--large", action="store_true", help="also the games that take gigabytes")
     args = parser.parse_args()
     timed(lambda: beside(BOTH[0]))  # compiles
     print(row("as products and as a tree: ratios", "histories", "build", "iteration", "exact figures", "memory"))
