@@ -198,35 +198,39 @@ def row_of(row: Row, patience: float) -> Iterator[str]:
     """The cells of a game."""
     own = ours(row)
     compiled = Compiled.of(row.ours)
-    yield row.ours
+    yield f"`{row.ours.replace(',points_order=random', '')}`"
     yield f"{compiled.histories:,.0f}"
     yield f"{own[0][0]:.12g}"
-    if own[1][0] != own[0][0] and abs(own[1][0] - own[0][0]) > 1e-12:
+    if abs(own[1][0] - own[0][0]) > 1e-12:
         raise AssertionError(f"{row.ours}: {own[0][0]!r} and {own[1][0]!r}")
     other: list[tuple[float, float]] | str = "not installed"
     if find_spec("nashbench"):
         other = apart(theirs, row.theirs, row.parameters, *row.looks, patience=patience)
     yield from _beside(own, other)
     spiel = openspiel(row)
-    yield "" if spiel is None else f"{spiel[0] - own[0][0]:.0e}"
     yield "" if spiel is None else f"{spiel[1] / _best(own):,.0f}x"
+    yield "" if spiel is None else f"{spiel[0] - own[0][0]:.0e}"
 
 
 def _best(found: list[tuple[float, float]]) -> float:
     return min(seconds for _, seconds in found[1:])
 
 
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:,.0f} ms" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
 def _beside(own: list[tuple[float, float]], other: list[tuple[float, float]] | str) -> Iterator[str]:
     yield f"{own[0][1]:.3g} s"
-    yield f"{1000 * _best(own):.3g} ms"
+    yield _ms(_best(own))
     if isinstance(other, str):
         yield from (other, "", "", "", "")
         return
-    yield f"{other[0][0] - own[0][0]:.0e}"
     yield f"{other[0][1]:.3g} s"
-    yield f"{1000 * _best(other):.3g} ms"
+    yield _ms(_best(other))
     yield f"{other[0][1] / own[0][1]:.1f}x"
     yield f"{_best(other) / _best(own):.1f}x"
+    yield f"{other[0][0] - own[0][0]:.0e}"
 
 
 def no_regret(name: str) -> str:
@@ -264,8 +268,8 @@ def _plan(form: SequenceForm, polytopes: tuple[Any, ...], weights: list[Any]) ->
 
 
 HEAD = (
-    "game", "histories", "exploitability", "first", "next", "nashbench: differs by", "first", "next", "ratio of first",
-    "of next", "OpenSpiel: differs by", "ratio",
+    "game", "histories", "exploitability", "first", "next", "nashbench: first", "next", "of first", "of next",
+    "differs by", "OpenSpiel", "differs by",
 )  # fmt: skip
 
 
