@@ -108,9 +108,13 @@ learn = _learn
 """Stands for the compiled ``_learn`` in ``_iterate``."""
 
 
-@cache
 def compiled_loop(local_update: Update, weighing: Weigh = evenly) -> Any:
     """The loop around one local update; built-in ones are cached on disk, a user's is compiled once a process."""
+    return _compiled(local_update, weighing)  # one, whether the weighing was named or not
+
+
+@cache
+def _compiled(local_update: Update, weighing: Weigh) -> Any:
     own = {local_update.__module__, weighing.__module__} - {__name__, updates.__name__}
     compiled = numba.njit(nogil=True, error_model="numpy") if own else kernel
     learn = with_piece(_learn, "update", inline_kernel(local_update))
