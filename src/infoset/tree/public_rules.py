@@ -28,7 +28,7 @@ from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Ter
 from infoset.tree.steps import steps
 
 MOST_CELLS = 5_000_000
-MOST_TOGETHER = 10_000_000  # private states beside each other at one public state
+MOST_TOGETHER = 10_000_000  # private states beside each other, with all that may come behind, at one public state
 MOST_SLOTS = 50_000_000  # cells times events
 DENSE, SMALL = 8, 1 << 16  # keys are counted up to so many times their rows, and some more
 SAME = 1e-13  # of chances that are products of the same numbers
@@ -146,7 +146,7 @@ class AskedPublic:
         if self.progress is not None:
             self.progress(self.cells)
         many = self.joint > self.most_joint or self.cells > MOST_CELLS or self.slots > MOST_SLOTS
-        if many or prod(shape) > MOST_TOGETHER:
+        if many or joint > MOST_TOGETHER:
             raise BudgetError(
                 f"{self.graph.name}: too little is common knowledge for the factored form; the last of "
                 f"{len(self.number):,} public states has {' times '.join(f'{size:,}' for size in shape)} private ones"
