@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from pessimistic_search import GAME, ROOT, Score, heading, meet, parse, row, share, shares
+from meetings import GAME, ROOT, Score, heading, meet, parse, row, share, shares
 
 import infoset
 from infoset.learn.pommerman.net import WEIGHTS
@@ -75,6 +75,11 @@ class Args:
     workers: int = 2
     """Processes that play."""
     seed: int = 1
+
+    @property
+    def scores(self) -> Path:
+        """File of the page's scores."""
+        return self.out / PAGE / "scores.csv"
 
     @property
     def db(self) -> Path:

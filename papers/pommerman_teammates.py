@@ -14,7 +14,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from pessimistic_search import ROOT, Score, heading, meet, parse, row, share, shares
+from meetings import ROOT, Score, heading, meet, parse, row, share, shares
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -45,6 +45,11 @@ class Args:
     workers: int = 2
     """Processes that play."""
     seed: int = 1
+
+    @property
+    def scores(self) -> Path:
+        """File of the page's scores."""
+        return self.out / PAGE / "scores.csv"
 
 
 def team(a: str, b: str) -> str:
