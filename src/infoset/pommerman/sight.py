@@ -24,12 +24,12 @@ from infoset.pommerman.rules import WAYS, bomb_on, scratch
 from infoset.pommerman.search.cellsets import clear, contains
 from infoset.pommerman.search.dangers import put_bomb
 from infoset.pommerman.search.scenario import Scenario, copy, draw, empty_scenario, survivable_from, unroll
+from infoset.pommerman.state import MOVES
 from infoset.pommerman.vec import PommermanVec
 
 Features = npt.NDArray[np.float32]
 Safe = npt.NDArray[np.bool_]
 
-MOVES = st.LAY + 1
 REACH = 3  # cells in each direction
 WINDOW = (2 * REACH + 1) ** 2
 AHEAD = 10  # steps of the future: a bomb's life and one more

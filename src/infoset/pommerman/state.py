@@ -22,6 +22,7 @@ Row: TypeAlias = npt.NDArray[np.int16]
 
 PASSAGE, RIGID, WOOD, BOMB, FLAMES, FOG, EXTRA_BOMB, INCR_RANGE, KICK, DUMMY, AGENT = range(11)  # Agent0 is 10
 STOP, UP, DOWN, LEFT, RIGHT, LAY = range(6)
+MOVES = LAY + 1
 
 STEP, NUM_BOMBS, NUM_FLAMES, RESULT, REWARDS = range(5)
 RUNNING, WIN, TIE = range(3)  # results

@@ -20,7 +20,8 @@ from infoset.learn.pommerman.boards import drawn_moves
 from infoset.learn.pommerman.net import allowed
 from infoset.learn.pommerman.training import PommermanLearner, PommermanTraining
 from infoset.names import check_share
-from infoset.pommerman.sight import MOVES, SIZE_OF_ALL, Sight
+from infoset.pommerman.sight import SIZE_OF_ALL, Sight
+from infoset.pommerman.state import MOVES
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
 from infoset.pommerman.game import PREFIX, Pommerman
 from infoset.pommerman.observation import observe
-from infoset.pommerman.sight import MOVES, Features, Safe, Sight, Sights
+from infoset.pommerman.sight import Features, Safe, Sight, Sights
 from infoset.pommerman.simple_vec import SimpleVec
+from infoset.pommerman.state import MOVES
 from infoset.pommerman.vec import PommermanVec
 
 SELF = "self"

@@ -18,7 +18,8 @@ from infoset.learn.pommerman.net import allowed
 from infoset.learn.pommerman.training import PommermanLearner, PommermanTraining
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.names import check_range
-from infoset.pommerman.sight import MOVES, SIZE_OF_ALL, Sight
+from infoset.pommerman.sight import SIZE_OF_ALL, Sight
+from infoset.pommerman.state import MOVES
 
 
 @dataclass(frozen=True)

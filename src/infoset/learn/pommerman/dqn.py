@@ -21,7 +21,8 @@ from infoset.learn.learner import part_of, weights_of
 from infoset.learn.pommerman.net import GREEDY, MoveNet, allowed
 from infoset.learn.pommerman.training import PommermanLearner, PommermanTraining
 from infoset.names import check_range
-from infoset.pommerman.sight import MOVES, SIZE_OF_ALL, Sight
+from infoset.pommerman.sight import SIZE_OF_ALL, Sight
+from infoset.pommerman.state import MOVES
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from infoset.base import FloatArray
 from infoset.learn.net import filled, load_weights
 from infoset.match.agents import NET, read_name
-from infoset.pommerman.sight import MOVES, SIZE_OF_ALL, Features, Safe, Sight
+from infoset.pommerman.sight import SIZE_OF_ALL, Features, Safe, Sight
+from infoset.pommerman.state import MOVES
 
 GREEDY = 1e4  # so sharp that the best move alone is drawn
 WEIGHTS = Path(__file__).parent / "weights"  # that come with the package, a training's folder for each agent

@@ -8,7 +8,8 @@ from infoset.base import Action, FloatArray, Game
 from infoset.learn.pommerman.net import Decider, MoveNet
 from infoset.pommerman.agents import PommermanPlayer
 from infoset.pommerman.playground.spaces import read_move
-from infoset.pommerman.sight import MOVES, Sight
+from infoset.pommerman.sight import Sight
+from infoset.pommerman.state import MOVES
 from infoset.warm_up import ready
 
 

@@ -31,7 +31,6 @@ from infoset.pommerman.search.dypm import (
     LAST_CELL,
     LAST_MOVE,
     LAST_STEP,
-    MOVES,
     NONE,
     STUBBORN,
     Desk,
@@ -54,7 +53,7 @@ from infoset.pommerman.search.goals import (
     wood_worth,
 )
 from infoset.pommerman.search.maker import Maker
-from infoset.pommerman.search.repeats import Repeats, empty_repeats, recall, times_tried
+from infoset.pommerman.search.repeats import recall, remember, weariness
 from infoset.pommerman.search.risks import Costs, Risks, empty_risks, weigh_risks
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
@@ -69,6 +68,7 @@ from infoset.pommerman.search.scenario import (
     unroll,
 )
 from infoset.pommerman.search.threats import weigh_threats
+from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
 MAX_DEPTH = 8
@@ -120,13 +120,8 @@ class Champion(Maker, Wishes):
     """What that counts where it takes one more bomb first."""
     late: float | None = None
     """What it costs to be where it may stay no longer; less the longer it may, nothing from ``LATE`` steps on."""
-    tired: float = 0.3
-    """What an action is worth less for each time that it was taken in the very same situation."""
-    most_tired: float = 1.0
-    """The most of that."""
     radio: bool = True
     """Whether it says on the radio what it means to do and sees, and listens: see ``radio``."""
-    chase: float = 3.0
     chase_age: float = 40.0
 
     def __post_init__(self) -> None:
@@ -173,7 +168,6 @@ class Plans(NamedTuple):
     alone: FloatArray  # (agents,) what the others survive without the agent
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
     crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
-    repeats: Repeats
 
 
 NEVER = -1
@@ -198,7 +192,7 @@ def empty_plans(config: Config) -> Plans:
         np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),
         np.zeros(MOVES), np.zeros(MOVES, dtype=np.int64), empty_risks(config), np.zeros(MOVES), np.zeros(MAX_AGENTS),
         np.zeros(MAX_AGENTS, dtype=np.int64),
-        np.zeros(config.size, dtype=np.uint32), empty_repeats(),
+        np.zeros(config.size, dtype=np.uint32),
     )  # fmt: skip
 
 
@@ -225,7 +219,7 @@ def prepare(b, s, d, p, me, enemies, w, engine):
     """All that does not depend on plans; whether others matter."""
     size, length = engine.settings[SIZE], np.int64(w[AT.length])
     remember_failure(d, b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], b.guess[st.STEP])
-    recall(p.repeats, b.guess, me)
+    recall(d.repeats, b.guess, me)
     contact = meets(b, s, d, me, enemies, length, w[AT.memory], engine)
     for move in range(MOVES):
         d.own[move], p.risks.risk[move], p.risks.room[move] = NONE, 0.0, w[AT.room]
@@ -259,7 +253,7 @@ def choose(b, s, d, p, me, w, engine, stream):
         found = last_resort(b, s, d, me, np.int64(w[AT.length]), engine, stream)
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
-    p.repeats.tried[p.repeats.now[0], found] += 1
+    remember(d.repeats, found)
     return found
 
 
@@ -281,7 +275,7 @@ def price(d, p, move, w):
     room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
     cost = p.risks.risk[move] - w[AT.room_weight] * np.log(room)
     cost += w[AT.late] * max(0.0, 1.0 - p.risks.slack[move] / LATE)
-    cost += min(w[AT.tired] * times_tried(p.repeats, move), w[AT.most_tired])
+    cost += weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])
     return cost + (STUBBORN * d.last[FAILURES] if move == d.last[LAST_MOVE] else 0.0)
 
 

@@ -33,6 +33,7 @@ from infoset.pommerman.search.goals import (
     wood_worth,
 )
 from infoset.pommerman.search.maker import Maker
+from infoset.pommerman.search.repeats import Repeats, empty_repeats, recall, remember, weariness
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
     Scenario,
@@ -45,9 +46,9 @@ from infoset.pommerman.search.scenario import (
     survivable,
     unroll,
 )
+from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
-MOVES = st.LAY + 1
 NONE = -1.0
 
 LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
@@ -80,7 +81,7 @@ class Dypm(Maker, Wishes):
     """What goals count beside values."""
     bombs: bool = False
     """Whether every enemy in view is reckoned to lay a bomb at once."""
-    early: bool = False
+    early: bool = True
     """Whether the others spread in the step that is looked at, too, and not only after it."""
 
     def __post_init__(self) -> None:
@@ -113,6 +114,7 @@ class Desk(NamedTuple):
     worth: FloatArray  # (cells,)
     cell: npt.NDArray[np.int16]  # (moves,) where each leads
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) the step, cell and move of the last decision, and how often it failed
+    repeats: Repeats
 
 
 class Room(NamedTuple):
@@ -127,7 +129,7 @@ def empty_desk(config: Config) -> Desk:
         empty_scenario(config),
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
         np.zeros((MOVES + 1, MAX_AGENTS)), np.zeros(MOVES), np.zeros(config.size**2), np.zeros(MOVES, dtype=np.int16),
-        np.zeros(LAST_FIELDS, dtype=np.int64),
+        np.zeros(LAST_FIELDS, dtype=np.int64), empty_repeats(),
     )  # fmt: skip
 
 
@@ -145,6 +147,7 @@ def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
     length, level = np.int64(w[AT.length]), np.int64(w[AT.level])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     remember_failure(d, own, b.guess[st.STEP])
+    recall(d.repeats, b.guess, me)
     contact = meets(b, s, d, me, enemies, length, w[AT.memory], engine)
     baseline(b, s, d, me, length, engine)
     for move in range(MOVES):
@@ -166,6 +169,7 @@ def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
     else:
         found = last_resort(b, s, d, me, length, engine, stream)
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
+    remember(d.repeats, found)
     return found
 
 
@@ -357,6 +361,7 @@ def choose(b, s, d, me, enemies, w, engine, stream):
             score += w[AT.goal_weight] * d.worth[d.cell[move]]
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
+        score -= weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move

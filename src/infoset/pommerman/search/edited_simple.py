@@ -23,11 +23,12 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
 from infoset.pommerman.engine import SIZE, Engine
 from infoset.pommerman.search.belief import Belief, Seat
-from infoset.pommerman.search.dypm import MOVES, NONE, Desk, empty_desk, judge_self, last_resort, leads_on
+from infoset.pommerman.search.dypm import NONE, Desk, empty_desk, judge_self, last_resort, leads_on
 from infoset.pommerman.search.goals import check_weights, places_of, settings_of
 from infoset.pommerman.search.maker import Maker
 from infoset.pommerman.search.scenario import MAX_LENGTH, Scenario, empty_scenario, unroll
 from infoset.pommerman.simple import memory, simple_move, simple_scratch
+from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
 

@@ -37,9 +37,9 @@ from infoset.pommerman.search.goals import (
 )
 from infoset.pommerman.search.maker import Maker
 from infoset.pommerman.search.scenario import ONE, copy, play
+from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
-MOVES = st.LAY + 1
 MAX_DEPTH = 12
 RECENT = 16  # decisions that are remembered
 CHUNK = 1000  # simulated steps between two looks at the clock, less than half a millisecond

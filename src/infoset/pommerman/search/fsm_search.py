@@ -28,7 +28,6 @@ from infoset.pommerman.search.dypm import (
     LAST_CELL,
     LAST_MOVE,
     LAST_STEP,
-    MOVES,
     NONE,
     STUBBORN,
     Desk,
@@ -53,7 +52,9 @@ from infoset.pommerman.search.goals import (
     wood_in_reach,
     wood_worth,
 )
+from infoset.pommerman.search.repeats import recall, remember, weariness
 from infoset.pommerman.search.scenario import Scenario, copy, empty_scenario, unroll
+from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
 EVADE, ATTACK, COLLECT, DIG, SEEK = range(5)  # modes, in the order in which they are thought of
@@ -72,7 +73,7 @@ class FsmSearch(Dypm):
     """
 
     name: ClassVar = "fsm-search"
-    hit: float = 2.0
+    hit: float = 6.0
     """As a goal: a bomb that leaves an enemy nothing."""
     alarm: int = 3
     """How many steps before its cell burns it evades, and leaves everything else."""
@@ -142,13 +143,15 @@ def fsm_move(b, s, d, t, me, enemies, mate, w, engine, stream):
     length = np.int64(w[AT.length])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     remember_failure(d, own, b.guess[st.STEP])
+    recall(d.repeats, b.guess, me)
     mode = t.mode[0] = next_mode(b, s, d, t, me, enemies, w, engine)
     baseline(b, s, d, me, length, engine)
     grow(b, s, d, t, me, enemies, mate, mode, w, engine)
-    found = best_of(d, t, stream)
+    found = best_of(d, t, w, stream)
     if found == NOBODY:
         found = last_resort(b, s, d, me, length, engine, stream)
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
+    remember(d.repeats, found)
     return found
 
 
@@ -296,13 +299,14 @@ def enter(d, t, enemies, mate, mode, node, move, child, bomb, w):
 
 
 @inner_kernel
-def best_of(d, t, stream):
+def best_of(d, t, w, stream):
     """The first move on the way to the best position, on a tie any; ``NOBODY`` if there is none."""
     best, found = -np.inf, NOBODY
     for move in range(MOVES):
         score = t.best[move] + 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
+        score -= weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])
         if score > best:
             best, found = score, move
     return found

@@ -33,7 +33,7 @@ class Wishes:
     """An item; one that is no use is worth less."""
     wood: float = 0.6
     """The most that a cell is worth from which wood can be burnt."""
-    chase: float = 0.8
+    chase: float = 3.0
     """The cell at which an enemy was just seen."""
     look: float = 0.4
     """The most that a cell is worth that was not looked at for long."""
@@ -41,6 +41,10 @@ class Wishes:
     """After how many steps that is reached."""
     chase_age: float = 25.0
     """For how many steps a cell is worth something because an enemy was seen there."""
+    tired: float = 0.3
+    """What an action is worth less for each time that it was taken in the very same situation."""
+    most_tired: float = 1.0
+    """The most of that."""
 
     def __post_init__(self) -> None:
         check_weights(self)

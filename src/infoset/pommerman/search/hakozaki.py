@@ -27,7 +27,6 @@ from infoset.pommerman.search.dypm import (
     LAST_FIELDS,
     LAST_MOVE,
     LAST_STEP,
-    MOVES,
     NONE,
     STUBBORN,
     leads_on,
@@ -43,6 +42,7 @@ from infoset.pommerman.search.goals import (
     wood_worth,
 )
 from infoset.pommerman.search.maker import Maker
+from infoset.pommerman.search.repeats import Repeats, empty_repeats, recall, remember, weariness
 from infoset.pommerman.search.scenario import (
     MAX_LENGTH,
     Scenario,
@@ -54,6 +54,7 @@ from infoset.pommerman.search.scenario import (
     survivability,
     unroll,
 )
+from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
 MAX_REPLIES = MOVES ** (MAX_AGENTS - 1)
@@ -86,6 +87,8 @@ class Hakozaki(Maker, Wishes):
     """How long an enemy that went out of view is still reckoned with."""
     goal_weight: float = 0.5
     """What goals count beside logarithms of survivabilities."""
+    chase: float = 0.8
+    tired: float = 0.0  # it ties for want of an opening, not by going in circles
 
     def __post_init__(self) -> None:
         check_range("budget", self.budget, 1, 10**9)
@@ -122,6 +125,7 @@ class Desk(NamedTuple):
     value: FloatArray  # (moves,)
     worth: FloatArray  # (cells,)
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) as ``remember_failure`` keeps them
+    repeats: Repeats
 
 
 class Room(NamedTuple):
@@ -137,7 +141,7 @@ def empty_desk(config: Config) -> Desk:
         np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros((MAX_REPLIES, MAX_AGENTS), dtype=np.int16), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
         np.zeros((MOVES, MOVES)), np.zeros((MOVES, MAX_AGENTS)), np.zeros(1, dtype=np.int64), np.zeros(MOVES),
-        np.zeros(config.size**2), np.zeros(LAST_FIELDS, dtype=np.int64),
+        np.zeros(config.size**2), np.zeros(LAST_FIELDS, dtype=np.int64), empty_repeats(),
     )  # fmt: skip
 
 
@@ -266,6 +270,7 @@ def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
     size, length = engine.settings[SIZE], np.int64(w[AT.length])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     remember_failure(d, own, b.guess[st.STEP])
+    recall(d.repeats, b.guess, me)
     unroll(s, b.guess, length, b, engine)
     appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
     safe = False
@@ -280,10 +285,12 @@ def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
             score += own_value(d, move, w) + aim(b, s, d, me, move, w, engine)
         else:
             score += np.log(d.mean[move] / replies + HOPELESS) + d.lasted[move] / replies
+        score -= weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move
     d.last[LAST_STEP], d.last[LAST_CELL], d.last[LAST_MOVE] = b.guess[st.STEP], own, found
+    remember(d.repeats, found)
     return found
 
 

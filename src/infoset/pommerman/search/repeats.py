@@ -14,7 +14,7 @@ import numpy.typing as npt
 from infoset.jit import inline_kernel, inner_kernel
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
-from infoset.pommerman.search.dypm import MOVES
+from infoset.pommerman.state import MOVES
 
 ENTRIES = 1024  # situations that are remembered: more than steps of a game
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -65,6 +65,18 @@ def recall(x, guess, me):
         for move in range(MOVES):
             x.tried[entry, move] = 0
     x.now[0] = entry
+
+
+@inner_kernel
+def weariness(x, move, each, most):
+    """What an action is worth less because it was taken in the situation at hand before."""
+    return min(each * times_tried(x, move), most)
+
+
+@inner_kernel
+def remember(x, move):
+    """The action that is taken now counts from now on."""
+    x.tried[x.now[0], move] += 1
 
 
 @inner_kernel

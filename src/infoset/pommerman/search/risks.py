@@ -19,7 +19,7 @@ from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS, bomb_on
 from infoset.pommerman.search.cellsets import add, clear, contains
 from infoset.pommerman.search.dangers import lay_dangers, put_bomb
-from infoset.pommerman.search.dypm import MOVES, NONE, act_on, crowd_against
+from infoset.pommerman.search.dypm import NONE, act_on, crowd_against
 from infoset.pommerman.search.scenario import (
     Cells,
     copy,
@@ -31,6 +31,7 @@ from infoset.pommerman.search.scenario import (
     unroll,
 )
 from infoset.pommerman.search.traps import Traps, empty_traps, lay_traps
+from infoset.pommerman.state import MOVES
 
 LENGTH = 13  # steps: a bomb laid in the next step has burnt out by then
 NEAR = 6  # how far off, as the crow walks, an enemy may be that is reckoned to lay a bomb

@@ -15,10 +15,11 @@ from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.cellsets import add, clear, contains
 from infoset.pommerman.search.dangers import put_bomb
-from infoset.pommerman.search.dypm import MOVES, NONE, act_on
+from infoset.pommerman.search.dypm import NONE, act_on
 from infoset.pommerman.search.risks import LENGTH, apart
 from infoset.pommerman.search.scenario import spread_crowd, unroll
 from infoset.pommerman.search.traps import lay_traps
+from infoset.pommerman.state import MOVES
 
 REACH = 8  # steps, as the crow walks, from which on an enemy is too far off
 
