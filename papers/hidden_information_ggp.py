@@ -11,12 +11,11 @@ Read from top to bottom: what was published, who plays, the games, the pictures,
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import product, repeat
 from multiprocessing import get_context
@@ -26,6 +25,7 @@ from typing import NamedTuple
 import matplotlib
 import msgspec
 import numpy as np
+from options import parse
 
 from infoset import load
 from infoset.base import FloatArray
@@ -119,14 +119,6 @@ class Args:
     workers: int = 2
     """Processes; each takes a game."""
     seed: int = 1
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -569,7 +561,7 @@ def above_ceiling(played: Played, rows: list[Row]) -> list[str]:
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     folder, sections, above = args.out / PAGE, [], []
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
         results = list(pool.map(play_all, GAMES[::-1], [args] * len(GAMES)))[::-1]

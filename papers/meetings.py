@@ -7,14 +7,12 @@ its lines there have to go.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -25,18 +23,6 @@ from infoset.statistics import Mean
 
 ROOT = Path(__file__).resolve().parents[1]
 GAME = "pommerman:PommeTeamCompetition-v0"
-A = TypeVar("A", bound=Any)
-
-
-def parse(kind: type[A]) -> A:
-    """The command line: one option for each field of a dataclass."""
-    parser = argparse.ArgumentParser(description=kind.__doc__)
-    for field in fields(kind):
-        if field.default is False:
-            parser.add_argument(f"--{field.name}", action="store_true")
-        else:
-            parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
-    return kind(**vars(parser.parse_args()))
 
 
 class Score(NamedTuple):

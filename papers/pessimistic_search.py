@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import matplotlib
 import numpy as np
-from meetings import GAME, ROOT, Score, heading, interval, meet, parse, row, share, shares
+from meetings import GAME, ROOT, Score, heading, interval, meet, row, share, shares
 from numpy.typing import NDArray
+from options import parse
 
 from infoset import SequenceForm
 from infoset.games.matrix import matrix_game

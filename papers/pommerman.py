@@ -9,14 +9,14 @@ Read from top to bottom: what is played, how, the figures, the picture, the page
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib
 import numpy as np
 from numpy.typing import NDArray
+from options import parse
 from scipy.stats import binomtest, chi2_contingency
 
 from infoset.pommerman.config import config
@@ -79,14 +79,6 @@ class Args:
     games: int = 10_000
     """How many of each kind."""
     seed: int = 1
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -242,7 +234,7 @@ that both rows of counts come from one distribution."""
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     results = {}
     for k, scenario in enumerate(SCENARIOS):
         results[scenario] = play(scenario, args.games, args.seed + 10 * k)

@@ -9,14 +9,14 @@ bottom: what is trained, how, the figures, the picture, the page.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
+from options import parse
 
 import infoset
 from infoset.learn.pommerman.measuring import Measured, measure
@@ -93,14 +93,6 @@ class Args:
     games: int = 300
     """Of each measurement."""
     seed: int = 1
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
-    return Args(**vars(parser.parse_args()))
 
 
 def row_of(args: Args, training: Training) -> Row:
@@ -231,7 +223,7 @@ How many bombs an agent lays a game, and in brackets what it wins, as its traini
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     rows = [row_of(args, training) for training in trainings()]
     (args.out / PAGE).mkdir(parents=True, exist_ok=True)
     picture(rows, args, args.out / PAGE / "curves.png")

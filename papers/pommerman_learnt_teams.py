@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from meetings import GAME, ROOT, Score, heading, meet, parse, row, share, shares
+from meetings import GAME, ROOT, Score, heading, meet, row, share, shares
+from options import parse
 
 import infoset
 from infoset.learn.pommerman.net import WEIGHTS

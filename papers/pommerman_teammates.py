@@ -14,7 +14,8 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from meetings import ROOT, Score, heading, meet, parse, row, share, shares
+from meetings import ROOT, Score, heading, meet, row, share, shares
+from options import parse
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

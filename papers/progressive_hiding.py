@@ -8,13 +8,13 @@ Read from top to bottom: the maps, the runs, the pictures, the page.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
 import numpy as np
+from options import parse
 from scipy.stats import binomtest
 
 import infoset
@@ -55,14 +55,6 @@ class Args:
     runs: int = 100
     """Trainings of Trade Comm; the other experiments have the paper's numbers."""
     seed: int = 1
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -455,7 +447,7 @@ trainings; the best of 32 settings is shown.)
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     folder = args.out / PAGE
     trade = {size: trade_comm(*size, args) for size in OPTIMA}
     draw_trade(trade, folder / "trade-comm.png")

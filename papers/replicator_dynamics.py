@@ -9,7 +9,6 @@ Read from top to bottom: the runs, what is measured on them, the pictures, the p
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 import matplotlib
 import numpy as np
 from numpy.typing import NDArray
+from options import parse
 
 import infoset
 from infoset import SequenceForm, TabularPolicy, evaluate, expected_values, performance
@@ -48,17 +48,6 @@ class Args:
     """Folder for the page, with its pictures in a folder beside it."""
     quick: bool = False
     """Run 100 times fewer iterations: a test of the script, not of the paper."""
-
-
-def parse(argv: Sequence[str] | None = None) -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        if isinstance(field.default, bool):
-            parser.add_argument(f"--{field.name}", action="store_true")
-        else:
-            parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args(argv)))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -854,7 +843,7 @@ print(evaluate(form, solver.average()).epsilon, performance(form, solver.average
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run, draw, write."""
-    args = parse(argv)
+    args = parse(Args, argv)
     begin = time.perf_counter()
     study = run_all(args.quick)
     print(f"runs: {time.perf_counter() - begin:.1f} s")

@@ -9,17 +9,17 @@ the runs, the pictures, the page.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import matplotlib
 import msgspec
 import numpy as np
+from options import parse
 
 import infoset
 from infoset import Solution
@@ -81,14 +81,6 @@ class Args:
     """Folder of the runs."""
     seconds: float = 3000.0
     """At most, of each run."""
-
-
-def parse(kind: type[Args]) -> Args:
-    """The command line: one option for each field of a dataclass."""
-    parser = argparse.ArgumentParser(description=kind.__doc__)
-    for field in fields(kind):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default, help="%(default)s")
-    return kind(**vars(parser.parse_args()))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

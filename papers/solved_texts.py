@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from solved import ROOT, Args, Entry, Measured, curves, measure, parse, results, sizes
+from options import parse
+from solved import ROOT, Args, Entry, Measured, curves, measure, results, sizes
 
 PAGE = "solved-texts"
 MARKS = (10.0, 1.0, 0.15, 0.03)

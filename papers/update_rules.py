@@ -9,14 +9,14 @@ Read from top to bottom: the games, the rules, the runs, the picture, the page.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
 import msgspec
 import numpy as np
+from options import parse
 
 import infoset
 from infoset.base import FloatArray
@@ -65,14 +65,6 @@ class Args:
     """Folder for what was found."""
     iterations: int = 1000
     """Of each rule on each game."""
-
-
-def parse() -> Args:
-    """The command line: one option for each field of ``Args``."""
-    parser = argparse.ArgumentParser(description=Args.__doc__)
-    for field in fields(Args):
-        parser.add_argument(f"--{field.name}", type=type(field.default), default=field.default)
-    return Args(**vars(parser.parse_args()))
 
 
 class Found(msgspec.Struct):
@@ -215,7 +207,7 @@ the mean. In the [factored form](../large-games.md#products-instead-of-histories
 
 
 def main() -> None:
-    args = parse()
+    args = parse(Args)
     share = matrix(list(measured(args)))
     picture(share, args.out / PAGE / "rules.png")
     (args.out / f"{PAGE}.md").write_text(page(share, args), encoding="utf-8")
