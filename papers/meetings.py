@@ -121,7 +121,7 @@ def play(meeting: Meeting, games: int, args: Any) -> Score:
     make_folder(args.db)
     standings = tournament(
         meeting.game, meeting.teams, games=max(games, kept(file)), seed=meeting.seed, db=file, workers=args.workers,
-        self_matches=meeting.team == meeting.against, seconds_per_move=meeting.seconds,
+        self_matches=meeting.team == meeting.against, seconds_per_move=meeting.seconds, isolate=False,
     )  # fmt: skip
     if standings.stopped == "interrupted":
         raise KeyboardInterrupt
