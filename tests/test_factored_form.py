@@ -24,6 +24,7 @@ from infoset.solvers.metrics import best_behaviour, evaluate_images, evaluate_pl
 from infoset.testing import check_game
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.game_tree import GameTree
 from infoset.tree.halves import Halves
 from infoset.tree.kernels import gradient
 from infoset.tree.plans import random_interior, realisation, uniform
@@ -235,6 +236,52 @@ def test_games_are_those_of_openspiel(name: str) -> None:
     assert (mine.num_histories, mine.num_terminals) == (theirs.num_histories, theirs.num_terminals)
     a, b = (evaluate_plan(form, realisation(form, uniform(form))) for form in (mine, theirs))
     assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12)
+
+
+def exported(name: str, theirs: str) -> tuple[Any, Any, FactoredPolicy]:
+    """OpenSpiel's game, and a random policy of the factored form as its table, and as it is here."""
+    pyspiel = pytest.importorskip("pyspiel")
+    factored = FactoredForm.of(FactoredRules.of(infoset.load(name)))
+    mine, game = FactoredPolicy.of(factored, random_interior(factored.form, 3)), pyspiel.load_game(theirs)
+    table = infoset.export_policy(mine, name, game)
+    rows = {
+        key: [(move, float(table.action_probability_array[k, move])) for move in np.flatnonzero(mask)]
+        for key, k in table.state_lookup.items() for mask in [table.legal_actions_mask[k]]
+    }  # fmt: skip
+    return game, pyspiel.TabularPolicy(rows), mine
+
+
+@pytest.mark.parametrize("abrupt", [False, True])
+def test_openspiel_says_the_same_of_policies_that_are_exported(abrupt: bool) -> None:
+    name = f"dark_hex(rows=2,columns=2,abrupt={str(abrupt).lower()})"
+    game, theirs, mine = exported(name, f"dark_hex(num_rows=2,num_cols=2,gameversion={'adh' if abrupt else 'cdh'})")
+    found, pyspiel = infoset.evaluate(name, mine).exploitability, pytest.importorskip("pyspiel")
+    assert found > 0.4
+    assert pyspiel.exploitability(game, theirs) == pytest.approx(found, abs=1e-12)
+
+
+def test_openspiels_words_tell_how_many_moves_were_made() -> None:
+    """Its tensors do not, and no more do the games of Rudolph et al. (2025); whoever answers by its words knows more.
+
+    The values of what is played are the same.
+    """
+    pyspiel, name = pytest.importorskip("pyspiel"), "dark_hex(rows=2,columns=3)"
+    game, theirs, mine = exported(name, "dark_hex(num_rows=2,num_cols=3)")
+    figures = infoset.evaluate(name, mine)
+    values = pyspiel.expected_returns(game.new_initial_state(), [theirs, theirs], -1, True)
+    assert values == pytest.approx(figures.values, abs=1e-12)
+    assert pyspiel.exploitability(game, theirs) > figures.exploitability + 0.005
+    tree, told = GameTree.of(infoset.load(name)), list[tuple[int, str]]()
+    todo = [(0, game.new_initial_state())]
+    while todo:
+        node, state = todo.pop()
+        children = range(int(tree.first_child[node]), int(tree.first_child[node + 1]))
+        if len(children) > 1:
+            told.append((int(tree.infoset[node]), state.information_state_string()))
+        todo += [(child, state.child(move)) for child, move in zip(children, state.legal_actions(), strict=True)]
+    assert len({key for _, key in told}) == len(set(told)) == 5086  # each of theirs lies in one of ours
+    assert len({infoset for infoset, _ in told}) == 1788
+    assert len({(infoset, key.split("\n")[-1]) for infoset, key in told}) == 1788  # without the count, one to one
 
 
 def test_ships_that_find_no_room() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from infoset.base import Action, Game, JointMove, Observed
+from infoset.base import Action, JointMove, Observed
+from infoset.compiled import AnyGame, Compiled
 from infoset.errors import MissingExtraError, ParameterError, PolicyError, UnknownNameError, shorten
 from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import move_words
-from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
+
+if TYPE_CHECKING:
+    from infoset.evaluation import What
 
 
 def load_openspiel(name: str) -> OpenSpielGame:
@@ -130,11 +133,11 @@ class OpenSpielGame(NotebookGame):
         return str(state.spiel.information_state_string(player))
 
 
-def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
-    """``policy`` of our ``game`` as an OpenSpiel ``TabularPolicy`` of the same game there.
+def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
+    """Whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
 
     The two trees are walked side by side, moves and nature's answers matched by their order.  A simultaneous
-    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ.
+    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ, and as ``evaluate`` does.
 
     Needs the extra ``interop``; raises ``MissingExtraError`` without it.
 
@@ -148,7 +151,10 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
     _pyspiel()
     from open_spiel.python.policy import TabularPolicy as SpielPolicy
 
-    tree = GameTree.of(game)
+    from infoset.evaluation import tabulated
+
+    compiled = Compiled.of(game)
+    tree, table = compiled.tree, tabulated(compiled, policy)
     result = SpielPolicy(spiel_game)
     todo = [(0, spiel_game.new_initial_state())]
     while todo:
@@ -160,10 +166,10 @@ def export_policy(policy: TabularPolicy, game: Game, spiel_game: Any) -> Any:
             continue
         kind_agrees = spiel.is_chance_node() if player == CHANCE else spiel.current_player() == player
         if not kind_agrees or len(children) != len(spiel.legal_actions()):
-            raise PolicyError(f"{game.name} and OpenSpiel's {spiel_game} differ after {tree.history(node)}")
+            raise PolicyError(f"{tree.name} and OpenSpiel's {spiel_game} differ after {tree.history(node)}")
         if player != CHANCE and len(children) > 1:
             infoset = int(tree.infoset[node])
-            row, words = policy.probabilities(player, tree.key(infoset)), move_words(tree.menu(infoset))
+            row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.menu(infoset))
             if not row.keys() <= set(words):
                 raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
             state = result.policy_for_key(spiel.information_state_string(player))
