@@ -319,10 +319,10 @@ At level 0 both sides are the same agent, which wins half of the decided games,
 
 Claim 2 holds: pessimism lifts the wins to {share(hard[USUAL].wins, hard[USUAL].games)} % at level {USUAL} and lowers
 the losses to {share(hard[USUAL].losses, hard[USUAL].games)} %. The most wins,
-{share(hard[best].wins, hard[best].games)} %, are those of level {best}, but the intervals from level 2 on overlap.
+{share(hard[best].wins, hard[best].games)} %, are those of level {best},
+but the intervals of all levels above 0 overlap.
 The paper's level 4 loses less and ties more than its level {USUAL}; neither its counts nor ours tell the two apart.
-Much pessimism makes many ties:
-{share(hard[10].ties, hard[10].games)} % at level 10.
+More pessimism makes a few more ties: {share(hard[10].ties, hard[10].games)} % at level 10.
 
 Three things that the paper leaves open matter most. Whether the others of a scenario also take cells that the agent
 has reached before them: where they did, level 3 often had no safe action left near an enemy, and won 59 of 100 games
@@ -356,11 +356,10 @@ says. What is sure is that level 0 has no place in it.
 
 ## What is reproduced, and what is not
 
-- **Reproduced**: pessimism beats none, clearly, against both baselines; much of it makes ties; two equal teams at level
-  0 win as often as the paper's.
+- **Reproduced**: pessimism beats none, clearly, against both baselines, and by about as much as in the paper.
 - **New**: the game between levels and its best mixture.
 - **Not done**: the two agents of the paper's `dypm` team, which differ in parameters that are not printed: both are the
-  same here (`infoset match` takes two of your own, as `"dypm(level=3)+dypm(level=4)"` in a tournament).
+  same here. A tournament takes teams of two kinds, as `dypm(level=3)+dypm(level=4)`.
 """
     return "\n".join(
         [

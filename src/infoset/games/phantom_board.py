@@ -1,8 +1,8 @@
 """What games share in which nobody sees the other's stones: that a cell is taken is learnt by trying it.
 
 Both players put stones on one board in turn.  Who tries a taken cell is told so, and tries another; in the *abrupt*
-variant the turn is over instead.  Nothing else is ever seen (OpenSpiel's ``reveal-nothing``, as its tensors have it: its
-words for an information state tell how many moves were made, too).
+variant the turn is over instead.  Nothing else is ever seen (OpenSpiel's ``reveal-nothing``, as its tensors have it:
+its words for an information state tell how many moves were made, too).
 """
 
 from __future__ import annotations
