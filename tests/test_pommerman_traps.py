@@ -96,6 +96,16 @@ def test_a_fire_may_burn_one_who_is_kept_in_it() -> None:
     assert risk[st.RIGHT] > 0.0  # both may want that cell
 
 
+def test_who_has_no_other_way_wants_the_same_cell() -> None:
+    """Both stand in the fire of a bomb that goes off, and the enemy can only go where the agent could; then both stay."""
+    row = position("########", "########", "...0....", "###.1###", "########", bombs=((3, 3, 0, 1, 2, st.STOP),))
+    player = seated(CHAMPION, SMALL)
+    player.belief = believed(row, SMALL)
+    assert player.decide(None) == st.LEFT
+    risk = player.room.plans.risks.risk
+    assert risk[st.LEFT] < risk[st.RIGHT] == Champion().block_risk
+
+
 def test_two_can_shut_in_whom_one_cannot() -> None:
     """Ways out to both sides, an enemy beside each: either alone would leave one."""
     lines = ("########", "#1.0.{}##", "##.#.###", "##.#.###")

@@ -144,8 +144,7 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
         for at in range(x.found[k]):
             if not contains(safe[x.ways[k, at], 1:], here, size):
                 worst = max(worst, cost)
-        cell = b.guess[st.AGENTS + k * st.AGENT_FIELDS + st.CELL]
-        if x.found[k] and meet_at(here, before, cell, size) and not contains(safe[cell, 1:], before, size):
+        if k != me and bumps(b, s, k, here, before, safe, size):
             worst = max(worst, cost)
         for j in range(k):
             cost = costs.block if enemies >> k & enemies >> j & 1 else costs.mate
@@ -154,10 +153,15 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
     return worst
 
 
-@inline_kernel
-def meet_at(here, before, other, size):
-    """Whether two agents want the same cell, so that both may stay."""
-    return (here != before) & (apart(other, here, size) == 1)
+@linked_kernel
+def bumps(b, s, k, here, before, safe, size):
+    """Whether the agent is not safe where it stays if another one, who may have no other way, wants the same cell."""
+    agent = st.AGENTS + k * st.AGENT_FIELDS
+    cell = np.int64(b.guess[agent + st.CELL])
+    if not b.guess[agent + st.ALIVE] or here == before or apart(cell, here, size) != 1:
+        return False
+    stands = size * size if contains(s.fire[0], cell, size) else cell  # nobody, once it is burnt
+    return contains(safe[stands, 1:], before, size) == 0
 
 
 @inner_kernel
