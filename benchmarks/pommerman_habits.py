@@ -21,6 +21,7 @@ import numpy as np
 
 import infoset
 from infoset.arena.store import load_replay
+from infoset.base import BoolArray
 from infoset.match.replay import Match
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
@@ -61,6 +62,7 @@ class Watch:
 
     def run(self) -> tuple[Habits, Habits]:
         """All steps."""
+        self._count_repeats(self.rows[0])
         for before, after in zip(self.rows, self.rows[1:], strict=False):
             self._spread_fire(before, after)
             for k in range(MAX_AGENTS):
@@ -105,8 +107,7 @@ class Watch:
             if left[bomb.owner, bomb.life - 1] > 0:
                 left[bomb.owner, bomb.life - 1] -= 1
                 continue
-            moved = int(self.near[bomb.cell * WAYS + bomb.direction]) if bomb.direction else bomb.cell
-            for cell in self._reach(before, moved if flames[moved] else bomb.cell, bomb.strength):
+            for cell in self._reach(before, self._place(before, bomb, flames), bomb.strength):
                 made.setdefault(cell, set()).add(bomb.owner)
         for cell, owners in made.items():
             if before[st.BOARD + cell] in ITEMS and flames[cell]:
@@ -115,11 +116,16 @@ class Watch:
         kept = {cell: owners for cell, owners in self.burning.items() if flames[cell]}
         self.burning = {cell: kept.get(cell, set()) | made.get(cell, set()) for cell in {*kept, *made}}
 
+    def _place(self, row: st.Row, bomb: Bomb, flames: BoolArray) -> int:
+        """Where a bomb went off: it may have rolled on, been stopped or been kicked in that step."""
+        ways = [bomb.direction, st.STOP, *range(st.UP, st.RIGHT + 1)]
+        cells = [int(self.near[bomb.cell * WAYS + way]) if way else bomb.cell for way in ways]
+        return next((at for at in cells if all(flames[c] for c in self._reach(row, at, bomb.strength))), bomb.cell)
+
     def _look_at(self, k: int, before: st.Row, after: st.Row) -> None:
         """What a living agent did in a step."""
         habits, was, now = self.habits[k % 2], self._agent(before, k), self._agent(after, k)
         cell = int(now[st.CELL])
-        habits["steps"] += 1
         if not now[st.ALIVE]:
             self._die(k, habits, cell)
             return
@@ -144,17 +150,18 @@ class Watch:
         return abs(a // self.size - b // self.size) + abs(a % self.size - b % self.size)
 
     def _die(self, k: int, habits: Habits, cell: int) -> None:
-        """Whose fire it was; of several its own first."""
+        """Whose fire it was: an enemy's where one had a part in it."""
         owners = self.burning.get(cell, set())
-        whose = "own" if k in owners else "mate's" if (k + 2) % 4 in owners else "enemy's" if owners else "nobody's"
+        enemies = any(owner % 2 != k % 2 for owner in owners)
+        whose = "enemy's" if enemies else "own" if k in owners else "mate's" if owners else "nobody's"
         habits["deaths"] += 1
         habits[f"in {whose} fire"] += 1
 
     def _count_repeats(self, row: st.Row) -> None:
-        """Whether everything lay as it does before: agents, and bombs with their lives."""
+        """Whether everything lay so before: board, agents, and bombs with their lives."""
         end = st.BOMBS + int(row[st.NUM_BOMBS]) * st.BOMB_FIELDS
         key = row[st.NUM_BOMBS : st.NUM_BOMBS + 1].tobytes() + row[st.AGENTS : st.MESSAGES].tobytes()
-        self.met[key + row[st.BOMBS : end].tobytes()] += 1
+        self.met[key + row[st.BOMBS : end].tobytes() + row[st.BOARD :].tobytes()] += 1
         for side in range(2):
             self.habits[side]["all steps"] += 1
 
@@ -172,7 +179,7 @@ class Watch:
 
 def games(file: Path) -> Iterator[Match]:
     """All that are over."""
-    with closing(sqlite3.connect(file)) as base:
+    with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as base:
         numbers = [number for (number,) in base.execute("SELECT number FROM games WHERE replay IS NOT NULL")]
     for number in numbers:
         yield load_replay(file, number)
@@ -184,11 +191,14 @@ def habits_of(file: Path, most: int) -> dict[str, Habits]:
     for number, match in enumerate(games(file)):
         if number == most:
             break
+        if infoset.load(match.game).teams != ((0, 2), (1, 3)):  # type: ignore[union-attr]
+            raise SystemExit(f"{file}: {match.game} is no game of two teams of two")
         states = [state for state in infoset.replay_states(match) if isinstance(state, PommermanState)]
         for side, habits in enumerate(Watch(states).run()):
             habits["games"] += 1
             habits["ties"] += len(set(match.returns)) == 1
-            found.setdefault(match.agents[side], Habits()).update(habits)
+            members = match.agents[side::2]
+            found.setdefault(members[0] if len(set(members)) == 1 else "+".join(members), Habits()).update(habits)
     return found
 
 
@@ -220,6 +230,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--games", type=int, default=1000, help="of each file, at most")
     args = parser.parse_args(argv)
     for file in args.files:
+        if not file.is_file():
+            raise SystemExit(f"{file}: there is no such file")
         print(table(habits_of(file, args.games)), flush=True)
 
 

@@ -2,12 +2,13 @@
 
 The scores of a page stand in ``scores.csv`` beside its pictures.  A pair that has enough games there is not played
 again, so that a page can be written anew, or one agent's rows of it, without days of games; after a change to an agent
-its lines there have to go.
+its lines there have to go, and its databases below ``--db``.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -18,7 +19,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from infoset.arena.tournament import tournament
-from infoset.files import make_folder
+from infoset.files import make_folder, replace_file
 from infoset.statistics import Mean
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,11 +85,12 @@ def read_scores(file: Path) -> dict[Meeting, Score]:
 def keep_score(file: Path, meeting: Meeting, score: Score) -> None:
     """One more, or one anew; in order of names, so that changes can be read."""
     scores = {**read_scores(file), meeting: score}
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow((*Meeting._fields, *Score._fields))
+    writer.writerows(sorted([(*pair, *counts) for pair, counts in scores.items()], key=str))
     make_folder(file.parent)
-    with file.open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow((*Meeting._fields, *Score._fields))
-        writer.writerows(sorted([(*pair, *counts) for pair, counts in scores.items()], key=str))
+    replace_file(file, lambda whole: whole.write(lines.getvalue().encode()))
 
 
 def kept(file: Path) -> int:

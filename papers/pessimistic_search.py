@@ -309,7 +309,7 @@ Against two SimpleAgents, {args.games:,} games a level (the paper: 1,000):
     hard_text = f"""
 Claim 1 holds: {share(easy[0].wins, easy[0].games)} % of wins at level 0 and
 {share(easy[USUAL].wins, easy[USUAL].games)} % at level {USUAL} (the paper: 92.6 and 99.7 %).
-Neighbouring levels above 0 cannot be told apart by so many games.
+Levels above 0 can hardly be told apart by so many games.
 
 Against `dypm` at level 0, {args.games:,} games a level:
 """
@@ -326,13 +326,13 @@ More pessimism makes a few more ties: {share(hard[10].ties, hard[10].games)} % a
 
 Three things that the paper leaves open matter most. Whether the others of a scenario also take cells that the agent
 has reached before them: where they did, level 3 often had no safe action left near an enemy, and won 59 of 100 games
-against level 0. Nobody can be pushed out of a cell, so now they do not. When the others begin to spread: where they did
-so only after the step that is looked at (`early=false`), level 3 lost 1.4 % of 1,000 games to SimpleAgents and 8.1 % to
-level 0, mostly with both agents beside a bomb of their own, in each other's way. And what is done with no enemy near:
-where little drew it to where an enemy was seen last, and it did the same in the same situation for ever
-(`chase=0.8,tired=0`), it tied 26.4 % of 1,000 games with level 0.
+against level 0. Nobody can be pushed out of a cell, so now they do not. When the others begin to spread: in the step
+that is looked at, too, or only after it. And what is done with no enemy near: how much draws it to where an enemy was
+seen last, and whether it does the same in the same situation for ever. With `dypm(early=false,chase=0.8,tired=0)` level
+3 lost 1.4 % of 1,000 games to SimpleAgents, mostly with both agents beside a bomb of their own, in each other's way;
+against a level 0 of the same kind it won 65.5, lost 8.1 and tied 26.4 %.
 
-The competition's clock takes nothing from it; a decision takes a fifth of a millisecond:
+The competition's clock takes nothing from it, as a decision takes a small part of a millisecond:
 
 {chr(10).join(clocked_rows(clocked, figure))}
 

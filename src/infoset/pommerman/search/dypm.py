@@ -1,9 +1,9 @@
 """``dypm``: its own six actions, each judged on one pessimistic scenario (Osogami & Takahashi 2019).
 
-The others stop in the step that it looks at; then, for the first ``level`` steps, each of them is on every cell that
-it may have reached.  The value of an action is what the agent itself can survive, clipped, times the teammate's share
-that is left, divided by the enemies' shares: those are taken on the scenario in which nobody moves, with and without
-the agent.
+The others are on every cell that they may have reached, in the step that it looks at (or, not ``early``, only after
+it) and for the first ``level`` steps from there.  The value of an action is what the agent itself can survive, clipped,
+times the teammate's share that is left, divided by the enemies' shares: those are taken on the scenario in which nobody
+moves, with and without the agent.
 """
 
 from __future__ import annotations

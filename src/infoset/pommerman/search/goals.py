@@ -27,7 +27,7 @@ POSITIVE = ("threshold", "floor", "look_age")  # what is divided by, or of which
 
 @dataclass(frozen=True)
 class Wishes:
-    """What goals are worth to an agent.  Its other parameters follow, in a class of its own that extends this one."""
+    """What goals are worth to an agent, and how it tires.  Other parameters follow in a class that extends this."""
 
     item: float = 1.0
     """An item; one that is no use is worth less."""
@@ -55,7 +55,7 @@ class Wishes:
 
 
 class GoalWeights(NamedTuple):
-    """The same as kernels read it."""
+    """What goals are worth, as kernels read it."""
 
     item: float
     wood: float

@@ -283,9 +283,9 @@ def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
         score = contest(d, move, enemies, mate, replies, w)
         if safe:
             score += own_value(d, move, w) + aim(b, s, d, me, move, w, engine)
+            score -= weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])
         else:
             score += np.log(d.mean[move] / replies + HOPELESS) + d.lasted[move] / replies
-        score -= weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])
         score += 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move
