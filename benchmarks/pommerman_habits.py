@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from infoset.pommerman.rules import WAYS
 NEAR = 5  # cells, along rows and columns, within which a bomb may be meant for an enemy
 STOOD = 5  # steps on a bomb of its own
 ITEMS = (st.EXTRA_BOMB, st.INCR_RANGE, st.KICK)
+Habits: TypeAlias = Counter[str]  # counts of one team, over its games
 
 
 class Bomb(NamedTuple):
@@ -42,10 +43,6 @@ class Bomb(NamedTuple):
     life: int
     strength: int
     direction: int
-
-
-class Habits(Counter[str]):
-    """Counts of one team, over its games."""
 
 
 class Watch:
@@ -129,15 +126,12 @@ class Watch:
         if not now[st.ALIVE]:
             self._die(k, habits, cell)
             return
-        laid = (
-            Counter([bomb.owner for bomb in self._bombs(after) if bomb.life >= self.fuse and bomb.cell == cell])[k] > 0
-        )
-        if laid:
+        own = [bomb for bomb in self._bombs(after) if bomb.owner == k and bomb.cell == cell]
+        if any(bomb.life == self.fuse for bomb in own):  # it was laid in this step
             habits["bombs"] += 1
             habits["bombs for nothing"] += not self._has_aim(before, k, cell, int(was[st.BLAST]))
             self.stood[k] = 0
-        on_own = any(bomb.cell == cell and bomb.owner == k for bomb in self._bombs(after))
-        self.stood[k] = self.stood[k] + 1 if on_own else 0
+        self.stood[k] = self.stood[k] + 1 if own else 0
         habits["stood on its bomb"] += self.stood[k] == STOOD
 
     def _has_aim(self, row: st.Row, k: int, cell: int, strength: int) -> bool:
@@ -170,9 +164,7 @@ class Watch:
         again = sum(count - 1 for count in self.met.values())
         for side in range(2):
             self.habits[side]["repeated steps"] += again
-            most = [len(self._living(row, side)) * 4 + len(self._living(row, 1 - side)) for row in self.rows]
-            two_to_one = [step for step, code in enumerate(most) if code == 2 * 4 + 1]
-            if two_to_one:
+            if any([len(self._living(row, s)) for s in (side, 1 - side)] == [2, 1] for row in self.rows):
                 self.habits[side]["two against one"] += 1
                 self.habits[side]["of these won"] += alive[1 - side] == 0 and alive[side] > 0
 
