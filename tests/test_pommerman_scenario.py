@@ -21,6 +21,7 @@ from infoset.pommerman.search.scenario import (
     empty_scenario,
     gather_crowd,
     lasts,
+    play,
     spread_crowd,
     survivable,
     survivable_from,
@@ -233,6 +234,19 @@ def agree(rules: Config, seed: int, count: int) -> int:
 def test_scenarios_are_as_the_twin_has_them(number: int) -> None:
     """1,050 positions of all variants."""
     assert agree(VARIANTS[number], seed=number, count=150) > 0
+
+
+@pytest.mark.parametrize("number", range(len(VARIANTS)))
+def test_steps_in_which_little_happens_are_steps(number: int) -> None:
+    """Where bombs and flames only tick the rules are not played out: the last position is the same to the byte."""
+    rules = VARIANTS[number]
+    room, kernels = Room(rules), engine(rules)
+    for length, row in enumerate(positions(rules, 60, seed=200 + number)):
+        room.unroll(row, length % 20 + 1, 0, 0)
+        for _ in range(length % 20 + 1):
+            play(row, room.belief.idle, room.belief, kernels)
+        close_in(row, kernels.settings, kernels.collapses)
+        assert np.array_equal(room.scenario.row, row)
 
 
 @pytest.mark.parametrize("number", range(len(VARIANTS)))

@@ -23,7 +23,7 @@ from infoset.pommerman.observation import Seen, sees
 from infoset.pommerman.rules import WAYS, bomb_on, scratch
 from infoset.pommerman.search.cellsets import clear, contains
 from infoset.pommerman.search.dangers import put_bomb
-from infoset.pommerman.search.scenario import Scenario, copy, draw, empty_scenario, survivable_from, unroll
+from infoset.pommerman.search.scenario import Scenario, copy, empty_scenario, survivable_from, unroll
 from infoset.pommerman.state import MOVES
 from infoset.pommerman.vec import PommermanVec
 
@@ -208,10 +208,7 @@ def room_of_moves(k, own, engine, desk, features, safe):
         clear_crowds(s, size)
         rate_move(s, st.LAY, own, size, features, safe)
         leaf[st.NUM_BOMBS] -= 1
-    if leaf[st.NUM_BOMBS] == 0 and leaf[st.NUM_FLAMES] == 0 and len(engine.collapses) == 0:
-        stand_still(s, leaf, engine)
-    else:
-        unroll(s, leaf, AHEAD, desk, engine)
+    unroll(s, leaf, AHEAD, desk, engine)
     clear_crowds(s, size)
     rate_move(s, st.STOP, own, size, features, safe)
     if features[ROOM + st.LAY] == 0.0 and not (leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own)):
@@ -223,16 +220,6 @@ def room_of_moves(k, own, engine, desk, features, safe):
             rate_move(s, move, to, size, features, safe)
         else:
             features[ROOM + move], safe[move] = features[ROOM + st.STOP], safe[st.STOP]
-
-
-@inline_kernel
-def stand_still(s, leaf, engine):
-    """What ``unroll`` finds where nothing burns, rolls or ticks."""
-    copy(leaf, s.row)
-    draw(s, 0, engine)
-    for t in range(1, AHEAD + 1):
-        copy(s.open[0], s.open[t])
-        copy(s.fire[0], s.fire[t])
 
 
 @inline_kernel

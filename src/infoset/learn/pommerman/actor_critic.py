@@ -85,7 +85,13 @@ class Views(NamedTuple):
     def of(cls, r: Rollout, *learnt: npt.NDArray[np.float32]) -> Views:
         """``learnt``: who is alive, the advantages, and the values to learn."""
         fields = [field.reshape(-1, *field.shape[3:]) for field in (r.features, r.safe, r.move, r.chance)]
-        return cls(*[torch.from_numpy(field) for field in (*fields, *learnt)])
+        features, *others = [torch.from_numpy(field) for field in (*fields, *learnt)]
+        return cls(rounded(features), *others)
+
+
+def rounded(features: Tensor) -> Tensor:
+    """As layers take them: once, where they would do it in every pass."""
+    return features.to(torch.get_autocast_dtype("cpu")) if torch.is_autocast_enabled("cpu") else features
 
 
 class ActorCritic(PommermanLearner):

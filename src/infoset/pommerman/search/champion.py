@@ -61,6 +61,7 @@ from infoset.pommerman.search.scenario import (
     copy,
     draw,
     empty_scenario,
+    go_on,
     play,
     spread_crowd,
     survivable,
@@ -382,9 +383,7 @@ def judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
     """What a plan is worth: the logarithm of the ratio of products, and goals."""
     size = engine.settings[SIZE]
     length = np.int64(w[AT.length])
-    for t in range(depth + 1, length + 1):
-        play(s.row, b.idle, b, engine)
-        draw(s, t, engine)
+    go_on(s, depth, length, b, engine)
     score, gain = squeeze(s, p, enemies, mate, depth, length, w, size)
     if p.bombed[depth] and gain < w[AT.bomb_gain] and p.wood[depth] <= 0.0:
         return -np.inf

@@ -11,7 +11,7 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, MAX_BOMBS
 from infoset.pommerman.engine import FUSE, SIZE
 from infoset.pommerman.rules import WAYS, bomb_on
-from infoset.pommerman.search.scenario import copy, draw, play
+from infoset.pommerman.search.scenario import copy, draw, go_on, play
 
 
 @inner_kernel
@@ -62,10 +62,9 @@ def lay_over(b, s, other, begin, length, engine):
 def lay_over_from(b, s, other, begin, length, engine):
     """The same for the position at ``begin`` itself: what burns there burns, what is shut is shut."""
     size = engine.settings[SIZE]
+    draw(other, begin, engine)
+    go_on(other, begin, length, b, engine)
     for t in range(begin, length + 1):
-        if t > begin:
-            play(other.row, b.idle, b, engine)
-        draw(other, t, engine)
         for r in range(size):
             s.fire[t, r] |= other.fire[t, r]
             s.open[t, r] &= other.open[t, r]

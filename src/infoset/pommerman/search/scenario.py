@@ -17,7 +17,7 @@ from infoset.jit import count_ones, inline_kernel, inner_kernel, linked_kernel
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.pommerman.engine import SIZE, close_in, limits_of
-from infoset.pommerman.rules import step
+from infoset.pommerman.rules import burn_down, step
 from infoset.pommerman.search.cellsets import add, clear, contains, count, remove, row_of_neighbours
 
 MAX_LENGTH = 20
@@ -62,9 +62,47 @@ def unroll(s, leaf, length, b, engine):
     """The future of ``leaf`` in which nobody moves: fills ``open`` and ``fire``."""
     copy(leaf, s.row)
     draw(s, 0, engine)
-    for t in range(1, length + 1):
-        play(s.row, b.idle, b, engine)
-        draw(s, t, engine)
+    play(s.row, b.idle, b, engine)
+    draw(s, 1, engine)
+    go_on(s, 1, length, b, engine)
+
+
+@linked_kernel
+def go_on(s, begin, length, b, engine):
+    """The same from a moment on that is drawn, and at which ``s.row`` is the position that a step led to."""
+    size = engine.settings[SIZE]
+    for t in range(begin + 1, length + 1):
+        flames = s.row[st.NUM_FLAMES]
+        if not is_calm(s.row, engine):
+            play(s.row, b.idle, b, engine)
+            draw(s, t, engine)
+            continue
+        tick(s.row, size)
+        if s.row[st.NUM_FLAMES] != flames:
+            draw(s, t, engine)
+        else:
+            copy(s.open[t - 1], s.open[t])
+            copy(s.fire[t - 1], s.fire[t])
+
+
+@inline_kernel
+def is_calm(row, engine):
+    """Whether in the next step no bomb rolls or goes off, and no wall closes in, if nobody moves."""
+    found = len(engine.collapses) == 0
+    for k in range(row[st.NUM_BOMBS]):
+        bomb = st.BOMBS + k * st.BOMB_FIELDS
+        found &= (row[bomb + st.LIFE] > 1) & (row[bomb + st.DIRECTION] == st.STOP)
+    return found
+
+
+@inline_kernel
+def tick(row, size):
+    """What ``step`` does then to a position that a step led to."""
+    if row[st.NUM_FLAMES]:
+        burn_down(row, size, st.BOARD + size * size)
+    for k in range(row[st.NUM_BOMBS]):
+        row[st.BOMBS + k * st.BOMB_FIELDS + st.LIFE] -= 1
+    row[st.STEP] += 1
 
 
 @inline_kernel
