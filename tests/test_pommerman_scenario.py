@@ -19,6 +19,7 @@ from infoset.pommerman.search.cellsets import add, clear, contains, count, remov
 from infoset.pommerman.search.scenario import (
     Scenario,
     empty_scenario,
+    find_ways,
     gather_crowd,
     lasts,
     play,
@@ -26,6 +27,7 @@ from infoset.pommerman.search.scenario import (
     survivable,
     survivable_from,
     unroll,
+    ways_from,
 )
 from infoset.pommerman.simple_vec import SimpleVec
 from infoset.pommerman.vec import PommermanVec
@@ -227,7 +229,16 @@ def agree(rules: Config, seed: int, count: int) -> int:
         begin = int(rng.integers(length))
         late = survivable_from(room.scenario, cell[0] * rules.size + cell[1], begin, length, rules.size)
         assert late == future.survivable(cell, begin), (row[st.STEP], k, begin)
+        assert ways_agree(room.scenario, begin, length, rules.size)
     return total
+
+
+def ways_agree(s: Scenario, begin: int, length: int, size: int) -> bool:
+    """What is found for all cells at once is what is found for each, where nobody is in the way."""
+    s.crowd[:] = 0
+    alone = [survivable_from(s, cell, begin, length, size) for cell in range(size**2)]
+    find_ways(s, begin, length, size)
+    return alone == [ways_from(s, cell, begin, length, size) for cell in range(size**2)]
 
 
 @pytest.mark.parametrize("number", range(len(VARIANTS)))

@@ -21,9 +21,9 @@ from infoset.pommerman.encoding import seen_row
 from infoset.pommerman.engine import FUSE, SIZE, engine
 from infoset.pommerman.observation import Seen, sees
 from infoset.pommerman.rules import WAYS, bomb_on, scratch
-from infoset.pommerman.search.cellsets import clear, contains
+from infoset.pommerman.search.cellsets import contains
 from infoset.pommerman.search.dangers import put_bomb
-from infoset.pommerman.search.scenario import Scenario, copy, empty_scenario, survivable_from, unroll
+from infoset.pommerman.search.scenario import Scenario, copy, empty_scenario, find_ways, unroll, ways_from
 from infoset.pommerman.state import MOVES
 from infoset.pommerman.vec import PommermanVec
 
@@ -205,11 +205,11 @@ def room_of_moves(k, own, engine, desk, features, safe):
     if leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own):
         put_bomb(leaf, k, engine.settings[FUSE])
         unroll(s, leaf, AHEAD, desk, engine)
-        clear_crowds(s, size)
+        find_ways(s, 1, AHEAD, size)
         rate_move(s, st.LAY, own, size, features, safe)
         leaf[st.NUM_BOMBS] -= 1
     unroll(s, leaf, AHEAD, desk, engine)
-    clear_crowds(s, size)
+    find_ways(s, 1, AHEAD, size)
     rate_move(s, st.STOP, own, size, features, safe)
     if features[ROOM + st.LAY] == 0.0 and not (leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own)):
         features[ROOM + st.LAY], safe[st.LAY] = features[ROOM + st.STOP], safe[st.STOP]  # it would do nothing
@@ -223,16 +223,9 @@ def room_of_moves(k, own, engine, desk, features, safe):
 
 
 @inline_kernel
-def clear_crowds(s, size):
-    """Nobody is in the way."""
-    for t in range(AHEAD + 1):
-        clear(s.crowd[t], size)
-
-
-@inline_kernel
 def rate_move(s, move, cell, size, features, safe):
     """What an agent that is at ``cell`` after the next step survives."""
-    found = survivable_from(s, cell, 1, AHEAD, size)
+    found = ways_from(s, cell, 1, AHEAD, size)
     features[ROOM + move], safe[move] = min(found / MOST_ROOM, 1.0), found > 0
 
 

@@ -171,6 +171,40 @@ def survivable_from(s, cell, begin, length, size):
     return total
 
 
+@inner_kernel
+def find_ways(s, begin, length, size):
+    """The same for everybody at once, if nobody is in the way: ``reach`` is left with all pairs that survive, from the
+    moment ``begin`` on, for ``ways_from``.
+    """
+    for r in range(size):
+        s.reach[length, r] = ~s.fire[length, r] & ((ONE << np.uint32(size)) - ONE if size < 32 else ~np.uint32(0))
+    for t in range(length - 1, begin - 1, -1):
+        above, here = np.uint32(0), s.reach[t + 1, 0] & s.open[t, 0]
+        for r in range(size):
+            below = s.reach[t + 1, r + 1] & s.open[t, r + 1] if r + 1 < size else np.uint32(0)
+            s.reach[t, r] = (s.reach[t + 1, r] | here << ONE | here >> ONE | above | below) & ~s.fire[t, r]
+            above, here = here, below
+
+
+@inner_kernel
+def ways_from(s, cell, begin, length, size):
+    """What ``survivable_from`` counts, once ``find_ways`` has found the pairs; works in ``crowd[0]``."""
+    cells, total, last = s.crowd[0], np.int64(0), np.int64(0)
+    clear(cells, size)
+    if contains(s.reach[begin], cell, size):
+        add(cells, cell, size)
+    for t in range(begin, length):
+        above, here, last = np.uint32(0), cells[0], np.int64(0)
+        for r in range(size):
+            below = cells[r + 1] if r + 1 < size else np.uint32(0)
+            word = (((here << ONE | here >> ONE | above | below) & s.open[t, r]) | here) & s.reach[t + 1, r]
+            cells[r] = word
+            last += np.int64(count_ones(word))
+            above, here = here, below
+        total += last
+    return total if last > 1 else 0
+
+
 @inline_kernel
 def prune(s, t, size):
     """Keep at a moment what has somewhere to go at the next; how much that is."""
