@@ -150,7 +150,6 @@ What two agents of a team are worth to each other: words on the radio, strangers
 teammate is. This page is written by `papers/pommerman_teammates.py`, numbers and picture included; games are those of
 [tournaments](../tournaments.md) without a clock, either team on either diagonal equally often, all on the same seeds,
 intervals Wilson's at 95 %. The fixed opponents are two `{PAIR}`: who loses to them and who does not tells most.
-`champion` and `ad-hoc` are here as they were before they reckoned with an enemy who must leave a fire by the same cell.
 
 ## The radio
 
