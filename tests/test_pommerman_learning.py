@@ -21,6 +21,7 @@ from infoset.pommerman.vec import PommermanVec
 pytest.importorskip("torch", reason="the extra 'learn' is not installed")
 
 from infoset.learn.net import save_net
+from infoset.learn.pommerman import actor_critic
 from infoset.learn.pommerman.a2c import A2c, A2cTraining
 from infoset.learn.pommerman.actor_critic import Rollout
 from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Learnt, Standing
@@ -236,6 +237,18 @@ def test_weights_that_are_no_numbers_stop_the_training(tmp_path, monkeypatch) ->
     with pytest.raises(CheckpointError, match="no numbers any more"):
         infoset.train(DUEL, boards=2, steps=4, epochs=1, out=tmp_path / "run")
     assert not (tmp_path / "run" / NET).exists()
+
+
+def test_rounding_once_changes_nothing(monkeypatch) -> None:
+    """Layers in bfloat16 round what they take: the same weights, to the bit, where that was done before."""
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": True})
+    weights = []
+    for rounded in (actor_critic.rounded, lambda features: features):
+        monkeypatch.setattr(actor_critic, "rounded", rounded)
+        work = Ppo(Sight("duel", config("OneVsOne-v0")), PpoTraining(boards=8, steps=16, batch=32, hidden=16))
+        work.step()
+        weights.append(np.concatenate([tensor.detach().numpy().ravel() for tensor in work.net.parameters()]))
+    assert np.array_equal(*weights)
 
 
 @pytest.mark.parametrize("alive", [False, True])

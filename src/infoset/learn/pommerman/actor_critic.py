@@ -90,7 +90,7 @@ class Views(NamedTuple):
 
 
 def rounded(features: Tensor) -> Tensor:
-    """As layers take them: once, where they would do it in every pass."""
+    """Features (K, F) as layers take them, in bfloat16 where they multiply that: once, not in every pass."""
     return features.to(torch.get_autocast_dtype("cpu")) if torch.is_autocast_enabled("cpu") else features
 
 

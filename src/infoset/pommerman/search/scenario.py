@@ -173,11 +173,11 @@ def survivable_from(s, cell, begin, length, size):
 
 @inner_kernel
 def find_ways(s, begin, length, size):
-    """The same for everybody at once, if nobody is in the way: ``reach`` is left with all pairs that survive, from the
-    moment ``begin`` on, for ``ways_from``.
+    """Where nobody is in the way, for all cells at once: into ``reach`` the pairs of a moment, ``begin`` to ``length``,
+    and a cell from which an agent can survive; bits beyond the last column mean nothing.
     """
     for r in range(size):
-        s.reach[length, r] = ~s.fire[length, r] & ((ONE << np.uint32(size)) - ONE if size < 32 else ~np.uint32(0))
+        s.reach[length, r] = ~s.fire[length, r]
     for t in range(length - 1, begin - 1, -1):
         above, here = np.uint32(0), s.reach[t + 1, 0] & s.open[t, 0]
         for r in range(size):
@@ -188,7 +188,9 @@ def find_ways(s, begin, length, size):
 
 @inner_kernel
 def ways_from(s, cell, begin, length, size):
-    """What ``survivable_from`` counts, once ``find_ways`` has found the pairs; works in ``crowd[0]``."""
+    """What ``survivable_from`` counts for an agent that is at ``cell`` at the moment ``begin``, once ``find_ways`` has
+    found the pairs; works in ``crowd[0]``.
+    """
     cells, total, last = s.crowd[0], np.int64(0), np.int64(0)
     clear(cells, size)
     if contains(s.reach[begin], cell, size):
