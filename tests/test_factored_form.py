@@ -24,6 +24,7 @@ from infoset.solvers.metrics import best_behaviour, evaluate_images, evaluate_pl
 from infoset.testing import check_game
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree
 from infoset.tree.halves import Halves
 from infoset.tree.kernels import gradient
@@ -36,6 +37,8 @@ SMALL = [
     "dark_hex(rows=2,columns=2,abrupt=true)",
     "battleship(rows=2,columns=2,shots=2)",
     "battleship(rows=1,columns=3,ships=1,shots=3,repeats=true)",
+    "battleship(rows=2,columns=2,ships=[1,2],shots=2)",
+    "battleship(rows=1,columns=4,ships=[2,1],shots=2)",
     "liars_dice(dice_sides=3)",
     "liars_dice(numdice=2,dice_sides=2)",
 ]
@@ -396,6 +399,7 @@ def test_random_games_with_random_cores(seed: int) -> None:
     b = evaluate_plan(factored, realisation(factored, same(tree, factored, strategy)))
     assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12)
     assert FactoredRules.of(game).sizes[:2] == (tree.num_histories, tree.num_terminals)
+    assert check_factored_form(game, FactoredForm.of(FactoredRules.of(game)), plays=20) > 0
 
 
 # What does not factor

@@ -37,6 +37,7 @@ NAMES = [
     "liars_dice(dice_sides=4)",  # which says what its cores are; here they are found
     "dark_hex(rows=2,columns=2)",
     "battleship(rows=2,columns=2,shots=2)",
+    "battleship(rows=2,columns=2,ships=[1,2],shots=2)",
     "tiny_bridge",
     "trade_comm",
     "gdl:kuhn_poker",

@@ -13,6 +13,7 @@ from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.errors import BudgetError, ClockError, InfosetError, UnsupportedGameError
 from infoset.tree.factored_form import FactoredForm, is_quick
 from infoset.tree.factored_rules import NO_CORE, FactoredRules, cores_of
+from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree, explore_for_tree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -200,19 +201,25 @@ class Compiled:
         """The factored form of symmetric profiles."""
         if "factored_images" in self.__dict__:
             return self.factored_images
-        return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report)
+        return self._checked(FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report))
 
     @cached_property
     def factored_images(self) -> FactoredForm:
         """The same with what it takes to evaluate profiles that are not symmetric."""
         if "factored" in self.__dict__ and self.factored.group.order == 1:
             return self.factored
-        return FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report, elements=True)
+        form = FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report, elements=True)
+        return self._checked(form)
 
     @cached_property
     def plain_factored(self) -> FactoredForm:
         """The factored form of all profiles."""
-        return FactoredForm.of(self.factored_rules, progress=self._report)
+        return self._checked(FactoredForm.of(self.factored_rules, progress=self._report))
+
+    def _checked(self, factored: FactoredForm) -> FactoredForm:
+        """Return a form once it agrees with the rules on sampled plays.  Raises ``GameRuleError`` where it does not."""
+        check_factored_form(self.game, factored)
+        return factored
 
     @property
     def only_form(self) -> bool:

@@ -52,6 +52,7 @@ from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.work import Limits, Watcher, advance
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
 from infoset.tree.sequence_form import SequenceForm
@@ -219,6 +220,7 @@ class _Planner:
         if (histories := rules.sizes.histories) <= self.parameters.max_histories:
             raise BudgetError("its tree fits")
         factored = FactoredForm.of(rules, symmetric=True, progress=self._until(BUILDING))
+        check_factored_form(self.game, factored)
         solver = for_products(rules.dealt).solver(factored.form)
         solver.factored = factored
         spread = max(factored.form.largest_payoff - factored.form.smallest_payoff, 1e-12)

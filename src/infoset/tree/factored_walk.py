@@ -143,6 +143,7 @@ class Scratch(NamedTuple):
 
     ends: IntArray  # (events,)
     times: IntArray
+    joinable: npt.NDArray[np.bool_]  # (events,) whether ends that pay the same may share the lists of this one
     chance: FloatArray  # (1,)
     pattern: LongArray
     weight: FloatArray  # (1,) and its bits
@@ -155,8 +156,8 @@ class Scratch(NamedTuple):
         pattern = np.zeros(1 + n + most * (2 + n), np.int64)
         weight = np.zeros(1)
         return cls(
-            np.zeros(most, np.int32), np.zeros(most, np.int32), pattern[:1].view(np.float64), pattern, weight,
-            weight.view(np.int64),
+            np.zeros(most, np.int32), np.zeros(most, np.int32), np.zeros(most, np.bool_),
+            pattern[:1].view(np.float64), pattern, weight, weight.view(np.int64),
         )  # fmt: skip
 
 
@@ -480,9 +481,12 @@ def _in_common(r, counted, stack, frame, e, player):
 
 @inner_kernel
 @borrowing
-def _find_ends(r, counted, image, stack, frame, ends, times):
-    """Of a core's events those that are ends: ``ends`` has the first that pays the same, to the same cells, and
-    ``times`` how many are equal to each.  Returns whether there are any.
+def _find_ends(r, counted, image, stack, frame, ends, times, joinable):
+    """Find which of a core's events are ends, and return whether there are any.
+
+    ``ends`` gets for each the first end with which it shares its lists, ``times`` how many events are equal to it by
+    symmetry.  Two ends share lists only where *both* pay alike whatever the other players have: the lists of the first
+    stand for those of the second.
     """
     core, mover, found = frame[CORE], r.mover[frame[CORE]], False
     for k in range(len(ends)):
@@ -494,11 +498,12 @@ def _find_ends(r, counted, image, stack, frame, ends, times):
         times[k] = _orbit(image, frame[FIXING], e)
         if times[k] == 0:
             continue
-        found, ends[k], alike = True, k, mover >= 0 and r.cells[end, mover] == 1
-        for p in range(r.cells.shape[1] if alike else 0):
-            alike &= p == mover or _in_common(r, counted, stack, frame, e, p)
-        for j in range(k if alike else 0):
-            if ends[j] == j and r.event_core[r.event_first[core] + j] == end and times[j] == times[k]:
+        found, ends[k], joinable[k] = True, k, mover >= 0 and r.cells[end, mover] == 1
+        for p in range(r.cells.shape[1] if joinable[k] else 0):
+            joinable[k] &= p == mover or _in_common(r, counted, stack, frame, e, p)
+        for j in range(k if joinable[k] else 0):
+            same = r.event_core[r.event_first[core] + j] == end and times[j] == times[k]
+            if ends[j] == j and joinable[j] and same:
                 ends[k] = j
                 break
     return found
@@ -658,7 +663,7 @@ def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, sc
         elif frame[PHASE] == PAY:
             count = r.event_first[core + 1] - r.event_first[core]
             ends, times = scratch.ends[:count], scratch.times[:count]
-            if _find_ends(r, counted, image, stack, frame, ends, times):
+            if _find_ends(r, counted, image, stack, frame, ends, times, scratch.joinable[:count]):
                 if not _can_pay(r, counted, out, frame, counters, need, ends):
                     return MORE
                 scratch.chance[0] = stack.chance[depth - 1]

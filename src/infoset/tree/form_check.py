@@ -1,0 +1,291 @@
+"""Compare a factored form with the rules that it was made from, on sampled plays.
+
+A factored form states what a *tuple of sequences*, one a player, is paid: the sum over all blocks of the products that
+contain them.  The rules state the same number as a sum over histories, the payoff of each times the probability of
+chance.  For sampled tuples both numbers are computed, the second by playing the rules alone, and compared.  The cost is
+a few thousand moves of the rules and one pass over the form's arrays, little beside building the form.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain, product, zip_longest
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from infoset import signs
+from infoset.base import Action, FloatArray, Game, InformationState, LongArray, Step, own_token
+from infoset.errors import GameRuleError, shorten
+from infoset.names import policy_key
+from infoset.tree.factored_form import FactoredForm
+from infoset.tree.factored_walk import NO_ROW, known_first
+from infoset.tree.graph import NO_TOKEN
+from infoset.tree.sequence_form import FormArrays
+
+PLAYS = 200
+MAX_STEPS = 20_000
+"""Moves of the rules after which no further tuple is compared."""
+RELATIVE_TOLERANCE = 1e-9
+CHUNK = 1 << 24  # entries that are looked at together
+EMPTY_SEQUENCE = 0
+
+
+class LastChoice(NamedTuple):
+    """A sequence by its last choice: an information state with several moves, and the move made there.
+
+    The moves before it are part of what the player knows.
+    """
+
+    known: InformationState
+    menu: tuple[Action, ...]
+    move: Action
+
+
+Tuple: TypeAlias = "tuple[LastChoice | None, ...]"
+"""One sequence a player, ``None`` for the empty one."""
+
+
+def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, seed: int = 0) -> int:
+    """Return how many tuples of sequences were compared; all of them agreed.
+
+    The tuples are those of ``plays`` random plays, and of each play's first sequence beside the other players' of the
+    play before.  Comparing ends early after ``MAX_STEPS`` moves of the rules.
+
+    Raises ``GameRuleError`` where the form and the rules pay differently.
+
+    >>> from infoset.tree.factored_rules import FactoredRules
+    >>> from infoset.tree.form_check import check_factored_form
+    >>> game = infoset.load("dark_hex(rows=2,columns=2)")
+    >>> check_factored_form(game, FactoredForm.of(FactoredRules.of(game), symmetric=True), plays=20) > 20
+    True
+    """
+    with signs.during("comparing the factored form with the rules"):
+        rng = np.random.default_rng(seed)
+        sampled = [_sample_tuple(game, rng) for _ in range(plays)]
+        crossed = [(one[0], *other[1:]) for one, other in zip(sampled[1:], sampled, strict=False)]
+        player = _RulePlayer(game)
+        expected: list[tuple[Tuple, FloatArray]] = []
+        for tuple_ in dict.fromkeys(chain.from_iterable(zip_longest(sampled, crossed, fillvalue=sampled[0]))):
+            if player.steps > MAX_STEPS and expected:
+                break
+            expected.append((tuple_, _pay_orbit(player, factored, tuple_)))
+        paid, size = _pay_by_form(factored, [tuple_ for tuple_, _ in expected])
+    for (tuple_, by_rules), by_form, parts in zip(expected, paid, size, strict=True):
+        tolerance = RELATIVE_TOLERANCE * max(parts, float(np.abs(by_rules).max()))
+        if np.abs(by_rules - by_form).max() > tolerance:
+            where = ", ".join("nothing" if one is None else f"{policy_key(one.known, '')} {one.move}" for one in tuple_)
+            raise GameRuleError(
+                f"{factored.rules.name}: the factored form pays {_round(by_form)} where the rules pay "
+                f"{_round(by_rules)}, after {shorten(where, 200)}; what the game says of its cores, or the form, is "
+                "wrong; form=tree lists all histories instead"
+            )
+    return len(expected)
+
+
+def _round(payoffs: FloatArray) -> str:
+    return "(" + ", ".join(f"{paid:.6g}" for paid in payoffs) + ")"
+
+
+def _observe(known: InformationState, move: Action | None, step: Step, player: int) -> InformationState:
+    """Return what a player knows after one more step."""
+    token = own_token(move, step.observation(player))
+    return known if token is None else (*known, token)
+
+
+def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
+    """Play at random, and return everybody's sequence at the end."""
+    step, n = game.start(), len(game.players)
+    known = [_observe((), None, step, p) for p in range(n)]
+    last: list[LastChoice | None] = [None] * n
+    while not step.state.terminal:
+        menus = [step.state.legal(p) for p in range(n)]
+        moves = [menu[int(rng.integers(len(menu)))] if menu else None for menu in menus]
+        for p, menu in enumerate(menus):
+            if len(menu) > 1:
+                last[p] = LastChoice(known[p], menu, moves[p])  # type: ignore[arg-type]
+        step = step.state.play(moves, step.state.draw(moves, rng))
+        known = [_observe(known[p], moves[p], step, p) for p in range(n)]
+    return tuple(last)
+
+
+class _RulePlayer:
+    """Plays the rules along given sequences, and counts the moves that were played."""
+
+    def __init__(self, game: Game) -> None:
+        self.game, self.n, self.steps = game, len(game.players), 0
+
+    def pay(self, tuple_: Tuple) -> FloatArray:
+        """Return (n,) the sum over the histories that end with these sequences of payoff times chance."""
+        total, first = np.zeros(self.n), self.game.start()
+        todo = [(first, [_observe((), None, first, p) for p in range(self.n)], 1.0)]
+        while todo:
+            step, known, chance = todo.pop()
+            state = step.state
+            if state.terminal:
+                if all(_is_complete(*one) for one in zip(tuple_, known, strict=True)):
+                    total += chance * np.array(state.returns())
+                continue
+            menus = [_moves_along(tuple_[p], known[p], state.legal(p)) for p in range(self.n)]
+            for moves in product(*menus):
+                for answer, probability in state.chance(moves) or ((None, 1.0),):
+                    after = getattr(state, "play_unchecked", state.play)(moves, answer)
+                    self.steps += 1
+                    knows = [_observe(known[p], moves[p], after, p) for p in range(self.n)]
+                    if all(_fits(*one) for one in zip(tuple_, knows, strict=True)):
+                        todo.append((after, knows, chance * probability))
+        return total
+
+
+def _moves_along(
+    sequence: LastChoice | None, known: InformationState, menu: tuple[Action, ...]
+) -> tuple[Action | None, ...]:
+    """Return the moves of a menu that keep to a sequence: all where there is no choice, else one or none."""
+    if len(menu) <= 1:
+        return menu or (None,)
+    if sequence is None or len(known) > len(sequence.known):
+        return ()
+    move = sequence.move if len(known) == len(sequence.known) else sequence.known[len(known)][0]
+    return (move,) if move in menu else ()
+
+
+def _fits(sequence: LastChoice | None, known: InformationState) -> bool:
+    """Return whether what is known leads to the sequence, or came from it."""
+    if sequence is None:
+        return True
+    shared = min(len(known), len(sequence.known))
+    return known[:shared] == sequence.known[:shared]
+
+
+def _is_complete(sequence: LastChoice | None, known: InformationState) -> bool:
+    """Return whether all moves of a sequence were made."""
+    return sequence is None or len(known) > len(sequence.known)
+
+
+def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastChoice | None]:
+    """Return the distinct images of a sequence under the form's symmetries."""
+    if sequence is None or factored.group.order == 1:
+        return [sequence]
+    group, rules = factored.group, factored.rules
+    start, tokens = _split_start(factored, sequence.known)
+    menu = rules.menus.index(sequence.menu)
+    places = group.entry[:, group.first_entry[menu] + sequence.menu.index(sequence.move)].tolist()
+    images = []
+    for element, place in enumerate(places):
+        known = [rules.tokens[token] for token in group.token[element, tokens].tolist()]
+        image = rules.menus[group.menu[element, menu]]
+        images.append(LastChoice((*start, *known), image, image[place]))
+    return list(dict.fromkeys(images))
+
+
+def _split_start(factored: FactoredForm, known: InformationState) -> tuple[InformationState, LongArray]:
+    """Return what was known before the first step, and the numbers of the tokens since; -1 for one the form has not."""
+    number = factored.kept.setdefault("token numbers", {token: k for k, token in enumerate(factored.rules.tokens)})
+    begin = 1 if known and known[:1] in known_first(factored.rules) else 0
+    return known[:begin], np.array([number.get(token, NO_TOKEN) for token in known[begin:]], np.int64)
+
+
+def _pay_orbit(player: _RulePlayer, factored: FactoredForm, tuple_: Tuple) -> FloatArray:
+    """Return (n,) what the rules pay at all tuples of images of these sequences together.
+
+    An entry of a form over symmetries stands for all images of its sequence.  As a symmetry maps histories to
+    histories of the same payoffs, the first player's sequence may be held fixed.
+    """
+    first, *others = [_images(factored, sequence) for sequence in tuple_]
+    paid = [player.pay((first[0], *images)) for images in product(*others)]
+    return np.asarray(len(first) * np.sum(paid, axis=0))
+
+
+def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]]) -> dict[tuple[int, LastChoice], int]:
+    """Return the number of each player's sequence among that player's own; those that the form has not are left out."""
+    group, s, count = factored.group, factored.states, factored.num_states
+    n = len(factored.rules.players)
+    parent, path = s.parent[n:count], {}
+    at = {(p, sequence): (p, 0) for p, sequence in sequences}  # state, and the symmetry that leads to its board
+    for key in at:
+        path[key] = _split_start(factored, key[1].known)[1]
+    for depth in range(max(map(len, path.values()), default=0)):
+        going = [key for key in at if depth < len(path[key])]
+        wanted, child = np.zeros(count, np.bool_), {}
+        wanted[[at[key][0] for key in going]] = True
+        for state in (np.flatnonzero(wanted[parent]) + n).tolist():
+            child[int(s.parent[state]), int(s.token[state])] = state
+        for key in going:
+            state, element = at.pop(key)
+            found = _canonical(factored, state, element, int(path[key][depth]))
+            if found is not None and (state, found[0]) in child:
+                at[key] = child[state, found[0]], found[1]
+    numbers = {}
+    for (player, sequence), (state, element) in at.items():
+        if s.first[state] == NO_ROW:
+            continue
+        menu, move = factored.rules.menus.index(sequence.menu), sequence.menu.index(sequence.move)
+        place = int(group.entry[element, group.first_entry[menu] + move])
+        begin, end = group.first_entry[s.menu[state] : s.menu[state] + 2].tolist()
+        least = group.entry[_fixing(factored, state), begin:end].min(axis=0)
+        numbers[player, sequence] = int(s.first[state]) + int(np.searchsorted(np.unique(least), least[place]))
+    return numbers
+
+
+def _fixing(factored: FactoredForm, state: int) -> list[int]:
+    """Return the symmetries that leave a state as it is."""
+    fixing = int(factored.states.fixing[state])
+    return [h for h in range(factored.group.order) if fixing >> h & 1]
+
+
+def _canonical(factored: FactoredForm, state: int, element: int, token: int) -> tuple[int, int] | None:
+    """Return by which token the form goes on from a state, and the symmetry that leads there; ``None`` for no token."""
+    if token == NO_TOKEN:
+        return None
+    group = factored.group
+    elements = group.product[_fixing(factored, state), element]
+    best = int(np.argmin(group.token[elements, token]))
+    return int(group.token[elements[best], token]), int(elements[best])
+
+
+def _pay_by_form(factored: FactoredForm, tuples: Sequence[Tuple]) -> tuple[FloatArray, FloatArray]:
+    """Return what the form pays at each tuple (k, n), and the sum of the absolute terms that this is made of (k,)."""
+    n, a = len(factored.rules.players), factored.form.arrays
+    numbers = _locate(factored, {(p, one) for tuple_ in tuples for p, one in enumerate(tuple_) if one is not None})
+    wanted = [[EMPTY_SEQUENCE if one is None else numbers.get((p, one)) for p, one in enumerate(t)] for t in tuples]
+    lists = _find_lists(a, [{row[p] for row in wanted if row[p] is not None} for p in range(n)])  # type: ignore[misc]
+    paid, size = np.zeros((len(tuples), n)), np.zeros(len(tuples))
+    for k, row in enumerate(wanted):
+        if None in row:
+            continue
+        found = [lists[p, number] for p, number in enumerate(row) if number is not None]
+        for block in set.intersection(*map(set, found)):
+            pattern = a.blocks[block]
+            for term in range(a.terms[pattern], a.terms[pattern + 1]):
+                weight = 1.0
+                for p in range(n):
+                    weight *= found[p][block].get(int(a.term_lists[p, term]), 0.0)
+                paid[k] += weight * a.term_paid[:, term]
+                size[k] += weight * np.abs(a.term_paid[:, term]).max()
+    return paid, size
+
+
+def _find_lists(a: FormArrays, wanted: Sequence[set[int]]) -> dict[tuple[int, int], dict[int, dict[int, float]]]:
+    """Return the weight of each player's wanted sequences in the blocks' lists, by block and place of the list."""
+    block_end = np.cumsum(a.pattern_lists.sum(axis=1, dtype=np.int64)[a.blocks])
+    list_end = np.cumsum(a.pattern_lists, axis=1, dtype=np.int64)  # (P, n) in a block, player by player
+    marked = np.zeros(max(max(some, default=0) for some in wanted) + 1, np.bool_)
+    marked[[number for some in wanted for number in some]] = True
+    found: dict[tuple[int, int], dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for begin in range(0, len(a.entries), CHUNK):
+        entries = a.entries[begin : begin + CHUNK]
+        hits = np.flatnonzero((entries < len(marked)) & marked[np.minimum(entries, len(marked) - 1)])
+        number = np.searchsorted(a.list_rows, hits + begin, side="right") - 1
+        block = np.searchsorted(block_end, number, side="right")
+        ends = list_end[a.blocks[block]]
+        place = number - block_end[block] + ends[:, -1]
+        player = (place[:, None] >= ends).sum(axis=1)
+        place -= np.where(player > 0, ends[np.arange(len(hits)), player - 1], 0)
+        weights = a.weights[a.codes[begin + hits]] if len(a.codes) else np.ones(len(hits))
+        columns = (player, entries[hits], block, place, weights)
+        for p, sequence, b, at, weight in zip(*[column.tolist() for column in columns], strict=True):
+            if sequence in wanted[p]:
+                lists = found[p, sequence][b]
+                lists[at] = lists.get(at, 0.0) + weight
+    return found
