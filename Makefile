@@ -1,5 +1,6 @@
 # make demo    solve two games from end to end and leave run folders with pictures
 # make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
+# make fuzz   read 10,000 damaged files of every kind (an hour)      make kills   kill commands 1,000 times (hours)
 # make check   lint, types and the files of the project      make docs   build the pages
 # make gallery   draw the pictures of docs/gallery.md again: minutes
 # make notebooks   run those of docs/notebooks again and keep what they show
@@ -28,7 +29,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean
+.PHONY: demo test test-all fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -61,6 +62,12 @@ test: check warm-up
 
 warm-up: $(VENV)/test
 	$(BIN)/infoset warm-up
+
+fuzz: $(VENV)/test
+	$(BIN)/python tests/fuzz_files.py --files 10000
+
+kills: $(VENV)/test
+	$(BIN)/python tests/kill_commands.py --kills 1000
 
 test-all: test
 	$(BIN)/python -m pytest -m slow

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from infoset.errors import FormatError, ParameterError, shorten
+import msgspec
+
+from infoset.errors import FormatError, InfosetError, ParameterError, shorten
 
 POLICY = "policy.npz"
 """What the policy of a run is called in its folder."""
@@ -27,6 +29,57 @@ BROKEN_ARCHIVE = (
     zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 """What reading a damaged archive may raise."""
+PLAIN_KINDS = "?bBiufUS"
+"""Kinds of arrays that are read: numbers and texts, no objects and no complex numbers."""
+
+
+class DamageError(ValueError):
+    """What is wrong with the content of a file, in words for whoever uses it."""
+
+
+def describe_damage(error: BaseException) -> str:
+    """Say what is wrong with a file, from whatever reading it raised.
+
+    The wordings of inner libraries speak of their own inside and are replaced.
+    """
+    for kind, text in _DAMAGE.items():
+        if isinstance(error, kind):
+            return text.format(shorten(str(error), 200))
+    return "its numbers, shapes or types do not fit together"
+
+
+_DAMAGE: dict[type[BaseException], str] = {
+    InfosetError: "{}",
+    DamageError: "{}",
+    msgspec.MsgspecError: "{}",
+    UnicodeDecodeError: "its text is not UTF-8",
+    KeyError: "it lacks {}",
+    MemoryError: "it needs more memory than there is",
+    RecursionError: "it is nested too deeply",
+    zipfile.BadZipFile: "the archive is damaged",
+    zlib.error: "the archive is damaged",
+    NotImplementedError: "the archive is packed in a way that is not read; allowed: stored and deflated",
+    EOFError: "the file is cut off",
+    OSError: "the file cannot be read to its end",
+}
+
+
+def create_file(path: Path, body: bytes) -> None:
+    """Write a file that must not be there yet; it appears whole or not at all.
+
+    Raises ``FileExistsError`` where it is there, and ``OSError`` that names ``path``, a full disk included.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with naming(path):
+        make_folder(path.parent)
+        try:
+            with open(partial, "wb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(partial, path)  # which, unlike a renaming, replaces nothing
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
@@ -129,8 +182,12 @@ def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
     import numpy as np
 
     check_archive(path, most)
-    with np.load(path, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in PLAIN_KINDS:
+            raise DamageError(f"{shorten(name)!r} in it is no array of numbers or texts")
+    return arrays
 
 
 def check_archive(path: Path, most: int | None = None) -> None:
@@ -144,7 +201,7 @@ def check_archive(path: Path, most: int | None = None) -> None:
         size = sum(entry.file_size for entry in archive.infolist())
     limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size)) if most is None else most
     if size > limit:
-        raise ValueError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")
+        raise DamageError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")
 
 
 def archive_names(path: Path) -> set[str]:

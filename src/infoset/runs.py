@@ -6,6 +6,7 @@ work's arrays); of a solver ``policy.npz`` (the average profile) and ``convergen
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -19,14 +20,17 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from infoset.errors import CheckpointError, shorten
+from infoset.errors import CheckpointError
 from infoset.files import (
     BROKEN_ARCHIVE,
     POLICY,
+    DamageError,
     check_folder,
+    create_file,
+    describe_damage,
     lock_file,
-    make_folder,
     naming,
     read_arrays,
     replace_file,
@@ -36,6 +40,7 @@ from infoset.solvers.method import Lock
 from infoset.solvers.work import Point, Work
 
 SCHEMA = 1
+CHECKSUM = "checksum"
 FRESH = "*"
 CHECKPOINT_SECONDS = 5.0
 EVALUATION_SECONDS = 60.0
@@ -93,9 +98,7 @@ class Folder(Generic[C, P, W]):
         """
         try:
             folder = cls(_claim_fresh(config, path) if _is_fresh(path) else Path(str(path)))
-            make_folder(folder.path)
-            with open(folder.path / "config.json", "xb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(config)))
+            create_file(folder.path / "config.json", msgspec.json.format(msgspec.json.encode(config)))
         except FileExistsError:
             raise _held(path) from None
         except OSError as error:
@@ -125,8 +128,8 @@ class Folder(Generic[C, P, W]):
             config: C = msgspec.json.decode(file.read_bytes(), type=cls.config_type)
         except FileNotFoundError:
             raise CheckpointError(f"{path} holds no run: config.json is missing") from None
-        except (OSError, RecursionError, msgspec.MsgspecError) as error:
-            raise CheckpointError(f"{file}: {shorten(str(error), 200)}") from None
+        except (OSError, RecursionError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+            raise CheckpointError(f"{file}: {describe_damage(error)}") from None
         if config.schema != SCHEMA:
             raise CheckpointError(f"{path}: run schema {config.schema}; this version reads {SCHEMA}")
         return config
@@ -178,7 +181,20 @@ class Folder(Generic[C, P, W]):
         """Save what the work came to so far as something that plays."""
 
     def _save_arrays(self, name: str, arrays: dict[str, Any]) -> None:
+        arrays = {label: np.asarray(array) for label, array in arrays.items()}
+        arrays[CHECKSUM] = _checksum(arrays)
         replace_file(self.path / name, lambda file: np.savez(file, **arrays))
+
+    def _load_arrays(self, name: str) -> dict[str, Any]:
+        """Read what ``_save_arrays`` wrote; kernels walk these arrays without looking at bounds.
+
+        Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``, among them for arrays that were changed since.
+        """
+        path = self.path / name
+        arrays = read_arrays(path, path.stat().st_size)  # which are not packed
+        if not np.array_equal(arrays.pop(CHECKSUM, None), _checksum(arrays)):
+            raise DamageError("its arrays are not those that were written: their checksum is another one")
+        return arrays
 
     def _cut_points(self, iteration: int) -> None:
         """Drop what a killed run noted after its last checkpoint, and a line that it did not finish."""
@@ -206,12 +222,12 @@ class Folder(Generic[C, P, W]):
     def _load_checkpoint(self) -> dict[str, Any] | None:
         path = self.path / "checkpoint.npz"
         try:
-            saved = read_arrays(path, path.stat().st_size)  # checkpoints are not packed
+            saved = self._load_arrays(path.name)
             seconds, iteration = float(saved["seconds"]), int(saved["iteration"])
         except FileNotFoundError:
             return None
         except BROKEN_ARCHIVE as error:
-            raise CheckpointError(f"{path}: not a checkpoint: {shorten(str(error), 200)}") from None
+            raise CheckpointError(f"{path}: not a checkpoint: {describe_damage(error)}") from None
         if not 0 <= seconds < inf or iteration < 0:
             raise CheckpointError(f"{path}: {iteration} iterations in {seconds} seconds cannot be")
         return {**saved, "seconds": seconds}
@@ -248,7 +264,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         if self._evaluating is not evaluation:
             self._evaluating, self._noted = evaluation, time.monotonic()
             with suppress(*BROKEN_ARCHIVE, CheckpointError):
-                evaluation.restore(read_arrays(self._evaluation, self._evaluation.stat().st_size))
+                evaluation.restore(self._load_arrays(self._evaluation.name))
         if now or time.monotonic() - self._noted > EVALUATION_SECONDS:
             self._save_arrays(self._evaluation.name, evaluation.save())
             self._noted = time.monotonic()
@@ -260,6 +276,16 @@ class RunFolder(Folder[RunConfig, Point, Work]):
     @property
     def _evaluation(self) -> Path:
         return self.path / "evaluation.npz"
+
+
+def _checksum(arrays: dict[str, Any]) -> npt.NDArray[np.uint8]:
+    """Return a digest of arrays with their names, types and shapes."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        digest.update(array.data if array.size else b"")
+    return np.frombuffer(digest.digest(), np.uint8)
 
 
 def _held(path: str | Path | None) -> CheckpointError:

@@ -12,6 +12,7 @@ import random
 import sys
 import zlib
 from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from threading import Thread
@@ -281,7 +282,8 @@ def main() -> None:
     """``python -m infoset.arena.worker LINK CLOCK``: the numbers of two files that the tournament has opened."""
     link, clock = map(int, sys.argv[1:])
     Thread(target=end_with, args=(link,), daemon=True).start()
-    serve(Connection(link), CallClock(clock))
+    with suppress(EOFError, ConnectionError):  # the tournament is gone, and nobody is left to tell
+        serve(Connection(link), CallClock(clock))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
-from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.errors import PolicyError
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.policies.tabular import TabularPolicy
@@ -165,7 +165,7 @@ class CorrelatedPolicy:
             arrays = read_arrays(Path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
             if header.schema != SCHEMA:
-                raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+                raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")
             members = arrays["members"].reshape(-1, 2).tolist()
             lotteries = tuple(
                 Lottery(
@@ -178,7 +178,7 @@ class CorrelatedPolicy:
             if not len(header.keys) == len(header.moves) == len(header.players) or any(
                 len(keys) != len(rows) for keys, rows in zip(header.keys, header.moves, strict=True)
             ):
-                raise ValueError("its keys and moves do not fit together")
+                raise DamageError("its keys and moves do not fit together")
             return cls(
                 header.game, tuple(header.players), tuple(map(tuple, header.keys)),
                 tuple(tuple(map(tuple, rows)) for rows in header.moves), lotteries, header.map, header.made_by,
@@ -186,7 +186,7 @@ class CorrelatedPolicy:
         except PolicyError as error:
             raise PolicyError(f"{path}: {error}") from None
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
 
 
 class _Header(msgspec.Struct):

@@ -13,7 +13,7 @@ from infoset import signs
 from infoset.base import Action, FloatArray, IntArray, LongArray, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
 from infoset.jit import kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
@@ -96,12 +96,12 @@ class FactoredPolicy:
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
             if header.schema != SCHEMA:
-                raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+                raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")
             menus = [tuple(map(_frozen, menu)) for menu in header.menus]
             tokens = [_frozen(token) for token in header.tokens]
             _check(group, menus, tokens, header, policy)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         start = tuple(header.start_tokens)
         return cls(header.game, tuple(header.players), tokens, menus, start, group, policy, header.made_by)
 
@@ -248,16 +248,16 @@ def _check(
     moves = int(sizes.sum())
     shapes = [(order, order), (order,), (order, len(tokens)), (order, len(menus)), (len(menus) + 1,), (order, moves)]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:
-        raise ValueError("its symmetries do not fit its moves and tokens")
+        raise DamageError("its symmetries do not fit its moves and tokens")
     if (np.diff(group.first_entry) != sizes).any() or group.first_entry[0] != 0:
-        raise ValueError("its menus do not fit its moves")
+        raise DamageError("its menus do not fit its moves")
     limits = (order, order, len(tokens), len(menus), moves + 1, int(sizes.max(initial=1)))
     if any(array.size and (array.min() < -1 or array.max() >= most) for array, most in zip(group, limits, strict=True)):
-        raise ValueError("its symmetries lead out of its moves and tokens")
+        raise DamageError("its symmetries lead out of its moves and tokens")
     if not all(isinstance(token, tuple) and len(token) == 2 for token in tokens):
-        raise ValueError("its tokens are no pairs of a move and an observation")
+        raise DamageError("its tokens are no pairs of a move and an observation")
     n = len(header.players)
     if len(header.start_tokens) != n or not all(-1 <= token < len(tokens) for token in header.start_tokens):
-        raise ValueError("its start does not fit its tokens")
+        raise DamageError("its start does not fit its tokens")
     if len(policy.token) < n or (policy.token < 0).any() or (policy.token[n:] >= len(tokens)).any():
-        raise ValueError("its states have tokens that are none")
+        raise DamageError("its states have tokens that are none")

@@ -15,7 +15,7 @@ import numpy as np
 from infoset.base import Action, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.steps import Steps, steps
@@ -100,17 +100,17 @@ class PublicPolicy:
             )
             _check(header, roots, len(pieces))
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError, RuntimeError) as error:
-            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         return cls(header.game, tuple(header.players), header.positions, tuple(roots), pieces, header.made_by)
 
 
 def _check(header: _Header, roots: list[int], pieces: int) -> None:
     """Raises ``ValueError`` for what cannot be a policy."""
     if header.schema != SCHEMA:
-        raise ValueError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+        raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")
     rising = all(before < after for before, after in pairwise(sorted(roots)))
     if len(roots) != pieces or not rising or not all(0 <= root < header.positions for root in roots):
-        raise ValueError("its roots and tables do not fit together")
+        raise DamageError("its roots and tables do not fit together")
 
 
 class PublicPlay:

@@ -14,7 +14,7 @@ import numpy as np
 from infoset.base import Action, InformationState, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.symmetry import Group
@@ -73,7 +73,7 @@ class SampledPolicy:
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
             policy = read_states(arrays)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         if header.schema != SCHEMA:
             raise PolicyError(f"{path}: policy schema {header.schema}; this version reads {SCHEMA}")
         return cls(header.game, header.symmetric, header.fingerprint, policy, header.made_by)
@@ -143,12 +143,12 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
     )  # fmt: skip
     states, entries = len(policy.token), len(policy.behaviour)
     if any(array.ndim != 1 for array in policy) or {len(policy.fixing), len(policy.row)} != {states}:
-        raise ValueError("its arrays do not fit together")
+        raise DamageError("its arrays do not fit together")
     first, row = policy.first_child, policy.row
     if len(first) != states + 1 or (np.diff(first) < 0).any() or not 0 <= first[0] <= first[-1] <= states:
-        raise ValueError("its states are no tree")
+        raise DamageError("its states are no tree")
     if ((row < NO_ROW) | (row >= entries)).any() or not ((policy.behaviour >= 0) & (policy.behaviour <= 1)).all():
-        raise ValueError("its rows are no chances")
+        raise DamageError("its rows are no chances")
     return policy
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from infoset.base import Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
-from infoset.files import BROKEN_ARCHIVE, POLICY, SUFFIXES, archive_names
+from infoset.files import BROKEN_ARCHIVE, POLICY, SUFFIXES, archive_names, describe_damage
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.public_policy import PublicPolicy
@@ -61,7 +61,7 @@ def load_policy(path: str | Path) -> SavedPolicy:
     try:
         names = archive_names(file)
     except BROKEN_ARCHIVE as error:
-        raise PolicyError(f"{path}: not a policy file: {error}") from None
+        raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
     for kind in (CorrelatedPolicy, FactoredPolicy, SampledPolicy, PublicPolicy):
         if kind.mark in names:
             return kind.load(file)

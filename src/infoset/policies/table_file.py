@@ -20,8 +20,8 @@ import msgspec
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, check_archive
+from infoset.errors import PolicyError
+from infoset.files import BROKEN_ARCHIVE, DamageError, check_archive, describe_damage
 
 if TYPE_CHECKING:
     from infoset.policies.tabular import TabularPolicy
@@ -90,7 +90,7 @@ class TableFile:
             menu = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), dtype=np.int32)
             menus = [tuple(msgspec.json.decode(b"[" + text + b"]", type=list[str])) for text in numbers]
             if [len(table) for table in keys] != [len(part) for part in rows] or len(keys) != len(header.players):
-                raise ValueError("its keys and moves do not fit together")
+                raise DamageError("its keys and moves do not fit together")
             table = cls(
                 header.game, tuple(header.players), header.map, header.made_by, tuple(keys), menus, menu, chances
             )
@@ -98,7 +98,7 @@ class TableFile:
         except PolicyError:
             raise
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path.name}: not a policy file: {shorten(str(error), 200)}") from None
+            raise PolicyError(f"{path.name}: not a policy file: {describe_damage(error)}") from None
         finally:
             if collecting:
                 gc.enable()
@@ -138,13 +138,13 @@ class TableFile:
         """Raises ``ValueError`` for rows that are no distributions."""
         ends = self.first[1:]
         if any(not menu or len(set(menu)) < len(menu) for menu in self.menus) or len(self.chances) != self.first[-1]:
-            raise ValueError("its moves and probabilities do not fit together")
+            raise DamageError("its moves and probabilities do not fit together")
         if not len(ends):
             return
         sums = np.add.reduceat(self.chances, self.first[:-1])
         inside = (self.chances >= 0) & (self.chances <= 1 + SUM_TOLERANCE)
         if not inside.all() or not (np.abs(sums - 1) <= SUM_TOLERANCE).all():
-            raise ValueError("some of its rows are no distributions")
+            raise DamageError("some of its rows are no distributions")
 
     @cached_property
     def first(self) -> LongArray:
@@ -265,5 +265,5 @@ def _array(path: Path, name: str) -> Any:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, kind = read(stream)
     if kind.hasobject or len(shape) > 1:
-        raise ValueError(f"its {name} are no plain numbers")
+        raise DamageError(f"its {name} are no plain numbers")
     return np.frombuffer(raw, dtype=kind, offset=stream.tell())

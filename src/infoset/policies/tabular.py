@@ -20,7 +20,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, describe_damage, read_arrays, replace_file
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
 from infoset.tree.plans import behaviour, realisation
@@ -272,7 +272,7 @@ def _readable(path: Path) -> Iterator[None]:
     except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
         if isinstance(error, PolicyError):
             raise
-        raise PolicyError(f"{path}: not a policy file: {shorten(str(error), 200)}") from None
+        raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
 
 
 def largest_policy(form: SequenceForm) -> int:

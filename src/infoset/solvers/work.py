@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from infoset.errors import CheckpointError, ParameterError, shorten
+from infoset.errors import CheckpointError, ParameterError
+from infoset.files import DamageError, describe_damage
 from infoset.names import MAX_COUNT, check_range
 from infoset.processes import LEFT_BEHIND
 
@@ -236,13 +237,13 @@ class Runs(Work):
             number = int(saved["number"])
             results = [part_of(saved, f"result{k}.") for k in range(number)]
             if not 0 <= number <= self.runs or not all("value" in result for result in results):
-                raise ValueError(f"it holds {number} runs")
+                raise DamageError(f"it holds {number} runs")
             self.number, self.results = number, results
             self.current = self.make(min(number, self.runs - 1))
             if number < self.runs:
                 self.current.restore(part_of(saved, "current."))
         except (KeyError, ValueError, TypeError, IndexError) as error:
-            raise CheckpointError(f"the checkpoint does not fit: {shorten(str(error), 200)}") from None
+            raise CheckpointError(f"the checkpoint does not fit: {describe_damage(error)}") from None
 
 
 class RunsElsewhere:

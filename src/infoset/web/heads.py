@@ -15,6 +15,7 @@ import msgspec
 
 from infoset.arena.reading import asked, reading
 from infoset.errors import FormatError, InfosetError, one_line
+from infoset.files import DamageError, describe_damage
 from infoset.web.shelf import CONFIG, Item, open_plain
 
 HEAD = 16 << 10  # bytes of a file that are looked at
@@ -65,8 +66,7 @@ def read_head(item: Item) -> Head:
     except FileNotFoundError:
         return Head(item.kind, problem="it was deleted")
     except BROKEN as error:
-        text = error.strerror if isinstance(error, OSError) else str(error)
-        return Head(item.kind, problem=one_line(f"broken: {text or type(error).__name__}", TEXT))
+        return Head(item.kind, problem=one_line(f"broken: {describe_damage(error)}", TEXT))
 
 
 BROKEN = (
@@ -89,7 +89,7 @@ def _policy(item: Item) -> Head:
     with open_plain(item.path) as file, zipfile.ZipFile(file) as archive, archive.open("header.npy") as packed:
         head = packed.read(HEAD)
     if head[:6] != b"\x93NUMPY":
-        raise ValueError("no policy")
+        raise DamageError("no policy")
     known, _ = fields_at_start(head[head.index(b"\n") + 1 :].decode(errors="replace"))
     return _policy_head(known)
 
@@ -139,7 +139,7 @@ def _replay(known: dict[str, Any]) -> Head:
     about: dict[str, Any] = {name: [_text(text) for text in known[name]] for name in ("players", "agents")}
     returns = [float(value) for value in known["returns"]]
     if not len(returns) == len(about["players"]) == len(about["agents"]):
-        raise ValueError("its parts do not fit together")
+        raise DamageError("its parts do not fit together")
     return Head("replay", _text(known["game"]), {**about, "returns": returns})
 
 
@@ -174,7 +174,7 @@ def fields_at_start(text: str) -> tuple[dict[str, Any], str]:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"a name that is no text: {one_line(repr(value))}")
+        raise DamageError(f"a name that is no text: {one_line(repr(value))}")
     return one_line(value.encode(errors="replace").decode(), TEXT)
 
 

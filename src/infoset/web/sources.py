@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from infoset.base import Action, Game, InformationState
 from infoset.errors import BudgetError, InfosetError, PolicyError, UnsupportedGameError, one_line, shorten
-from infoset.files import BROKEN_ARCHIVE, archive_names
+from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
 from infoset.names import move_words, parse_name
 from infoset.policies.table_file import TableFile
 from infoset.remote.serving import Refusal
@@ -287,7 +287,7 @@ def _is_table(place: Path) -> bool:
     try:
         return archive_names(place) == {"header", "probabilities"}
     except BROKEN_ARCHIVE as error:
-        raise PolicyError(f"{place.name}: not a policy file: {one_line(str(error), 200)}") from None
+        raise PolicyError(f"{place.name}: not a policy file: {describe_damage(error)}") from None
 
 
 def find_game(name: str, folders: tuple[Path, ...]) -> Game:

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import CheckpointError, shorten
+from infoset.errors import CheckpointError
+from infoset.files import describe_damage
 from infoset.interning import longer
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy
@@ -329,7 +330,7 @@ class BeliefResponse:
                     mine = saved[f"{kind}.{name}"]
                     array[: len(mine) if kind == "entries" else None] = mine
         except (KeyError, ValueError, TypeError) as error:
-            raise CheckpointError(f"the evaluation does not fit: {shorten(str(error), 200)}") from None
+            raise CheckpointError(f"the evaluation does not fit: {describe_damage(error)}") from None
         self.entries, self.line, self.record, self.done = entries, line, record, bool(done)
         self._make_room()
         for name, array in self.fixed[1].mixed(len(saved["entries.position"]))._asdict().items():

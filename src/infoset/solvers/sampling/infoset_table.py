@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
+from infoset.files import DamageError
 from infoset.interning import EMPTY, SPARE, find_slot, longer, place_states, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
@@ -82,6 +83,33 @@ class InfosetTable(NamedTuple):
     @property
     def nbytes(self) -> int:
         return sum(array.nbytes for array in self)
+
+    def check(self, group: Group) -> None:
+        """Raise ``DamageError`` for arrays that kernels, which look at no bounds, could not walk."""
+        columns = (self.parent, self.token, self.fixing, self.row, self.menu)
+        if self.filled.shape != (2,) or self.slots.ndim != 2 or self.slots.shape[1] != 2:
+            raise DamageError("its table of information states has no such shape")
+        (known, used), room = self.filled.tolist(), len(self.parent)
+        if not 0 <= known <= room or {len(column) for column in columns} != {room}:
+            raise DamageError("its information states do not fit together")
+        if not 0 <= used <= len(self.regret) or len(self.regret) != len(self.average):
+            raise DamageError("its entries do not fit its information states")
+        number, slots = np.arange(known), self.slots[self.slots[:, 0] != EMPTY]
+        if len(self.slots) & (len(self.slots) - 1) or len(slots) > len(self.slots) // SPARE:
+            raise DamageError("its table of information states is no hash table")
+        if (slots[:, 1] < 0).any() or (slots[:, 1] >= known).any():
+            raise DamageError("its table names information states that it does not have")
+        parent, chosen = self.parent[:known], np.flatnonzero(self.row[:known] != NO_ROW)
+        if (parent >= number).any() or (parent[:1] >= 0).any() or (self.token[:known] < 0).any():
+            raise DamageError("its information states are no tree")
+        inner = parent >= 0
+        if (self.token[:known][inner] >= group.token.shape[1]).any():
+            raise DamageError("its information states have tokens that the game does not have")
+        menu, row = self.menu[chosen], self.row[chosen].astype(np.int64)
+        if (menu < 0).any() or (menu >= len(group.first_entry) - 1).any():
+            raise DamageError("its information states have moves that the game does not have")
+        if (row < 0).any() or (row + np.diff(group.first_entry)[menu] > used).any():
+            raise DamageError("its rows lie outside of its entries")
 
 
 def pooled(tables: Sequence[InfosetTable], group: Group) -> InfosetTable:

@@ -18,6 +18,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError
+from infoset.files import DamageError
 from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel
 from infoset.names import check_share
 from infoset.policies.infoset_policy import InfosetPolicy
@@ -287,7 +288,12 @@ class Mccfr(Sampling):
                 raise CheckpointError(f"the checkpoint does not fit: {name} is missing or of another kind")
             if not name.startswith("table.") and saved[name].shape != array.shape:
                 raise CheckpointError(f"the checkpoint does not fit: {name} has another shape")
-        self.table = InfosetTable(*[saved[f"table.{name}"] for name in InfosetTable._fields])
+        table = InfosetTable(*[saved[f"table.{name}"] for name in InfosetTable._fields])
+        try:
+            table.check(self.walk.group)
+        except DamageError as error:
+            raise CheckpointError(f"the checkpoint does not fit: {error}") from None
+        self.table = table
         self.frames = Frames(*[saved[f"frames.{name}"] for name in Frames._fields])
         self.scratch = saved["views"], self.scratch[1]
         self.at, self.stream = saved["at"], saved["stream"]

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from infoset.base import FloatArray, IntArray
 from infoset.compiled import Compiled
-from infoset.errors import CheckpointError, UnsupportedGameError, shorten
+from infoset.errors import CheckpointError, UnsupportedGameError
+from infoset.files import DamageError, describe_damage
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
@@ -109,10 +110,10 @@ class PublicSubgames(Work):
                 _, form = _piece(self.graph, self._root, self.public, self.worth, self.max_histories)
                 plan = np.asarray(saved[f"plan{k}"], dtype=np.float64)
                 if plan.shape != (form.num_sequences,):
-                    raise ValueError(f"plan{k} has the shape {plan.shape}")
+                    raise DamageError(f"plan{k} has the shape {plan.shape}")
                 self._keep(form, plan)
         except (KeyError, ValueError, IndexError, TypeError) as error:
-            raise CheckpointError(f"the checkpoint does not fit: {shorten(str(error), 200)}") from None
+            raise CheckpointError(f"the checkpoint does not fit: {describe_damage(error)}") from None
 
 
 def solve_public(

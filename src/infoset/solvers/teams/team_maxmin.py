@@ -20,6 +20,7 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.files import DamageError, describe_damage
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
@@ -264,14 +265,14 @@ class DoubleOracle(Work):
             for number, side in enumerate(self.sides):
                 for plan in saved[f"plans{number}"] if side.plans else ():
                     if plan.shape != (self.form.num_sequences,):
-                        raise ValueError(f"a plan of the shape {plan.shape}")
+                        raise DamageError(f"a plan of the shape {plan.shape}")
                     side.add(plan.astype(np.float64))
             weights = [np.asarray(saved[f"weights{k}"], dtype=np.float64) for k in range(2)]
             self.solved, self.done = map(bool, saved["flags"])
             self.iteration, self.bounds = int(saved["iteration"]), list(map(float, saved["bounds"]))
             self.gains = tuple(map(float, saved["gains"])) or None
         except (KeyError, ValueError, TypeError) as error:
-            raise CheckpointError(f"the checkpoint does not fit: {error}") from None
+            raise CheckpointError(f"the checkpoint does not fit: {describe_damage(error)}") from None
         for x, side in zip(weights, self.sides, strict=True):
             if len(x) > side.equal.shape[1]:
                 raise CheckpointError("the checkpoint does not fit: it has weights of plans that it does not have")
