@@ -27,7 +27,7 @@ from infoset.web import nodes
 from infoset.web.nodes import Place, Row
 from infoset.web.queue import Job, Queue, Request
 from infoset.web.shelf import find
-from infoset.web.sources import GAME_FILES, MAX_HISTORIES, Source, find_game, stamp
+from infoset.web.sources import MAX_HISTORIES, Source, find_game, stamp
 from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
@@ -99,19 +99,9 @@ class Exploring:
     def _hold(self, source: Source) -> None:
         with self._holding:
             self.sources[source.name] = source
-            self._share_game(source)
             by_age = sorted((s for s in self.sources.values() if s is not source), key=lambda s: s.asked)
             while by_age and (len(self.sources) > MAX_SOURCES or self._weight > MAX_WEIGHT):
                 del self.sources[by_age.pop(0).name]
-
-    def _share_game(self, source: Source) -> None:
-        """Strategies for one shipped game have one compiled game; files of rules may have changed in between."""
-        if "compiled" in source.__dict__ or Path(source.game_name).suffix.lower() in GAME_FILES:
-            return
-        for other in self.sources.values():
-            if other.game_name == source.game_name and "compiled" in other.__dict__ and other.place is None:
-                source.__dict__["compiled"], source.__dict__["game"] = other.compiled, other.game
-                return
 
     @property
     def _weight(self) -> int:
@@ -201,11 +191,12 @@ class Exploring:
         key = msgspec.json.encode((asked, None if base is None else base.stamp), order="sorted")
         name = _answer_name(wish, key)
         held = self.sources.get(name)
-        found = held is not None and held.wish == key
+        if held is not None and held.wish == key:
+            held.asked = monotonic()
+            return self._told(self.queue.answered(wish.visitor, key, name))
 
         def work(job: Job) -> str:
-            if not found:
-                self._hold(self._solved(asked, base, name, key, job))
+            self._hold(self._solved(asked, base, name, key, job))
             return name
 
         return self._told(self.queue.ask(wish.visitor, key, work))
@@ -257,7 +248,7 @@ class Exploring:
         watcher = Watcher(point=point, advance=job.check, building=building, begin=begin)
         with compiled.at_hand(building):
             if wish.plain:
-                solution = solve_soon(compiled, SOLVING if wish.seconds is None else wish.seconds, watcher)
+                solution = solve_soon(compiled, SOLVING, watcher)
             else:
                 solution = solve(
                     compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
@@ -269,14 +260,14 @@ class Exploring:
         return source
 
     def _game(self, name: str) -> SharedGame:
-        """A game that was named alone; of a shipped one what a strategy that is held has made of it."""
+        """A game that was named alone; of a shipped one what is compiled already, for a strategy that is held."""
+        from infoset.web.seating import key_of
         from infoset.web.shared_game import SharedGame
 
         game = find_game(name, self.folders)
-        if Path(name).suffix.lower() not in GAME_FILES:
-            for source in list(self.sources.values()):
-                if source.game_name == game.name and source.place is None and "compiled" in source.__dict__:
-                    return source.compiled
+        for source in list(self.sources.values()):
+            if source.temporary and key_of(source.game) == key_of(game):
+                return source.compiled
         return SharedGame(game, MAX_HISTORIES)
 
     def differences(self, view: View) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """A queue of work that visitors wait for: equal wishes share one job, and visitors take turns.
 
 A *request* is what one visitor waits for, known by its id; a *job* is what is worked out, for one request or more.
-Of the visitors who wait, one for whom least is being worked out comes next, and of those one who was served longest
-ago; a visitor's own jobs keep their order.
+Of the visitors who wait, the one who was served longest ago comes next; a visitor's own jobs keep their order.
 """
 
 from __future__ import annotations
@@ -67,8 +66,6 @@ class Job:
         except Exception as error:  # a fault of ours: told, and the server goes on
             self.failed = f"internal error ({type(error).__name__})"
             raise
-        finally:
-            self.over.set()
 
 
 class Request:
@@ -112,12 +109,25 @@ class Queue:
             if job is None:
                 self._check_room(visitor)
                 job = self.waiting[key] = Job(key, work)
-            request = Request(visitor, job)
-            job.requests[request.id] = self.requests[request.id] = request
-            while len(self.requests) > MAX_REQUESTS and (old := next(iter(self.requests.values()))).over:
-                del self.requests[old.id]
+            request = self._remember(Request(visitor, job))
+            job.requests[request.id] = request
             self._start()
             return request
+
+    def answered(self, visitor: str, key: Hashable, result: Any) -> Request:
+        """A request for what is at hand: it waits for nothing."""
+        job = Job(key, lambda job: result)
+        job.line = "at hand"
+        job.run()
+        job.over.set()
+        with self._lock:
+            return self._remember(Request(visitor, job))
+
+    def _remember(self, request: Request) -> Request:
+        self.requests[request.id] = request
+        while len(self.requests) > MAX_REQUESTS and (old := next(iter(self.requests.values()))).over:
+            del self.requests[old.id]
+        return request
 
     def _check_room(self, visitor: str) -> None:
         mine = sum(visitor in _visitors(job) for job in self.waiting.values())
@@ -193,8 +203,7 @@ class Queue:
         for job in self.waiting.values():
             for visitor in _visitors(job):
                 lines.setdefault(visitor, []).append(job)
-        at_work = [visitor for job in self.running for visitor in _visitors(job)]
-        served = {visitor: (at_work.count(visitor), self._served.get(visitor, 0)) for visitor in lines}
+        served = {visitor: self._served.get(visitor, 0) for visitor in lines}
         taken: set[int] = set()
         turn = max(self._served.values(), default=0)
         while lines:
@@ -207,7 +216,7 @@ class Queue:
             taken.add(id(job))
             turn += 1
             for other in _visitors(job):
-                served[other] = (served[other][0], turn)
+                served[other] = turn
             yield job
 
     def _start(self) -> None:
@@ -234,6 +243,7 @@ class Queue:
             with self._lock:
                 self.running.remove(job)
                 self._start()
+                job.over.set()
 
 
 def _visitors(job: Job) -> list[str]:

@@ -11,7 +11,8 @@ from infoset.errors import one_line
 from infoset.remote.serving import Refusal
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
-Visitor = Annotated[str, msgspec.Meta(max_length=100)]
+MAX_VISITOR = 100  # letters
+Visitor = Annotated[str, msgspec.Meta(max_length=MAX_VISITOR)]
 """Who asks: a word that a browser has for itself, by which visitors take turns; it opens nothing."""
 Place = Annotated[str, msgspec.Meta(max_length=20_000)]
 Way = Annotated[str, msgspec.Meta(pattern=r"^(public|[0-9]{1,3})\Z")]
@@ -38,8 +39,9 @@ class Wish(msgspec.Struct, frozen=True):
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is asked of how it is solved but the seconds that it may take."""
-        return self.method == "auto" and self.iterations is None and self.target is None and not self.lock
+        """Whether nothing is asked of how it is solved."""
+        limits = (self.iterations, self.target, self.seconds)
+        return self.method == "auto" and limits == (None, None, None) and not self.lock
 
 
 class View(msgspec.Struct, frozen=True):
