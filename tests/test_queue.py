@@ -40,6 +40,7 @@ class Work:
     def finish(self, *requests: Request) -> None:
         for request in requests:
             self.go[request.job.key].set()
+        for request in requests:
             assert request.job.over.wait(PATIENCE)
 
     def places(self, *requests: Request) -> list[int]:
