@@ -13,7 +13,7 @@ export function begin(app, what, parameters) {
   }, "← Back");
   frame = make("div", {});
   news = make("p", { className: "unseen", aria: { live: "polite" } });
-  tray = make("div", {});
+  tray = make("div", { className: "view-explore" });
   app.append(back, frame, tray, news);
   go("explore", parameters);
   return () => { shown++; leave(); };
