@@ -330,9 +330,14 @@ def test_what_is_held_is_bounded(room: Exploring, monkeypatch: pytest.MonkeyPatc
     assert list(room.sources) == names[2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 100)
     kuhn = room.sources[names[-1]]
-    monkeypatch.setattr("infoset.web.exploring.MAX_WEIGHT", kuhn.compiled.weight + 2 * kuhn.weight)
-    last = finish(room, Wish("game:kuhn_poker", "cfr", iterations=6))["source"]
-    assert list(room.sources) == [names[-1], last]
+    monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 1)
+    monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", kuhn.compiled.bytes + 2 * kuhn.bytes)
+    names.append(finish(room, Wish("game:kuhn_poker", "cfr", iterations=6))["source"])
+    assert list(room.sources) == names[-2:]
+    monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", 0)
+    monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 3)  # some are held in any case
+    names += [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(7, 12)]
+    assert list(room.sources) == names[-3:]
 
 
 # -- bad input

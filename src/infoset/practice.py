@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     ('lp', 'public')
     """
     method, why = choose(compiled, Options())
-    limits = {}
+    limits: dict[str, Any] = {}
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
     if "target" in method.takes:

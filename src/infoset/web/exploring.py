@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from infoset.web.shared_game import SharedGame
 
 MAX_SOURCES = 200  # strategies that are held
-MAX_WEIGHT = 6_000_000  # histories, positions and rows that are held with them, some 100 bytes each
+MAX_BYTES = 96 << 20  # about, of these and their games,
+MIN_SOURCES = 6  # but so many are held, however large they are
 SOLVING = 20.0  # seconds for a game of which only its name is given
 KEPT_SECONDS = 900.0  # what was solved here, after the last question
 MAX_SECONDS = 600.0  # of solving
@@ -100,13 +101,13 @@ class Exploring:
         with self._holding:
             self.sources[source.name] = source
             by_age = sorted((s for s in self.sources.values() if s is not source), key=lambda s: s.asked)
-            while by_age and (len(self.sources) > MAX_SOURCES or self._weight > MAX_WEIGHT):
+            while len(self.sources) > MAX_SOURCES or (len(self.sources) > MIN_SOURCES and self._bytes > MAX_BYTES):
                 del self.sources[by_age.pop(0).name]
 
     @property
-    def _weight(self) -> int:
+    def _bytes(self) -> int:
         games = {id(s.compiled): s.compiled for s in self.sources.values() if "compiled" in s.__dict__}
-        return sum(game.weight for game in games.values()) + sum(s.weight for s in self.sources.values())
+        return sum(game.bytes for game in games.values()) + sum(s.bytes for s in self.sources.values())
 
     def ready(self) -> dict[str, Any]:
         """Nothing: the process has begun, before anything is asked of it."""

@@ -10,6 +10,8 @@ from infoset.base import Game
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 
+BYTES_A_POSITION, BYTES_A_HISTORY = 1000, 200
+
 
 class SharedGame(Compiled):
     """A compiled game whose forms are made by one thread at a time; whoever makes one holds ``making``."""
@@ -38,7 +40,7 @@ class SharedGame(Compiled):
             yield
 
     @property
-    def weight(self) -> int:
-        """About how much memory it takes, counted in positions and histories."""
+    def bytes(self) -> int:
+        """About how much memory it takes."""
         positions = len(self.graph.player) if "graph" in self.__dict__ else 0
-        return positions + (len(self.tree.parent) if self.made_whole else 0)
+        return BYTES_A_POSITION * positions + (BYTES_A_HISTORY * len(self.tree.parent) if self.made_whole else 0)

@@ -157,10 +157,18 @@ class Tables:
     def _add(self, table: Table) -> None:
         with self.lock:
             if len(self.tables) >= MAX_TABLES:
+                self._drop_ended()
+            if len(self.tables) >= MAX_TABLES:
                 raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables go on already")
             table.keep()
             self.tables[table.kept.id] = table
         table.start()
+
+    def _drop_ended(self) -> None:
+        """Tables whose game is over make room, those that were left first."""
+        ended = [table for table in self.tables.values() if (table.end or table.failed) and not table.busy]
+        for table in sorted(ended, key=lambda table: table.left)[: max(1, MAX_TABLES // 10)]:
+            del self.tables[table.kept.id]
 
     def list(self) -> list[dict[str, Any]]:
         """The tables that go on, and those that could: nothing that is hidden from anybody at them."""
@@ -444,7 +452,7 @@ class Table:
     def show(self, chair: int) -> None:
         """Say how it stands, to one who comes to a chair now."""
         self.hands[chair].show()
-        if self.failed or (self.prepared and self.round is None):
+        if self.failed or (self.prepared and self.round is None and self.end is None):
             message = self._failure if self.failed else {"kind": "preparing", "what": self.prepared}
             self.room.news(("seat", self.kept.id, chair), msgspec.json.encode(message))
 
@@ -521,6 +529,7 @@ class Table:
         for suffix in (".json", ".table"):
             (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)
         shown = None if self.paced else whole(self.game, replay_steps(match, self.game), match.steps)
+        self.round = None  # with those who played, and their threads
         self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}", shown)
         self.left = monotonic()
         for hand in self.hands.values():
