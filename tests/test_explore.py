@@ -324,6 +324,19 @@ def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Explo
     assert len(answers) == 1 and answers.pop().startswith("lock:")
 
 
+def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
+    room, head = Exploring((tmp_path,)), 'NFG 1 R "" { "A" "B" } { 2 2 }\n\n'
+    (tmp_path / "game.nfg").write_text(head + "3 3 0 5 5 0 1 1\n")
+    finish(room, Wish("game:game.nfg"))
+    assert room.open(Of("game:game.nfg"))["solved"]
+    (tmp_path / "game.nfg").write_text(head + "13 13 0 5 5 0 1 1\n")
+    assert not room.open(Of("game:game.nfg"))["solved"]
+    finish(room, Wish("game:game.nfg"))
+    policy = room.sources["game:game.nfg"].policy
+    assert policy.tables != infoset.solve(infoset.table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]])).policy.tables
+    assert room.open(Of("game:game.nfg"))["solved"]
+
+
 def test_what_is_held_is_bounded(room: Exploring, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 3)
     names = [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(1, 6)]

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
-from infoset.errors import BudgetError  # noqa: E402
-from infoset.remote.serving import Refusal  # noqa: E402
-from infoset.web import queue as queues  # noqa: E402
-from infoset.web.queue import Job, Queue, Request  # noqa: E402
+from infoset.errors import BudgetError
+from infoset.remote.serving import Refusal
+from infoset.web import queue as queues
+from infoset.web.queue import Job, Queue, Request
 
 PATIENCE = 20.0
 

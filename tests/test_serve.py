@@ -567,7 +567,9 @@ def test_a_class_at_tables_waits_for_one_solution_of_a_game(room: Tables, monkey
 def test_tables_are_told_their_place_until_they_are_left(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     solving = Solving(monkeypatch, room)
     games = ["kuhn_poker", "rock_paper_scissors", "leduc_poker", "liars_dice(dice_sides=3)"]
-    keys = [room.open({"game": game, "agents": ["human", "equilibrium"], "visitor": game})["table"] for game in games[:2]]
+    keys = [
+        room.open({"game": game, "agents": ["human", "equilibrium"], "visitor": game})["table"] for game in games[:2]
+    ]
     until(lambda: len(solving.begun) == 2)
     for game in games[2:]:
         keys.append(room.open({"game": game, "agents": ["human", "equilibrium"], "visitor": game})["table"])

@@ -1,8 +1,8 @@
 """*Explore*: what the page asks of strategies.
 
-A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where a game was solved here as ``auto`` does,
-``solved:HASH`` where that was done in another way, and ``lock:HASH`` where it is an answer to what others keep to: the
-hash is that of the wish, so that equal wishes have one answer.
+A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where a game was solved here as ``auto``
+does, ``solved:HASH`` where that was done in another way, and ``lock:HASH`` where it is an answer to what others keep
+to: the hash is that of the wish, so that equal wishes have one answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from infoset.web import nodes
 from infoset.web.nodes import Place, Row
 from infoset.web.queue import Job, Queue, Request
 from infoset.web.shelf import find
-from infoset.web.sources import MAX_HISTORIES, Source, find_game, stamp
+from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
 from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Exploring:
 
     def open(self, wish: Of) -> dict[str, Any]:
         """What a source is: its game, players, how it came about; of a game that is not solved here yet just that."""
-        if wish.source.startswith("game:") and wish.source not in self.sources:
+        if wish.source.startswith("game:") and not self._is_solved(wish.source):
             return {"source": wish.source, "solved": False}
         source = self.source(wish.source)
         solution = source.solution
@@ -187,9 +187,10 @@ class Exploring:
         Raises ``ParameterError`` for limits, and ``Refusal`` where the visitor has too much in the queue.
         """
         _check_limits(wish)
-        base = self._base(wish)
-        asked = msgspec.structs.replace(wish, visitor="")
-        key = msgspec.json.encode((asked, None if base is None else base.stamp), order="sorted")
+        alone = wish.source.startswith("game:") and not self._is_solved(wish.source)
+        base = None if alone else self.source(wish.source)
+        asked, rules = msgspec.structs.replace(wish, visitor=""), self._rules(wish.source)
+        key = msgspec.json.encode((asked, rules, None if base is None else base.stamp), order="sorted")
         name = _answer_name(wish, key)
         held = self.sources.get(name)
         if held is not None and held.wish == key:
@@ -197,7 +198,9 @@ class Exploring:
             return self._told(self.queue.answered(wish.visitor, key, name))
 
         def work(job: Job) -> str:
-            self._hold(self._solved(asked, base, name, key, job))
+            source = self._solved(asked, base, name, job)
+            source.wish, source.rules = key, rules
+            self._hold(source)
             return name
 
         return self._told(self.queue.ask(wish.visitor, key, work))
@@ -219,12 +222,17 @@ class Exploring:
             "source": job.result if over and not failed else "", "over": over, "points": job.points[-200:],
         }  # fmt: skip
 
-    def _base(self, wish: Wish) -> Source | None:
-        """The strategy whose game is solved, and that some may keep to; ``None`` where a game is named alone."""
-        alone = wish.source.startswith("game:") and wish.source not in self.sources
-        return None if alone else self.source(wish.source)
+    def _rules(self, source: str) -> tuple[int, int] | None:
+        kind, _, name = source.partition(":")
+        return rules_stamp(name, self.folders) if kind == "game" else None
 
-    def _solved(self, wish: Wish, base: Source | None, name: str, key: bytes, job: Job) -> Source:
+    def _is_solved(self, source: str) -> bool:
+        """Whether a game is solved here, and its file has not changed since."""
+        held = self.sources.get(source)
+        return held is not None and held.rules == self._rules(source)
+
+    def _solved(self, wish: Wish, base: Source | None, name: str, job: Job) -> Source:
+        """What is asked for, worked out; ``base`` is ``None`` where a game is named alone."""
         from infoset.practice import solve_soon
         from infoset.solvers.work import Watcher
         from infoset.solving import solve
@@ -255,10 +263,8 @@ class Exploring:
                     compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
                     lock=lock or None, watcher=watcher,
                 )  # fmt: skip
-        source = Source.of_solution(name, self.folders, solution, compiled)
-        source.wish = key
         job.line = f"{solution.method}, {solution.iterations:,} iteration{'' if solution.iterations == 1 else 's'}"
-        return source
+        return Source.of_solution(name, self.folders, solution, compiled)
 
     def _game(self, name: str) -> SharedGame:
         """A game that was named alone; of a shipped one what is compiled already, for a strategy that is held."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from itertools import count
 from time import monotonic
@@ -23,7 +23,7 @@ MAX_EACH = 50  # jobs of one visitor that wait
 MAX_WAITING = 500  # jobs of all visitors that wait
 MAX_REQUESTS = 2000  # that are known, with those that are over
 MAX_VISITORS = 2000  # of whom it is known when they were served
-ABANDONED = 150.0  # seconds after which a request that nobody asks about leaves the queue: hidden tabs ask once a minute
+ABANDONED = 150.0  # seconds after which a request leaves the queue that nobody asks about; hidden tabs do once a minute
 
 
 class CancelledError(Exception):
@@ -33,7 +33,7 @@ class CancelledError(Exception):
 class Job:
     """What is worked out, in a thread; ``line`` says how far it is."""
 
-    def __init__(self, key: Hashable, work: Callable[[Job], Any]) -> None:
+    def __init__(self, key: Any, work: Callable[[Job], Any]) -> None:
         self.key = key
         self.work: Callable[[Job], Any] | None = work
         self.line = "beginning"
@@ -94,13 +94,13 @@ class Queue:
     def __init__(self, runners: int = RUNNERS) -> None:
         self.runners = runners
         self.requests: OrderedDict[str, Request] = OrderedDict()
-        self.waiting: dict[Hashable, Job] = {}  # in the order in which they came
+        self.waiting: dict[Any, Job] = {}  # in the order in which they came
         self.running: list[Job] = []
         self._served: OrderedDict[str, int] = OrderedDict()  # by visitor: when, as a count of jobs
         self._count = count(1)
         self._lock = threading.RLock()
 
-    def ask(self, visitor: str, key: Hashable, work: Callable[[Job], Any]) -> Request:
+    def ask(self, visitor: str, key: Any, work: Callable[[Job], Any]) -> Request:
         """Wait for ``work(job)``, with all who wait for an equal key.  Raises ``Refusal`` where a queue is full."""
         with self._lock:
             self._drop_abandoned()
@@ -114,7 +114,7 @@ class Queue:
             self._start()
             return request
 
-    def answered(self, visitor: str, key: Hashable, result: Any) -> Request:
+    def answered(self, visitor: str, key: Any, result: Any) -> Request:
         """A request for what is at hand: it waits for nothing."""
         job = Job(key, lambda job: result)
         job.line = "at hand"

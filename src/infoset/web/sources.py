@@ -56,6 +56,8 @@ class Source:
         self.lock: Lock = {}
         self.wish: Any = None
         """What was asked for, where it was solved here."""
+        self.rules: tuple[int, int] | None = None
+        """Of the file of the game that was solved here: by which a change is noticed."""
         self.hues: dict[str, int] = {}
         self.working = threading.RLock()
         self._values: Values | None = None
@@ -336,6 +338,14 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
             "game for the page:", word, [name for name in known_games() if not name.startswith("pommerman:")]
         )
     return load(str(file))
+
+
+def rules_stamp(name: str, folders: tuple[Path, ...]) -> tuple[int, int] | None:
+    """By which a change of a game's file is noticed; ``None`` for a shipped game, and where there is no such file."""
+    if Path(name).suffix.lower() not in GAME_FILES:
+        return None
+    file = _inside((name,), folders)
+    return None if file is None else stamp(file)
 
 
 def _inside(names: tuple[str, ...], folders: tuple[Path, ...]) -> Path | None:

@@ -139,7 +139,7 @@ class OneStep(Solver):
             self.iteration = 1
 
     def point(self, seconds: float) -> Point:
-        """Exact figures once it is found: those of the uniform profile before would reach a target with nothing found."""
+        """Exact figures once it is found: those of the uniform profile might reach a target before anything is."""
         return super().point(seconds) if self.iteration else Point(0, seconds)
 
 
