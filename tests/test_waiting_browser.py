@@ -18,7 +18,7 @@ pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 import infoset  # noqa: E402
 
-PATIENCE = 20_000  # milliseconds
+PATIENCE = 60_000  # milliseconds
 LONG = {"source": "game:leduc_poker", "method": "cfr", "seconds": 600}
 LOCKED = {"P1": {"J": {"pass": 0.5, "bet": 0.5}}}
 
@@ -68,11 +68,13 @@ def page(chromium: Any, server: Server) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1200, "height": 800})
     found, wrong = context.new_page(), list[str]()
     found.set_default_timeout(PATIENCE)
+    playwright.expect.set_options(timeout=PATIENCE)
     found.on("pageerror", lambda error: wrong.append(str(error)))
     found.goto(f"{server.base}/#/curves?token={server.token}")
     yield found
     context.close()
     server.set_free()
+    playwright.expect.set_options(timeout=5000)
     assert not wrong
 
 
