@@ -16,6 +16,7 @@
 # make bench-correlated   what a mediator draws in Sheriff and Battleship, beside OpenSpiel's regret minimisation
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
 # make bench-rivals   search against OpenSpiel's searching bots with the same clock (days; goes on where it was left)
+# make bench-classroom   thirty scripted visitors play and explore on the page for ten minutes
 # make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
@@ -29,7 +30,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean
+.PHONY: demo test test-all fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -114,6 +115,9 @@ bench-arena: $(VENV)/test
 
 bench-search: $(VENV)/demo
 	$(BIN)/python benchmarks/search_agents.py
+
+bench-classroom: $(VENV)/test
+	$(BIN)/python benchmarks/classroom.py
 
 bench-training: $(VENV)/test
 	$(BIN)/python benchmarks/training.py

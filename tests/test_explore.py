@@ -56,7 +56,7 @@ def room(folder: Path) -> Exploring:
 def finish(room: Exploring, wish: Wish) -> dict[str, Any]:
     """What solving came to."""
     number = room.solve(wish)["task"]
-    assert room.tasks[number].over.wait(60)
+    assert room.queue.find(number).job.over.wait(60)
     return room.task(Number(number))
 
 
@@ -287,12 +287,70 @@ def test_a_game_is_solved_on_the_spot_and_given_up(room: Exploring) -> None:
     assert finish(room, Wish("game:kuhn_poker"))["source"] == "game:kuhn_poker"
     assert room.open(Of("game:kuhn_poker"))["solved"] and room.busy()
     number = room.solve(Wish("game:leduc_poker", "cfr", iterations=10_000_000))["task"]
-    while not room.tasks[number].points:
+    request = room.queue.find(number)
+    while not request.job.points:
         time.sleep(0.02)
-    room.cancel(Number(number))
-    assert room.tasks[number].over.wait(20)
-    assert room.task(Number(number))["failed"] == "cancelled"
-    assert "game:leduc_poker" not in room.sources
+    told = room.cancel(Number(number))
+    assert told["over"] and told["failed"] == "cancelled"
+    assert request.job.over.wait(20)
+    assert room.task(Number(number)) == told
+    assert not any("leduc" in source.game_name for source in room.sources.values())
+
+
+def test_a_game_is_solved_as_the_command_line_does(room: Exploring, tmp_path: Path) -> None:
+    """Exactly where an exact method suits it, and no longer than that takes."""
+    (tmp_path / "dilemma.nfg").write_text('NFG 1 R "" { "A" "B" } { 2 2 }\n\n3 3 0 5 5 0 1 1\n')
+    room = Exploring((tmp_path,))
+    for name in ("kuhn_poker", "leduc_poker", "dilemma.nfg", "tiny_hanabi", "kuhn_poker(players=3)"):
+        done = finish(room, Wish(f"game:{name}"))
+        found = room.sources[done["source"]].solution
+        expected = infoset.solve(str(tmp_path / name) if name.endswith(".nfg") else name)
+        assert found is not None and (found.method, found.reason) == (expected.method, expected.reason)
+        assert found.exploitability < 1e-5 and found.stopped in ("exact", "target")
+    again = finish(room, Wish("game:kuhn_poker", target=1e-4, seconds=30.0))
+    assert again["source"].startswith("solved:") and room.sources[again["source"]].solution.method == "lp"
+
+
+def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Exploring) -> None:
+    first = finish(room, Wish("game:kuhn_poker", visitor="a"))
+    held = room.sources["game:kuhn_poker"]
+    assert finish(room, Wish("game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
+    assert room.sources["game:kuhn_poker"] is held  # it was not solved again
+    rough = finish(room, Wish("game:kuhn_poker", "cfr", iterations=3, visitor="b"))
+    assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is held
+    assert room.sources[rough["source"]].compiled is held.compiled
+    locks = [{"P1": {"J": {"bet": 0.6, "pass": 0.4}}}, {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}]
+    answers = {finish(room, Wish("game:kuhn_poker", "pcfr+", iterations=9, lock=lock))["source"] for lock in locks}
+    assert len(answers) == 1 and answers.pop().startswith("lock:")
+
+
+def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
+    room, head = Exploring((tmp_path,)), 'NFG 1 R "" { "A" "B" } { 2 2 }\n\n'
+    (tmp_path / "game.nfg").write_text(head + "3 3 0 5 5 0 1 1\n")
+    finish(room, Wish("game:game.nfg"))
+    assert room.open(Of("game:game.nfg"))["solved"]
+    (tmp_path / "game.nfg").write_text(head + "13 13 0 5 5 0 1 1\n")
+    assert not room.open(Of("game:game.nfg"))["solved"]
+    finish(room, Wish("game:game.nfg"))
+    policy = room.sources["game:game.nfg"].policy
+    assert policy.tables != infoset.solve(infoset.table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]])).policy.tables
+    assert room.open(Of("game:game.nfg"))["solved"]
+
+
+def test_what_is_held_is_bounded(room: Exploring, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 3)
+    names = [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(1, 6)]
+    assert list(room.sources) == names[2:]
+    monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 100)
+    kuhn = room.sources[names[-1]]
+    monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 1)
+    monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", kuhn.compiled.bytes + 2 * kuhn.bytes)
+    names.append(finish(room, Wish("game:kuhn_poker", "cfr", iterations=6))["source"])
+    assert list(room.sources) == names[-2:]
+    monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", 0)
+    monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 3)  # some are held in any case
+    names += [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(7, 12)]
+    assert list(room.sources) == names[-3:]
 
 
 # -- bad input
@@ -336,7 +394,7 @@ def test_a_link_does_not_lead_out_of_the_folders(tmp_path: Path) -> None:
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="5")), "no player 5"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="0", at="A B")), "begins with"),
         (lambda room: room.node(Rows("item:0/sampled.npz", way="0")), "no table of keys"),
-        (lambda room: room.task(Number(99)), "nothing is being solved"),
+        (lambda room: room.task(Number("99")), "nothing is being solved"),
         (lambda room: room.solve(Wish("game:kuhn_poker", iterations=0)), "iterations=0"),
         (lambda room: room.solve(Wish("game:kuhn_poker", seconds=1e9)), "seconds"),
         (lambda room: room.solve(Wish("game:kuhn_poker", "python:x.py:f")), "only shipped methods"),

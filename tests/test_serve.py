@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,8 +28,13 @@ client = pytest.importorskip("websockets.sync.client", reason="the extra 'web' i
 exceptions = pytest.importorskip("websockets.exceptions")
 psutil = pytest.importorskip("psutil")
 
-from infoset.web.seating import key_of  # noqa: E402
-from infoset.web.tables import Tables  # noqa: E402
+from starlette.datastructures import Headers  # noqa: E402
+
+from infoset.web.app import page_files  # noqa: E402
+from infoset.web.guard import Guard  # noqa: E402
+from infoset.web.queue import Job  # noqa: E402
+from infoset.web.seating import Solved, key_of, solve_for_play  # noqa: E402
+from infoset.web.tables import Suspended, Tables  # noqa: E402
 from infoset.web.watching import Watching  # noqa: E402
 
 PATIENCE = 20.0
@@ -366,16 +372,20 @@ def test_many_connections_leave_room(server: Server) -> None:
     assert resting(server)
 
 
-def test_who_asks_too_often_waits(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    server = Server(tmp_path / "runs")
-    try:
-        found = [server.ask("GET", "/page/dom.js")[0] for _ in range(500)]
-        assert found[0] == 200 and 429 in found
-        time.sleep(1)
-        assert resting(server)
-    finally:
-        server.stop()
+def test_a_class_behind_one_address_is_let_in_and_who_asks_too_often_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("infoset.web.guard.monotonic", lambda: now[0])
+    found = Guard("token", (), 80)
+    question: Any = SimpleNamespace(headers=Headers({"host": "localhost"}), client=SimpleNamespace(host="10.0.0.1"))
+    for _ in range(30 * len(page_files())):  # thirty open the page at once
+        found.check(question)
+    with pytest.raises(Refusal, match="too many requests"):
+        for _ in range(3000):
+            found.check(question)
+    question.client.host = "10.0.0.2"
+    found.check(question)
+    question.client.host, now[0] = "10.0.0.1", 1.0
+    found.check(question)
 
 
 def test_idle_it_costs_next_to_nothing(tmp_path: Path) -> None:
@@ -520,6 +530,77 @@ def test_who_leaves_while_the_agents_are_made_has_left(room: Tables, monkeypatch
     go.set()
     until(lambda: table.end)
     assert table.end is not None and not table.end.over
+
+
+class Solving:
+    """Solves for tables once the test says so; what was solved, and what tables were told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: Tables) -> None:
+        self.begun, self.go, self.told = list[str](), threading.Event(), list[tuple[Any, dict[str, Any]]]()
+        monkeypatch.setattr("infoset.web.seating.solve_for_play", self.solve)
+        room.news = lambda topic, value: self.told.append((topic, json.loads(value)))
+
+    def solve(self, game: Any, job: Job) -> Solved:
+        self.begun.append(game.name)
+        while not self.go.wait(0.005):
+            job.check()
+        return solve_for_play(game, job)
+
+    def lines(self, table: str) -> list[str]:
+        return [told.get("what") or told.get("why") for topic, told in self.told if topic[1] == table]
+
+
+def test_a_class_at_tables_waits_for_one_solution_of_a_game(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    solving = Solving(monkeypatch, room)
+    asked = {"game": "kuhn_poker", "agents": ["human", "equilibrium"]}
+    tables = [room.tables[room.open({**asked, "visitor": f"v{k}"})["table"]] for k in range(30)]
+    until(lambda: len(room.agents.queue.requests) == 30)
+    solving.go.set()
+    until(lambda: all(table.state is not None for table in tables))
+    assert solving.begun == ["kuhn_poker"]
+    assert not any(table.failed for table in tables)
+    assert room.agents.queue.requests == {}  # nothing is left of what was waited for
+    found = room.agents.equilibrium(tables[0].game)
+    assert room.agents.equilibrium(infoset.load("kuhn_poker")) is found and solving.begun == ["kuhn_poker"]
+
+
+def test_tables_are_told_their_place_until_they_are_left(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    solving = Solving(monkeypatch, room)
+    games = ["kuhn_poker", "rock_paper_scissors", "leduc_poker", "liars_dice(dice_sides=3)"]
+    keys = [
+        room.open({"game": game, "agents": ["human", "equilibrium"], "visitor": game})["table"] for game in games[:2]
+    ]
+    until(lambda: len(solving.begun) == 2)
+    for game in games[2:]:
+        keys.append(room.open({"game": game, "agents": ["human", "equilibrium"], "visitor": game})["table"])
+        until(lambda: solving.lines(keys[-1]))
+    assert solving.lines(keys[2])[-1] == "in the queue: place 1, the next"
+    assert solving.lines(keys[3])[-1] == "in the queue: place 2"
+    room.join(keys[3], 0)  # who comes now is told, too
+    assert len(solving.lines(keys[3])) == 2
+    assert room.say(keys[2], 0, {"leave": True}) == {}
+    until(lambda: room.tables[keys[2]].failed)
+    assert room.tables[keys[2]].failed == "left before the game began"
+    until(lambda: solving.lines(keys[3])[-1] == "in the queue: place 1, the next")
+    with pytest.raises(Refusal, match="not solved yet"):  # a hint holds nobody up
+        monkeypatch.setattr("infoset.web.seating.HINTS", 0.0)
+        room.agents.hint("auto", infoset.load("goofspiel(num_cards=3)"), 0, (), (0, 1))
+    table = room.tables[keys[3]]
+    table.suspend()
+    assert table.thread is not None
+    table.thread.join(PATIENCE)
+    assert not table.failed and table.stopped is Suspended
+    assert (room.unfinished / f"{keys[3]}.table").is_file()  # it is set again for who comes next
+    solving.go.set()
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "tiny_hanabi", "examples/half_street_poker.efg"])
+def test_the_equilibrium_at_a_table_is_found_as_the_command_line_does(name: str) -> None:
+    game = infoset.load(str(Path(__file__).parents[1] / name) if name.endswith(".efg") else name)
+    job = Job(name, lambda job: None)
+    found, expected = solve_for_play(game, job), infoset.solve(game)
+    assert found.policy.made_by["method"] == expected.method and expected.method in ("lp", "team-exact")
+    assert found.policy.tables == expected.policy.tables
 
 
 def test_a_refused_table_leaves_no_file(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

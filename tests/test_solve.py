@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from conftest import KUHN, LEDUC, form_of
-from infoset import Method, load, solve
-from infoset.errors import CheckpointError, GameRuleError, ParameterError, UnknownNameError
+from infoset import Method, load, solve, table_game
+from infoset.errors import BudgetError, CheckpointError, GameRuleError, ParameterError, UnknownNameError
 from infoset.solvers.method import METHODS, parse_method
 from infoset.solvers.tabular.solver import TabularMethod
 from infoset.solvers.work import Watcher, next_check
@@ -42,9 +42,27 @@ def test_the_linear_program_needs_no_limits() -> None:
     solution = solve(form_of(KUHN), "lp")
     assert (solution.stopped, solution.iterations) == ("exact", 1)
     assert solution.nash_conv < 1e-12
-    for limits in ({"iterations": 0}, {"target": 1.0}, {"start": "random"}):
-        with pytest.raises(ParameterError, match="is no option of lp; it takes: seed"):
+    for limits in ({"iterations": 0}, {"start": "random"}):
+        with pytest.raises(ParameterError, match="is no option of lp; it takes: target, seconds, seed"):
             solve(form_of(KUHN), "lp", **limits)
+
+
+@pytest.mark.parametrize("limits", [{}, {"seconds": 60.0}, {"target": 1e-4}, {"seconds": 60.0, "target": 1e-4}])
+def test_limits_that_an_exact_method_keeps_do_not_rule_it_out(limits: dict[str, float]) -> None:
+    for game, method in ((KUHN, "lp"), ("rock_paper_scissors", "lp"), (LEDUC, "lp")):
+        found = solve(form_of(game), **limits)
+        assert (found.method, found.iterations) == (method, 1)
+        assert found.exploitability < 1e-12
+    dilemma = table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]])
+    found = solve(dilemma, **limits)
+    assert (found.method, found.iterations, found.values) == ("lcp", 1, (1.0, 1.0))
+
+
+def test_an_exact_method_out_of_time_has_no_answer_and_no_figures() -> None:
+    """Those of the uniform profile, from which it begins, would pass for its own."""
+    with pytest.raises(BudgetError, match="nothing found in 0 s"):
+        solve(form_of("rock_paper_scissors"), "lp", seconds=0.0)
+    assert solve(form_of("rock_paper_scissors"), "lp", target=0.5).curve[0].exploitability is None
 
 
 @pytest.mark.parametrize("limits", [{"iterations": -1}, {"target": float("nan")}, {"seconds": float("inf")}])

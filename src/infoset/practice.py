@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from infoset import signs
 from infoset.base import InformationState, Step, own_token
@@ -12,15 +15,39 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.names import move_words
+from infoset.solvers.auto import choose
+from infoset.solvers.method import Options
 from infoset.solvers.study import Move
+from infoset.solvers.work import Watcher
 from infoset.solving import Solution, solve
 
 EQUILIBRIUM = "equilibrium"
 """What the policy of a game solved here is called."""
 CUSTOMARY = {"gdl:blind_tic_tac_toe": "blind_tic_tac_toe", "gdl:meier": "meier"}
-EDGES, HISTORIES, EXACTLY = 50_000, 300_000, 20_000
-SECONDS = 3.0  # to look at a game, and again to solve it where that is not exact
+EDGES, HISTORIES = 50_000, 300_000
+SECONDS = 3.0  # to look at a game at the terminal, and again to solve it where that is not exact
+EXACTLY = 60.0  # seconds that a method may take which has no answer before its end
 NEAR = 1e-6  # of the payoffs' range: as good as solved
+
+
+def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = None) -> Solution:
+    """Solve by the method that ``auto`` chooses, until the answer is as good as exact or so many seconds are over.
+
+    Whatever solves for people who wait goes through here.  A method without an answer before its end has up to
+    ``EXACTLY`` seconds.  Raises ``UnsupportedGameError``, ``BudgetError``, and what the hooks of ``watcher`` raise.
+
+    >>> from infoset.compiled import Compiled
+    >>> from infoset.practice import solve_soon
+    >>> solve_soon(Compiled.of("kuhn_poker"), 20.0).method, solve_soon(Compiled.of("gdl:meier"), 20.0).method
+    ('lp', 'public')
+    """
+    method, why = choose(compiled, Options())
+    limits: dict[str, Any] = {}
+    if "seconds" in method.takes:
+        limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
+    if "target" in method.takes:
+        limits["target"] = NEAR * float(np.ptp(compiled.payoffs))
+    return replace(solve(compiled, method, watcher=watcher, **limits), reason=why)
 
 
 def solve_at_once(compiled: Compiled) -> Solution:
@@ -37,12 +64,7 @@ def solve_at_once(compiled: Compiled) -> Solution:
     with signs.during(f"looking whether {compiled.name} is small enough to be solved at once"):
         _look(compiled)
     with signs.during(f"solving {compiled.name}"):
-        if compiled.common_payoff:
-            return solve(compiled, seconds=SECONDS)
-        if compiled.form.zero_sum and compiled.histories <= EXACTLY:
-            return solve(compiled, "lp")
-        spread = float(compiled.payoffs.max() - compiled.payoffs.min())
-        return solve(compiled, target=NEAR * spread, seconds=SECONDS)
+        return solve_soon(compiled, SECONDS)
 
 
 def _look(compiled: Compiled) -> None:

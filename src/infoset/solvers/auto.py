@@ -16,6 +16,8 @@ from infoset.solvers.work import Limits, Work
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
+AT_ONCE = 1_000  # histories of a game that exact methods solve in milliseconds
+SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
 TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # and after which it is compared at the latest
 PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # what is best on nearly all games of docs/papers/update-rules.md
@@ -168,7 +170,9 @@ def _forgets(compiled: Compiled) -> bool:
 
 def _open(compiled: Compiled, options: Options) -> Choice | str:
     """Nobody is ever in doubt."""
-    if not (_fits(compiled) and _takes("backward-induction", options) and perfect_information(compiled.tree)):
+    if compiled.only_form or not _fits(compiled) or not _takes("backward-induction", options):
+        return ""
+    if not perfect_information(compiled.tree):
         return ""
     return _chosen(
         "backward-induction", options, "nobody is ever in doubt where the game stands: exact, in every subgame"
@@ -183,9 +187,11 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
         return _chosen("progressive-hiding", options, "a player forgets what it knew")
     form = compiled.form
     size = f"all {form.num_histories:,} histories fit"
-    if form.zero_sum and form.num_histories <= SMALL and _takes("lp", options):
+    in_time = options.seconds is None or options.seconds >= SOON or form.num_histories <= AT_ONCE
+    if form.zero_sum and form.num_histories <= SMALL and in_time and _takes("lp", options):
         return _chosen("lp", options, f"two players, a constant sum, and {size}: exact")
-    if not form.zero_sum and form.num_players == 2 and form.num_sequences <= FEW_SEQUENCES and _takes("lcp", options):
+    pivoting = not form.zero_sum and form.num_players == 2 and form.num_sequences <= FEW_SEQUENCES
+    if pivoting and in_time and _takes("lcp", options):
         return _chosen("lcp", options, f"two players whose payoffs have no constant sum, and {size}: exact")
     if form.num_players > 2 and form.num_sequences <= FEW_MOVES and _takes("logit", options):
         why = f"{form.num_players} players, whose average play promises nothing, and {size}: a path to an equilibrium"

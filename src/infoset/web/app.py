@@ -21,8 +21,9 @@ import msgspec
 
 from infoset.errors import MissingExtraError, one_line
 from infoset.remote.serving import Refusal, read_body
-from infoset.web.guard import SECURITY, TOKEN_HEADER, Guard
+from infoset.web.guard import SECURITY, TOKEN_HEADER, VISITOR_HEADER, Guard
 from infoset.web.listing import Listing
+from infoset.web.wishes import MAX_VISITOR
 from infoset.web.workers import Worker
 
 try:
@@ -141,13 +142,20 @@ class Question:
                 asked: dict[str, Any] = {**request.query_params, **request.path_params}
                 if self.writes:
                     site.guard.check_token(request.headers.get(TOKEN_HEADER, ""))
-                    asked = {**_object(await read_body(request, MAX_BODY)), **request.path_params}
+                    body = _object(await read_body(request, MAX_BODY))
+                    asked = {**body, **request.path_params, "visitor": visitor(request)}
                 found = await self.answer(site, asked)
                 return found if isinstance(found, Response) else told(found)
             except Refusal as error:
                 return told({"error": error.why}, error.status)
 
         return Route(self.path, handle, methods=["POST" if self.writes else "GET"])
+
+
+def visitor(request: Request) -> str:
+    """Who asks, as far as taking turns in a queue goes: the browser's own word for itself, else its address."""
+    address = request.client.host if request.client else ""
+    return request.headers.get(VISITOR_HEADER, "")[:MAX_VISITOR] or address
 
 
 def _object(body: bytes) -> dict[str, Any]:

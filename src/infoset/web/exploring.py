@@ -1,7 +1,8 @@
 """*Explore*: what the page asks of strategies.
 
-A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where it was solved here, ``lock:K`` where it
-is an answer to what others keep to.
+A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where a game was solved here as ``auto``
+does, ``solved:HASH`` where that was done in another way, and ``lock:HASH`` where it is an answer to what others keep
+to: the hash is that of the wish, so that equal wishes have one answer.
 """
 
 from __future__ import annotations
@@ -9,61 +10,40 @@ from __future__ import annotations
 import csv
 import threading
 from collections import OrderedDict
+from hashlib import sha256
 from http import HTTPStatus
 from io import StringIO
-from itertools import count
 from math import isnan
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from infoset.errors import InfosetError, ParameterError, one_line, shorten
+import msgspec
+
+from infoset.errors import ParameterError, shorten
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
 from infoset.web import nodes
 from infoset.web.nodes import Place, Row
+from infoset.web.queue import Job, Queue, Request
 from infoset.web.shelf import find
-from infoset.web.sources import MAX_HISTORIES, Source, find_game, stamp
+from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
 from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
+    from infoset.web.shared_game import SharedGame
 
-MAX_SOURCES = 6  # strategies that are held
-MAX_TASKS = 2  # at once
+MAX_SOURCES = 200  # strategies that are held
+MAX_BYTES = 96 << 20  # about, of these and their games,
+MIN_SOURCES = 6  # but so many are held, however large they are
+SOLVING = 20.0  # seconds for a game of which only its name is given
 KEPT_SECONDS = 900.0  # what was solved here, after the last question
 MAX_SECONDS = 600.0  # of solving
 MAX_ITERATIONS = 10_000_000
 CSV_ROWS = 20_000  # a piece
 MAX_DIFFERENCES = 1000  # told
 GROUPS = 50
-
-
-class CancelledError(Exception):
-    """A task was given up."""
-
-
-class Task:
-    """Solving that goes on in a thread."""
-
-    def __init__(self, number: int, wish: Wish) -> None:
-        self.number, self.wish = number, wish
-        self.line, self.failed, self.source = "waiting", "", ""
-        self.points: list[tuple[int, float, float | None]] = []
-        self.over = threading.Event()
-        self.cancelled = False
-
-    def told(self) -> dict[str, Any]:
-        """How far it is."""
-        return {
-            "task": self.number, "line": self.line, "failed": self.failed, "source": self.source,
-            "over": self.over.is_set(), "points": self.points[-200:],
-        }  # fmt: skip
-
-    def check(self, *_: Any) -> None:
-        """Raise ``CancelledError`` once it is given up."""
-        if self.cancelled:
-            raise CancelledError
 
 
 class Exploring:
@@ -74,8 +54,7 @@ class Exploring:
         self.folders = folders
         self.own = {source.name: source for source in own}
         self.sources: OrderedDict[str, Source] = OrderedDict()
-        self.tasks: dict[int, Task] = {}
-        self._numbers = count(1)
+        self.queue = Queue()
         self._holding = threading.Lock()
         self._reading: dict[str, threading.Lock] = {}
 
@@ -83,12 +62,11 @@ class Exploring:
         """Whether something is solved, or what was solved here was looked at lately."""
         now = monotonic()
         kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in self.sources.values())
-        return kept or any(not task.over.is_set() for task in self.tasks.values())
+        return kept or self.queue.busy
 
     def close(self) -> None:
-        """Give all tasks up."""
-        for task in self.tasks.values():
-            task.cancelled = True
+        """Give up what is being solved."""
+        self.queue.close()
 
     def source(self, name: str) -> Source:
         """One that is held, or that is read now; a file that has changed is read anew.  Raises ``Refusal``."""
@@ -122,10 +100,14 @@ class Exploring:
     def _hold(self, source: Source) -> None:
         with self._holding:
             self.sources[source.name] = source
-            self.sources.move_to_end(source.name)
-            while len(self.sources) > MAX_SOURCES:
-                oldest = min(self.sources.values(), key=lambda s: s.asked if s is not source else float("inf"))
-                del self.sources[oldest.name]
+            by_age = sorted((s for s in self.sources.values() if s is not source), key=lambda s: s.asked)
+            while len(self.sources) > MAX_SOURCES or (len(self.sources) > MIN_SOURCES and self._bytes > MAX_BYTES):
+                del self.sources[by_age.pop(0).name]
+
+    @property
+    def _bytes(self) -> int:
+        games = {id(s.compiled): s.compiled for s in self.sources.values() if "compiled" in s.__dict__}
+        return sum(game.bytes for game in games.values()) + sum(s.bytes for s in self.sources.values())
 
     def ready(self) -> dict[str, Any]:
         """Nothing: the process has begun, before anything is asked of it."""
@@ -133,7 +115,7 @@ class Exploring:
 
     def open(self, wish: Of) -> dict[str, Any]:
         """What a source is: its game, players, how it came about; of a game that is not solved here yet just that."""
-        if wish.source.startswith("game:") and wish.source not in self.sources:
+        if wish.source.startswith("game:") and not self._is_solved(wish.source):
             return {"source": wish.source, "solved": False}
         source = self.source(wish.source)
         solution = source.solution
@@ -200,87 +182,100 @@ class Exploring:
         }  # fmt: skip
 
     def solve(self, wish: Wish) -> dict[str, Any]:
-        """Begin to solve.  Raises ``Refusal`` where enough is being solved, ``ParameterError`` for limits."""
-        running = [task for task in self.tasks.values() if not task.over.is_set()]
-        for task in running:
-            if task.wish == wish and not task.cancelled:  # somebody came back
-                return task.told()
-        if len(running) >= MAX_TASKS:
-            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{len(running)} games are being solved; wait, or cancel one")
+        """Begin to solve, or wait for it in the queue; an answer that is held is given at once.
+
+        Raises ``ParameterError`` for limits, and ``Refusal`` where the visitor has too much in the queue.
+        """
         _check_limits(wish)
-        task = Task(next(self._numbers), wish)
-        for number in [n for n, old in self.tasks.items() if old.over.is_set()][:-20]:
-            del self.tasks[number]
-        self.tasks[task.number] = task
-        threading.Thread(target=self._run, args=(task,), daemon=True).start()
-        return task.told()
+        alone = wish.source.startswith("game:") and not self._is_solved(wish.source)
+        base = None if alone else self.source(wish.source)
+        asked, rules = msgspec.structs.replace(wish, visitor=""), self._rules(wish.source)
+        key = msgspec.json.encode((asked, rules, None if base is None else base.stamp), order="sorted")
+        name = _answer_name(wish, key)
+        held = self.sources.get(name)
+        if held is not None and held.wish == key:
+            held.asked = monotonic()
+            return self._told(self.queue.answered(wish.visitor, key, name))
+
+        def work(job: Job) -> str:
+            source = self._solved(asked, base, name, job)
+            source.wish, source.rules = key, rules
+            self._hold(source)
+            return name
+
+        return self._told(self.queue.ask(wish.visitor, key, work))
 
     def task(self, wish: Number) -> dict[str, Any]:
         """How far solving is.  Raises ``Refusal``."""
-        if wish.task not in self.tasks:
-            raise Refusal(HTTPStatus.NOT_FOUND, f"nothing is being solved as {wish.task}")
-        return self.tasks[wish.task].told()
+        return self._told(self.queue.find(wish.task))
 
     def cancel(self, wish: Number) -> dict[str, Any]:
-        """Give it up."""
-        if wish.task in self.tasks:
-            self.tasks[wish.task].cancelled = True
-        return self.task(wish)
+        """Give it up; it goes on for others who wait for the same."""
+        request = self.queue.find(wish.task)
+        self.queue.give_up(request)
+        return self._told(request)
 
-    def _run(self, task: Task) -> None:
-        try:
-            self._solve(task)
-        except CancelledError:
-            task.failed = "cancelled"
-        except InfosetError as error:
-            task.failed = one_line(str(error), 300)
-        except Refusal as error:
-            task.failed = error.why
-        except Exception as error:  # a fault of ours: told, and the page goes on
-            task.failed = f"internal error ({type(error).__name__})"
-            raise
-        finally:
-            task.over.set()
+    def _told(self, request: Request) -> dict[str, Any]:
+        over, failed, job = request.over, request.failed, request.job
+        return {
+            "task": request.id, "line": self.queue.line(request), "place": self.queue.place(request), "failed": failed,
+            "source": job.result if over and not failed else "", "over": over, "points": job.points[-200:],
+        }  # fmt: skip
 
-    def _solve(self, task: Task) -> None:
-        from infoset.compiled import Compiled
+    def _rules(self, source: str) -> tuple[int, int] | None:
+        kind, _, name = source.partition(":")
+        return rules_stamp(name, self.folders) if kind == "game" else None
+
+    def _is_solved(self, source: str) -> bool:
+        """Whether a game is solved here, and its file has not changed since."""
+        held = self.sources.get(source)
+        return held is not None and held.rules == self._rules(source)
+
+    def _solved(self, wish: Wish, base: Source | None, name: str, job: Job) -> Source:
+        """What is asked for, worked out; ``base`` is ``None`` where a game is named alone."""
+        from infoset.practice import solve_soon
         from infoset.solvers.work import Watcher
         from infoset.solving import solve
 
-        wish = task.wish
-        kind, _, name = wish.source.partition(":")
-        base = None if kind == "game" and wish.source not in self.sources else self.source(wish.source)
-        compiled = Compiled(find_game(name, self.folders), MAX_HISTORIES) if base is None else base.compiled
+        job.line = "building the game"
+        compiled = self._game(wish.source.partition(":")[2]) if base is None else base.compiled
         lock = {player: _kept(base, player, what) for player, what in wish.lock.items()}
 
         def building(number: int) -> None:
-            task.check()
-            task.line = f"building the game: {number:,}"
+            job.check()
+            job.line = f"building the game: {number:,}"
 
         def point(at: Any) -> None:
-            task.check()
+            job.check()
             found = at.exploitability
-            task.points.append((at.iteration, at.seconds, found))
-            task.line = f"iteration {at.iteration:,}" + ("" if found is None else f", exploitability {found:.3g}")
-
-        compiled.progress = building
+            job.points.append((at.iteration, at.seconds, found))
+            job.line = f"iteration {at.iteration:,}" + ("" if found is None else f", exploitability {found:.3g}")
 
         def begin(work: Any, limits: Any) -> None:
-            task.line = "solving"
+            job.line = "solving"
 
-        watcher = Watcher(point=point, advance=task.check, building=building, begin=begin)
-        try:
-            solution = solve(
-                compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
-                lock=lock or None, watcher=watcher,
-            )  # fmt: skip
-        finally:
-            compiled.progress = None
-        found = f"lock:{task.number}" if lock else f"game:{compiled.name if base is None else base.game_name}"
-        if base is None and not lock:
-            found = wish.source
-        self._hold(Source.of_solution(found, self.folders, solution, compiled))
-        task.source, task.line = found, f"{solution.method}, {solution.iterations:,} iterations"
+        watcher = Watcher(point=point, advance=job.check, building=building, begin=begin)
+        with compiled.at_hand(building):
+            if wish.plain:
+                solution = solve_soon(compiled, SOLVING, watcher)
+            else:
+                solution = solve(
+                    compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
+                    lock=lock or None, watcher=watcher,
+                )  # fmt: skip
+        job.line = f"{solution.method}, {solution.iterations:,} iteration{'' if solution.iterations == 1 else 's'}"
+        return Source.of_solution(name, self.folders, solution, compiled)
+
+    def _game(self, name: str) -> SharedGame:
+        """A game that was named alone; of a shipped one what is compiled already, for a strategy that is held."""
+        from infoset.web.seating import key_of
+        from infoset.web.shared_game import SharedGame
+
+        game = find_game(name, self.folders)
+        for source in list(self.sources.values()):
+            if source.temporary and key_of(source.game) == key_of(game):
+                return source.compiled
+        return SharedGame(game, MAX_HISTORIES)
 
     def differences(self, view: View) -> dict[str, Any]:
         """Where two strategies differ most: total variation times how likely the place is, if that is known."""
@@ -344,6 +339,13 @@ def _check_limits(wish: Wish) -> None:
         raise ParameterError(f"seconds={wish.seconds:g}; allowed: more than 0 to {MAX_SECONDS:g}")
     if "python:" in wish.method:
         raise ParameterError("method: only shipped methods are run for the page")
+
+
+def _answer_name(wish: Wish, key: bytes) -> str:
+    """The source that the answer becomes: a game by its name where nothing but that was asked."""
+    if wish.plain and wish.source.startswith("game:"):
+        return wish.source
+    return f"{'lock' if wish.lock else 'solved'}:{sha256(key).hexdigest()[:16]}"
 
 
 def _kept(source: Source | None, player: str, what: Any) -> Any:

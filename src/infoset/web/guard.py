@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
 TOKEN_HEADER = "x-infoset-token"
+VISITOR_HEADER = "x-infoset-visitor"
 LOCAL = ("localhost", "127.0.0.1", "::1")
-RATE, BURST = 60.0, 240.0  # requests of one address: a second, and at once
+RATE, BURST = 300.0, 3000.0  # requests of one address, which may be that of a whole class: a second, and at once
 MAX_ADDRESSES = 1000
 SECURITY = {
     "content-security-policy": (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from infoset.base import Action, Agent, Game, InformationState
 from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load
@@ -28,10 +30,13 @@ from infoset.names import Name, Value, parse_name
 from infoset.practice import EQUILIBRIUM, costs
 from infoset.remote.serving import Refusal
 from infoset.view.pictures import token_words
+from infoset.web.queue import Job, Queue
 from infoset.web.shelf import find
 
 if TYPE_CHECKING:
     from infoset.solvers.study import Move, Study
+
+T = TypeVar("T")
 
 ELSEWHERE = frozenset(
     {"ad-hoc", "docker", "filtered", "ggp", "http", "isolated", "mixed", "playground", "policy", "scripted", "trained"}
@@ -41,9 +46,10 @@ MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
 MAX_POSITIONS = 300_000
 MAX_SOLUTIONS = 8
+HINTS = 1.0  # seconds that a question for a hint may wait
+MAX_KNOWN = 100  # games of which it is known whether they are small
+STEP = 0.2  # seconds between two looks at what is waited for
 FAMILIES = {"gdl": "Described in GDL-II", "pommerman": "Pommerman"}
-QUICK = ("lp", "public", "team-exact")
-"""Methods that end by themselves soon, exactly."""
 
 
 def find_game(folders: tuple[Path, ...], name: str) -> Game:
@@ -98,6 +104,17 @@ def _check_value(key: str, value: Value) -> None:
         raise ParameterError(f"{key}={one_line(value)}: not from here; allowed: numbers and words")
 
 
+@dataclass(frozen=True)
+class Wait:
+    """How a game's solution is waited for: on whose behalf, who is told how far it is, until when."""
+
+    visitor: str = ""
+    step: Callable[[str], object] = lambda line: None
+    left: Callable[[], bool] = lambda: False
+    """Whether it is not wanted any more."""
+    seconds: float = inf
+
+
 class Agents:
     """Makes those who play; what was solved for one table is there for the next."""
 
@@ -105,7 +122,9 @@ class Agents:
         self.folders = folders
         self.solved: dict[Game | str, Solved] = {}  # by ``key_of``
         self.refused: dict[Game | str, str] = {}
-        self.lock = threading.RLock()
+        self.solvable: dict[Game | str, bool] = {}
+        self.queue = Queue()
+        self.lock = threading.Lock()
 
     def check(self, name: str) -> None:
         """Raise for a name that no agent may have here."""
@@ -114,10 +133,10 @@ class Agents:
         if name not in (HUMAN, EQUILIBRIUM):
             self._resolved(name)
 
-    def make(self, name: str, game: Game, step: Any = lambda word: None) -> Agent:
-        """An agent for ``game``; ``step`` is told what takes a while."""
+    def make(self, name: str, game: Game, wait: Wait | None = None) -> Agent:
+        """An agent for ``game``; ``wait`` says how long what takes a while is waited for, and is told how far it is."""
         if name == EQUILIBRIUM:
-            return PolicyAgent(self.equilibrium(game, step).policy, EQUILIBRIUM)
+            return PolicyAgent(self.equilibrium(game, wait).policy, EQUILIBRIUM)
         agent = load_agent(self._resolved(name))
         if name[:1].isdecimal() and isinstance(agent, PolicyAgent):
             agent.name = name.partition("/")[2]
@@ -137,29 +156,77 @@ class Agents:
         AGENTS.check(parsed)
         return name
 
-    def equilibrium(self, game: Game, step: Any = lambda word: None) -> Solved:
-        """``game`` solved, within seconds.  Raises ``BudgetError`` where it is too large for that."""
-        key = key_of(game)
+    def equilibrium(self, game: Game, wait: Wait | None = None) -> Solved:
+        """``game`` solved, within seconds, after what is before it in the queue.
+
+        Raises ``BudgetError`` where it is too large for that, and ``Refusal`` where ``wait`` ends before it does.
+        """
+        key, wait = key_of(game), wait or Wait()
         with self.lock:
             if key in self.refused:
                 raise BudgetError(self.refused[key])
-            if key not in self.solved:
-                for kept in (self.solved, self.refused):
-                    while len(kept) >= MAX_SOLUTIONS:
-                        kept.pop(next(iter(kept)))
-                try:
-                    self.solved[key] = solve_soon(game, step)
-                except (BudgetError, UnsupportedGameError) as error:
-                    self.refused[key] = str(error)
-                    raise
-            return self.solved[key]
+            if key in self.solved:
+                return self.solved[key]
+        request = self.queue.ask(wait.visitor, key, lambda job: self._solved(key, game, job))
+        until = monotonic() + wait.seconds
+        try:
+            while not request.job.over.wait(STEP):
+                wait.step(self.queue.line(self.queue.find(request.id)))
+                if wait.left():
+                    self.queue.give_up(request)
+                    raise Refusal(HTTPStatus.GONE, "left before the game began")
+                if monotonic() > until:
+                    line = self.queue.line(request)
+                    raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"not solved yet ({line}); ask again in a moment")
+        finally:
+            self.queue.forget(request)
+        if request.job.error is not None:
+            raise request.job.error
+        if request.failed:
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, request.failed)
+        found: Solved = request.job.result
+        return found
+
+    def _solved(self, key: Game | str, game: Game, job: Job) -> Solved:
+        try:
+            found = solve_for_play(game, job)
+        except (BudgetError, UnsupportedGameError) as error:
+            self._keep(self.refused, key, str(error), MAX_SOLUTIONS)
+            raise
+        self._keep(self.solved, key, found, MAX_SOLUTIONS)
+        return found
+
+    def _keep(self, kept: dict[Game | str, T], key: Game | str, found: T, most: int) -> None:
+        with self.lock:
+            while len(kept) >= most:
+                kept.pop(next(iter(kept)))
+            kept[key] = found
+
+    def is_solvable(self, game: Game) -> bool:
+        """Whether a quarter of a second, or so, shows all of its positions."""
+        from infoset.compiled import Compiled
+
+        key = key_of(game)
+        if key in self.solved:
+            return True
+        if key not in self.solvable:
+            try:
+                found = Compiled(game, progress=small(seconds=0.4)).graph is not None
+            except InfosetError:
+                found = False
+            self._keep(self.solvable, key, found, MAX_KNOWN)
+        return self.solvable.get(key, False)
 
     def hint(
-        self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...]
-    ) -> list[float]:
-        """The chances of the moves by a policy: ``auto``, or one of the shelf."""
+        self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...],
+        visitor: str = "",
+    ) -> list[float]:  # fmt: skip
+        """The chances of the moves by a policy: ``auto``, or one of the shelf.
+
+        Raises ``Refusal`` where the game is not solved yet: no question may hold up the others for long.
+        """
         if source in ("auto", EQUILIBRIUM):
-            policy = self.equilibrium(game).policy
+            policy = self.equilibrium(game, Wait(visitor, seconds=HINTS)).policy
         else:
             agent = self.make(source, game)
             if not isinstance(agent, PolicyAgent):
@@ -168,11 +235,11 @@ class Agents:
         row = policy.row(player, known, legal) if len(legal) > 1 else None
         return [1 / len(legal)] * len(legal) if row is None else [float(chance) for chance in row]
 
-    def at_hand(self, game: Game) -> bool:
+    def at_hand(self, game: Game, wait: Wait) -> bool:
         """Whether it is solved already, or soon is."""
         try:
-            return self.equilibrium(game) is not None
-        except InfosetError:
+            return self.equilibrium(game, wait) is not None
+        except (InfosetError, Refusal):
             return False
 
     def costs(self, game: Game, match: Match, player: int) -> list[dict[str, Any]]:
@@ -217,18 +284,22 @@ class Solved:
             return None
 
 
-def solve_soon(game: Game, step: Any) -> Solved:
-    """Within some seconds.  Raises ``BudgetError``."""
+def solve_for_play(game: Game, job: Job) -> Solved:
+    """Within some seconds.  Raises ``BudgetError``, and ``CancelledError`` once the job is given up."""
     from infoset.compiled import Compiled
-    from infoset.solvers.auto import choose
-    from infoset.solvers.method import Options
-    from infoset.solving import solve
+    from infoset.practice import solve_soon
+    from infoset.solvers.work import Watcher
 
-    compiled = Compiled(game, progress=small(step, BUILDING))
+    def step(line: str) -> None:
+        job.check()
+        job.line = line
+
+    def begin(work: Any, limits: Any) -> None:
+        step("solving it")
+
     step("building the game")
-    method = choose(compiled, Options()).method.name
-    step(f"solving it by {method}")
-    solution = solve(compiled, seconds=None if method in QUICK else SOLVING)
+    compiled = Compiled(game, progress=small(step, BUILDING))
+    solution = solve_soon(compiled, SOLVING, Watcher(begin=begin, advance=job.check))
     return Solved(solution.policy, compiled, solution.gap)
 
 

@@ -24,19 +24,22 @@ from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
 
 if TYPE_CHECKING:
-    from infoset.compiled import Compiled
     from infoset.policies.saved import SavedPolicy
     from infoset.policies.tabular import TabularPolicy
     from infoset.solvers.method import Lock
     from infoset.solvers.metrics import Evaluation
     from infoset.solvers.study import Study
     from infoset.solving import Solution
+    from infoset.web.shared_game import SharedGame
 
 MAX_HISTORIES = 3_000_000  # of a tree that values are worked out on
 PATIENCE = 0.5  # seconds that a question waits
+BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
 GAME_FILES = (".efg", ".nfg", ".csv", ".gdl", ".kif")
 
 Chances: TypeAlias = "Sequence[float] | None"
+
+_WORKING_OUT = threading.BoundedSemaphore(2)  # sources at once: threads share the processor
 
 
 class Source:
@@ -51,6 +54,10 @@ class Source:
         self.saved: Any = None
         self.solution: Solution | None = None
         self.lock: Lock = {}
+        self.wish: Any = None
+        """What was asked for, where it was solved here."""
+        self.rules: tuple[int, int] | None = None
+        """Of the file of the game that was solved here: by which a change is noticed."""
         self.hues: dict[str, int] = {}
         self.working = threading.RLock()
         self._values: Values | None = None
@@ -79,7 +86,7 @@ class Source:
         return source
 
     @classmethod
-    def of_solution(cls, name: str, folders: tuple[Path, ...], solution: Solution, compiled: Compiled) -> Source:
+    def of_solution(cls, name: str, folders: tuple[Path, ...], solution: Solution, compiled: SharedGame) -> Source:
         """What was solved here."""
         source = cls(name, folders)
         source.__dict__["compiled"], source.__dict__["game"] = compiled, compiled.game
@@ -123,11 +130,17 @@ class Source:
         return find_game(self.game_name, (*self.folders, *beside))
 
     @cached_property
-    def compiled(self) -> Compiled:
+    def compiled(self) -> SharedGame:
         """The game and its forms."""
-        from infoset.compiled import Compiled
+        from infoset.web.shared_game import SharedGame  # what it imports takes half a second
 
-        return Compiled(self.game, MAX_HISTORIES)
+        return SharedGame(self.game, MAX_HISTORIES)
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory its strategy takes, with its figures and without its game."""
+        rows = 0 if self.table is None else sum(len(keys) for keys in self.table.keys)
+        return rows * (BYTES_A_ROW if self.study is None else BYTES_A_STUDIED_ROW)
 
     @cached_property
     def _plays(self) -> Any:
@@ -201,7 +214,7 @@ def _warm(table: TableFile) -> None:
 class Background:
     """Something that lasts, in a thread; ``line`` says how far it is."""
 
-    def __init__(self, call: Callable[[], object], compiled: Compiled) -> None:
+    def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
         self.line = "enumerating the game"
         self.error: InfosetError | None = None
         self._over = threading.Event()
@@ -211,12 +224,15 @@ class Background:
 
         def run() -> None:
             try:
-                compiled.progress = told
-                call()
+                with compiled.making:
+                    compiled.progress = told
+                    try:
+                        call()
+                    finally:
+                        compiled.progress = None
             except InfosetError as error:
                 self.error = error
             finally:
-                compiled.progress = None
                 self._over.set()
 
         threading.Thread(target=run, daemon=True).start()
@@ -245,7 +261,8 @@ class Values:
         try:
             while waits := self.source.waits():
                 self.line = waits
-            self._work()
+            with _WORKING_OUT:
+                self._work()
         except InfosetError as error:
             self.failed = one_line(str(error), 300)
         except Exception as error:  # a fault of ours: told, and the page goes on
@@ -259,10 +276,15 @@ class Values:
         from infoset.tree.plans import realisation
 
         compiled = self.source.compiled
-        compiled.progress = self._told
-        if not compiled.made_whole and compiled.histories > MAX_HISTORIES:
-            raise BudgetError(f"{compiled.histories:,.0f} histories; values are shown of at most {MAX_HISTORIES:,}")
-        form = compiled.form
+        with compiled.making:
+            compiled.progress = self._told
+            try:
+                if not compiled.made_whole and compiled.histories > MAX_HISTORIES:
+                    count = f"{compiled.histories:,.0f} histories"
+                    raise BudgetError(f"{count}; values are shown of at most {MAX_HISTORIES:,}")
+                form = compiled.form
+            finally:
+                compiled.progress = None
         self.line = "working out values"
         study = Study.of(compiled, self.source.policy, self.source.lock or None)
         owners = form.infoset_player.tolist()
@@ -316,6 +338,14 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
             "game for the page:", word, [name for name in known_games() if not name.startswith("pommerman:")]
         )
     return load(str(file))
+
+
+def rules_stamp(name: str, folders: tuple[Path, ...]) -> tuple[int, int] | None:
+    """By which a change of a game's file is noticed; ``None`` for a shipped game, and where there is no such file."""
+    if Path(name).suffix.lower() not in GAME_FILES:
+        return None
+    file = _inside((name,), folders)
+    return None if file is None else stamp(file)
 
 
 def _inside(names: tuple[str, ...], folders: tuple[Path, ...]) -> Path | None:

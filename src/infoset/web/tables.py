@@ -37,7 +37,7 @@ from infoset.remote.serving import Refusal
 from infoset.view.pictures import whole
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small
+from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name
 from infoset.web.workers import News
 
 MAX_TABLES = 300
@@ -72,6 +72,8 @@ class Kept(msgspec.Struct):
     """How many seats everybody moved on: chair ``i`` is in seat ``i + shift``."""
     number: int = 1
     undone: int = 0
+    visitor: str = ""
+    """Who opened it, as far as taking turns in the queue goes."""
 
 
 class Undo(Left):
@@ -100,10 +102,11 @@ class Tables:
 
     def busy(self) -> bool:
         with self.lock:
-            return any(table.busy for table in self.tables.values())
+            return self.agents.queue.busy or any(table.busy for table in self.tables.values())
 
     def close(self) -> None:
         self.closed.set()
+        self.agents.queue.close()
 
     # --- what can be played
 
@@ -119,26 +122,16 @@ class Tables:
             "players": game.players,
             "paced": is_paced(game),
             "agents": fitting(game),
-            "solvable": not is_paced(game) and self._solvable(game),
+            "solvable": not is_paced(game) and self.agents.is_solvable(game),
         }
-
-    def _solvable(self, game: Game) -> bool:
-        """Whether a quarter of a second, or so, shows all of its positions."""
-        from infoset.compiled import Compiled
-
-        if key_of(game) in self.agents.solved:
-            return True
-        try:
-            return Compiled(game, progress=small(seconds=0.4)).graph is not None
-        except InfosetError:
-            return False
 
     # --- tables
 
     def open(self, asked: dict[str, Any]) -> dict[str, Any]:
         """A new table, and a seat at it for who asks."""
+        visitor = str(asked.get("visitor", ""))
         try:
-            plan = msgspec.convert(asked, Plan)
+            plan = msgspec.convert({key: value for key, value in asked.items() if key != "visitor"}, Plan)
         except msgspec.ValidationError as error:
             raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None
         if plan.seed is not None and not 0 <= plan.seed <= MAX_SEED:
@@ -155,7 +148,7 @@ class Tables:
         if plan.seed is not None and plan.agents.count(HUMAN) > 1:
             raise ParameterError("seed is for one person at most: who names it could look up what the others hold")
         seed = secrets.randbelow(2**53) if plan.seed is None else plan.seed
-        kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed)
+        kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed, visitor=visitor)
         table = Table(self, kept, game)
         key = table.take(None) if HUMAN in plan.agents else {}
         self._add(table)
@@ -164,10 +157,18 @@ class Tables:
     def _add(self, table: Table) -> None:
         with self.lock:
             if len(self.tables) >= MAX_TABLES:
+                self._drop_ended()
+            if len(self.tables) >= MAX_TABLES:
                 raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables go on already")
             table.keep()
             self.tables[table.kept.id] = table
         table.start()
+
+    def _drop_ended(self) -> None:
+        """Tables whose game is over make room, those that were left first."""
+        ended = [table for table in self.tables.values() if (table.end or table.failed) and not table.busy]
+        for table in sorted(ended, key=lambda table: table.left)[: max(1, MAX_TABLES // 10)]:
+            del self.tables[table.kept.id]
 
     def list(self) -> list[dict[str, Any]]:
         """The tables that go on, and those that could: nothing that is hidden from anybody at them."""
@@ -298,6 +299,8 @@ class Table:
         self.end: End | None = None
         self.failed = ""
         """Why its game cannot go on, as it never does."""
+        self.prepared = ""
+        """What was told last of how far those who play are."""
         self.round: Round | None = None
         self.state: State | None = None
         self.written = 0.0
@@ -402,7 +405,8 @@ class Table:
                 assert self.round is not None
                 steps = tuple(self.round.steps[: self._last_choice()])
         except (Exception, Broken) as error:
-            self._fail(error)
+            if self.round is not None or self.stopped is not Suspended:  # else who comes next sets it again
+                self._fail(error)
 
     def _board(self) -> Board:
         """Those who play, seated; it may take a while."""
@@ -411,7 +415,7 @@ class Table:
             if name == HUMAN:
                 made.append(Elsewhere(ThreadLine(Person(self.hands[chair])), HUMAN))
                 continue
-            agent = self.room.agents.make(name, self.game, self._prepare)
+            agent = self.room.agents.make(name, self.game, self._wait)
             self.labels[chair] = agent_name(agent)
             made.append(Elsewhere(ThreadLine(agent), agent_name(agent)) if self.tick else agent)
         name = replay_name(self.room.folders, self.kept.plan.game)
@@ -422,23 +426,34 @@ class Table:
         """Everybody's clock in real time: all are asked at once."""
         return 1 / self.pace if self.paced and self.people and self.pace else None
 
-    def _prepare(self, word: str) -> None:
-        self._tell_all({"kind": "preparing", "what": word})
+    @property
+    def _wait(self) -> Wait:
+        """For what is solved on its behalf, until everybody has left."""
+        return Wait(self.kept.visitor or self.kept.id, self._prepare, lambda: self.stopped is not None)
+
+    def _prepare(self, line: str) -> None:
+        if line != self.prepared:
+            self.prepared = line
+            self._tell_all({"kind": "preparing", "what": line})
 
     def _fail(self, error: BaseException) -> None:
-        why = str(error) if isinstance(error, InfosetError) else f"internal error ({type(error).__name__})"
-        self.failed = one_line(why, 300)
-        self._tell_all({"kind": "failed", "why": self.failed})
+        expected = isinstance(error, (InfosetError, Refusal))
+        self.failed = one_line(str(error) if expected else f"internal error ({type(error).__name__})", 300)
+        self._tell_all(self._failure)
         if not self._replay.is_file():  # it could not even begin, and never will
             (self.room.unfinished / f"{self.kept.id}.table").unlink(missing_ok=True)
-        if not isinstance(error, InfosetError):
+        if not expected:
             sys.excepthook(type(error), error, error.__traceback__)
+
+    @property
+    def _failure(self) -> dict[str, Any]:
+        return {"kind": "failed", "why": self.failed, "game": self.kept.plan.game}
 
     def show(self, chair: int) -> None:
         """Say how it stands, to one who comes to a chair now."""
         self.hands[chair].show()
-        if self.failed:
-            message = {"kind": "failed", "why": self.failed}
+        if self.failed or (self.prepared and self.round is None and self.end is None):
+            message = self._failure if self.failed else {"kind": "preparing", "what": self.prepared}
             self.room.news(("seat", self.kept.id, chair), msgspec.json.encode(message))
 
     def _tell_all(self, what: dict[str, Any]) -> None:
@@ -514,13 +529,14 @@ class Table:
         for suffix in (".json", ".table"):
             (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)
         shown = None if self.paced else whole(self.game, replay_steps(match, self.game), match.steps)
+        self.round = None  # with those who played, and their threads
         self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}", shown)
         self.left = monotonic()
         for hand in self.hands.values():
             hand.finish(self.end)
         if not self.people:
             self.live.finish(match, self.game, self.end.item)
-        elif not self.paced and self.room.agents.at_hand(self.game):
+        elif not self.paced and self.room.agents.at_hand(self.game, Wait(self._wait.visitor)):
             self._tell_costs(match, self.end)
 
     def _tell_costs(self, match: Match, end: End) -> None:
@@ -563,7 +579,8 @@ class Table:
             return {"kind": "refused", "why": "a hint is for your turn"}
         if not self.kept.plan.practice:
             return {"kind": "refused", "why": "hints are for practice"}
-        chances = self.room.agents.hint(source, self.game, view.player, view.known, view.legal)
+        visitor = self._wait.visitor
+        chances = self.room.agents.hint(source, self.game, view.player, view.known, view.legal, visitor)
         return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": chances, "by": source}
 
     def _undo(self) -> str:

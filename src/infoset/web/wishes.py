@@ -11,6 +11,9 @@ from infoset.errors import one_line
 from infoset.remote.serving import Refusal
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
+MAX_VISITOR = 100  # letters
+Visitor = Annotated[str, msgspec.Meta(max_length=MAX_VISITOR)]
+"""Who asks: a word that a browser has for itself, by which visitors take turns; it opens nothing."""
 Place = Annotated[str, msgspec.Meta(max_length=20_000)]
 Way = Annotated[str, msgspec.Meta(pattern=r"^(public|[0-9]{1,3})\Z")]
 Steps = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
@@ -32,6 +35,13 @@ class Wish(msgspec.Struct, frozen=True):
     seconds: float | None = None
     lock: dict[str, dict[str, dict[str, float]] | str] = {}
     """By player: chances of moves by information set, ``uniform``, or ``source``, as it plays there."""
+    visitor: Visitor = ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing is asked of how it is solved."""
+        limits = (self.iterations, self.target, self.seconds)
+        return self.method == "auto" and limits == (None, None, None) and not self.lock
 
 
 class View(msgspec.Struct, frozen=True):
@@ -53,9 +63,9 @@ class Rows(View, frozen=True):
 
 
 class Number(msgspec.Struct, frozen=True):
-    """A task by its number."""
+    """A request to solve something, by its id."""
 
-    task: Steps
+    task: Text
 
 
 class Piece(Of, frozen=True):

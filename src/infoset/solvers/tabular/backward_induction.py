@@ -112,7 +112,7 @@ def _from_the_ends(graph: GameGraph) -> Iterator[int]:
 class BackwardInduction(Checked):
     """Perfect information: best in every subgame, in fractions, in one iteration."""
 
-    takes: ClassVar[frozenset[str]] = frozenset()
+    takes: ClassVar[frozenset[str]] = frozenset({"target", "seconds"})
     default: ClassVar[Limits] = Limits()
 
     name: ClassVar[str] = "backward-induction"

@@ -327,7 +327,7 @@ def check_room(form: SequenceForm, exact: bool) -> None:
 class LinearComplementarity(TabularMethod):
     """The method ``lcp``: an equilibrium of two players, in one iteration."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"start"})
+    takes: ClassVar[frozenset[str]] = frozenset({"target", "seconds", "start"})
     default: ClassVar[Limits] = Limits()
 
     exact: bool = False

@@ -131,7 +131,7 @@ def on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatA
 class LinearProgram(TabularMethod):
     """The method ``lp``: exact, in one iteration."""
 
-    takes: ClassVar[frozenset[str]] = frozenset()
+    takes: ClassVar[frozenset[str]] = frozenset({"target", "seconds"})
     default: ClassVar[Limits] = Limits()
 
     refinement: str = PLAIN

@@ -195,7 +195,7 @@ def _piece(
 class PublicMethod(Checked):
     """The subgames that common knowledge makes, each solved once: exact for two players and a constant sum."""
 
-    takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
+    takes: ClassVar[frozenset[str]] = frozenset({"target", "seconds"})
     default: ClassVar[Limits] = Limits()
 
     name: ClassVar[str] = "public"

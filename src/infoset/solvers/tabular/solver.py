@@ -138,6 +138,10 @@ class OneStep(Solver):
             self.arrays["plan"][:] = self.arrays["average"][:] = self._finding.result
             self.iteration = 1
 
+    def point(self, seconds: float) -> Point:
+        """Exact figures once it is found: those of the uniform profile might reach a target before anything is."""
+        return super().point(seconds) if self.iteration else Point(0, seconds)
+
 
 class OneProfile(OneStep):
     """What is found in one piece is what to do at every information set, also where play does not get."""

@@ -1,6 +1,6 @@
 /* Sources as addresses have them: ``item:0/leduc.npz`` is the parameter ``item``. */
 
-const KINDS = ["item", "game", "lock"];
+const KINDS = ["item", "game", "solved", "lock"];
 
 /** The parameters by which a source is shown. */
 export function address(source, more = {}) {

@@ -2,6 +2,13 @@
 
 const token = () => sessionStorage.getItem("token") ?? "";
 
+/** A word by which the server tells browsers apart where they wait for one another; it opens nothing. */
+function visitor() {
+  let word = localStorage.getItem("visitor");
+  if (!word) localStorage.setItem("visitor", word = Array.from({ length: 3 }, () => Math.random().toString(36).slice(2)).join(""));
+  return word;
+}
+
 async function answered(response) {
   const body = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(body.error ?? `the server says ${response.status}`);
@@ -24,7 +31,7 @@ export async function get(path, parameters = {}) {
 
 /** Change something. */
 export async function post(path, body = {}) {
-  const headers = { "content-type": "application/json", "x-infoset-token": token() };
+  const headers = { "content-type": "application/json", "x-infoset-token": token(), "x-infoset-visitor": visitor() };
   return answered(await reached(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
@@ -46,8 +53,9 @@ export function line(path, heard, state = () => {}, first = {}) {
     };
     socket.onmessage = ({ data }) => heard(JSON.parse(data));
     socket.onclose = () => {
+      if (closed) return;
       state(false);
-      if (!closed) setTimeout(open, wait = Math.min(2 * wait, 4000));
+      setTimeout(open, wait = Math.min(2 * wait, 4000));
     };
   };
   open();

@@ -12,8 +12,9 @@ const VIEWS = {
 };
 const THEMES = { light: "M12 3v2M12 19v2M3 12h2M19 12h2M12 8a4 4 0 1 0 .01 0", dark: "M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10" };
 
-const main = document.getElementById("main");
-let leave = () => {};
+const tray = document.getElementById("tray");
+let main = document.getElementById("main");
+let shown = 0, leave = () => {};
 
 /** Where we are: ``{view, parameters}``. */
 export function place() {
@@ -27,6 +28,17 @@ export function go(view, parameters = {}, replace = false) {
   const hash = `#/${view}${query ? `?${query}` : ""}`;
   if (replace) history.replaceState(null, "", hash);
   else location.hash = hash;
+}
+
+/** A test of whether what is shown now is still shown: what is only ready later asks it before it shows or goes anywhere. */
+export function here() {
+  const number = shown;
+  return () => number === shown;
+}
+
+/** Keep a line below all views, whatever is shown. */
+export function keep(element) {
+  tray.append(element);
 }
 
 /** Say something to who cannot see it. */
@@ -52,7 +64,9 @@ async function show() {
   }
   leave();
   leave = () => {};
-  main.replaceChildren();
+  const number = ++shown, before = main;
+  main = before.cloneNode(false); // what was left keeps its own element, and draws nothing into this one
+  before.replaceWith(main);
   main.className = `view-${view || "home"}`; // the sheet of a view says nothing of the others
   document.title = `${view ? `${view[0].toUpperCase()}${view.slice(1)} · ` : ""}infoset`;
   const load = VIEWS[view];
@@ -60,11 +74,15 @@ async function show() {
     main.append(complaint(`There is no view ${view}.`));
     return;
   }
+  const mine = main;
   try {
     const module = await load();
-    if (place().view === view) leave = (await module.show(main, parameters)) ?? (() => {});
+    if (number !== shown) return;
+    const left = (await module.show(mine, parameters)) ?? (() => {});
+    if (number === shown) leave = left;
+    else left();
   } catch (error) {
-    main.replaceChildren(complaint(error.message));
+    mine.replaceChildren(complaint(error.message));
   }
 }
 

@@ -1,13 +1,14 @@
 /* Explore: a strategy, node by node; what others keep to; two strategies side by side. */
 
 import { address, sourceIn } from "./address.js";
-import { get, mayWrite, post, saving } from "./api.js";
-import { complaint, go, say } from "./app.js";
+import { get, mayWrite, saving } from "./api.js";
+import { complaint, go, here, say } from "./app.js";
 import { gameTitle, make, percent, save, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
-import { LockPanel, waitFor } from "./lock.js";
+import { LockPanel } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
 import { wayTree } from "./tree.js";
+import { solved } from "./waiting.js";
 
 const ROWS = 100;
 
@@ -27,15 +28,21 @@ class Explorer {
     this.at = parameters.get("at") ?? "";
     this.measure = parameters.get("show") ?? "strategy";
     this.find = "";
-    this.closed = false;
+    this.here = here();
+    this.gone = false;
     this.asked = 0;
     this.keys = (event) => this.key(event);
     this.root = main.getRootNode(); // in a notebook no more than this view hears its keys
     this.root.addEventListener("keydown", this.keys);
   }
 
+  /** Whether something else is shown by now. */
+  get closed() {
+    return this.gone || !this.here();
+  }
+
   close() {
-    this.closed = true;
+    this.gone = true;
     this.root.removeEventListener("keydown", this.keys);
   }
 
@@ -57,15 +64,16 @@ class Explorer {
   async solveFirst() {
     const name = this.source.slice("game:".length);
     if (!mayWrite()) throw new Error(`${name} is not solved here; open the link with the token that the server printed`);
-    const line = make("p", { className: "ex-progress", role: "status" });
-    const stop = make("button", { type: "button" }, "Cancel");
-    const panel = make("section", { className: "panel ex-card" }, make("h1", {}, `Solving ${gameTitle(name)}`), line, stop);
+    const box = make("div", {});
+    const panel = make("section", { className: "panel ex-card" }, make("h1", {}, `Solving ${gameTitle(name)}`), box);
     this.main.append(panel);
-    let task = null;
-    stop.onclick = () => task && post("explore/cancel", { task: task.task });
-    task = await post("explore/solve", { source: this.source, seconds: 20 });
-    await waitFor(task, (told) => { line.textContent = told.line; }, () => this.closed);
+    await solved({ source: this.source }, gameTitle(name), box, () => !this.closed, (task) => go("explore", address(task.source)));
     panel.remove();
+  }
+
+  /** Where one looks, as long as nothing else is chosen. */
+  get looked() {
+    return JSON.stringify([this.way, this.at, this.measure, this.other]);
   }
 
   build() {

@@ -1,23 +1,13 @@
 /* What players keep to, and solving around it. */
 
 import { address } from "./address.js";
-import { get, mayWrite, post } from "./api.js";
+import { mayWrite } from "./api.js";
 import { go } from "./app.js";
 import { focused, make, percent } from "./dom.js";
 import { colour } from "./matrix.js";
+import { ready, solved } from "./waiting.js";
 
 const METHODS = ["auto", "pcfr+", "dcfr", "cfr+", "cfr"];
-
-/** Ask until a task is over; what it came to.  Raises what it failed with. */
-export async function waitFor(task, told, left = () => false) {
-  while (!task.over && !left()) {
-    told(task);
-    await new Promise((done) => { setTimeout(done, 200); });
-    task = await get("explore/task", { task: task.task });
-  }
-  if (task.failed) throw new Error(task.failed);
-  return task;
-}
 
 /** Sliders for the row that is pointed at, the list of what is kept to, and the button that solves. */
 export class LockPanel {
@@ -26,7 +16,7 @@ export class LockPanel {
     this.kept = JSON.parse(JSON.stringify(explorer.about.lock ?? {}));
     this.sliders = make("div", {});
     this.list = make("ul", { className: "ex-locks" });
-    this.progress = make("p", { className: "ex-progress", role: "status" });
+    this.progress = make("div", {});
     this.element = make("details", { className: "panel ex-card", open: Object.keys(this.kept).length > 0 },
       make("summary", {}, make("h2", { style: { display: "inline" } }, "Lock and solve again")),
       this.sliders, this.form());
@@ -38,7 +28,6 @@ export class LockPanel {
     this.method = make("select", {}, ...METHODS.map((name) => make("option", { value: name }, name)));
     this.target = make("input", { type: "number", value: "0.0001", min: "0", step: "any" });
     this.seconds = make("input", { type: "number", value: "30", min: "1", max: "600" });
-    this.stop = make("button", { type: "button", hidden: true }, "Cancel");
     this.button = make("button", { className: "main", type: "submit", disabled: !mayWrite() }, "Solve again");
     const whole = about.players.map((name) => {
       const select = make("select", { onchange: () => this.keepPlayer(name, select.value) },
@@ -53,7 +42,7 @@ export class LockPanel {
     return make("form", { onsubmit: (event) => { event.preventDefault(); this.solve(); } },
       this.list,
       make("div", { className: "ex-fields" }, ...whole.flat(), ...fields.flat()),
-      make("div", { className: "ex-buttons" }, this.button, this.stop,
+      make("div", { className: "ex-buttons" }, this.button,
         make("button", { type: "button", onclick: () => { this.kept = {}; this.drawList(); this.drawSliders(); } }, "Reset")),
       mayWrite() ? this.progress : make("p", { className: "muted" }, "Needs the link with the token that the server printed."));
   }
@@ -131,21 +120,21 @@ export class LockPanel {
     this.list.replaceChildren(...lines);
   }
 
+  /** Solve around what is kept to: the answer is shown to who waits for it, and offered to who looks elsewhere by then. */
   async solve() {
-    this.button.disabled = true;
-    this.stop.hidden = false;
-    try {
-      const limit = (field) => (field.value === "" ? null : Number(field.value));
-      const task = await post("explore/solve", {
-        source: this.explorer.source, method: this.method.value, target: limit(this.target), seconds: limit(this.seconds), lock: this.kept,
-      });
-      this.stop.onclick = () => post("explore/cancel", { task: task.task });
-      const done = await waitFor(task, (told) => { this.progress.textContent = told.line; }, () => this.explorer.closed);
-      if (!this.explorer.closed) go("explore", address(done.source, this.explorer.kept(this.explorer.source)));
-    } catch (error) {
-      this.progress.textContent = error.message;
-    }
-    this.button.disabled = false;
-    this.stop.hidden = true;
+    const { explorer } = this, { looked } = explorer, kept = explorer.kept(explorer.source);
+    const limit = (field) => (field.value === "" ? null : Number(field.value));
+    const asked = {
+      source: explorer.source, method: this.method.value, target: limit(this.target), seconds: limit(this.seconds),
+      lock: JSON.parse(JSON.stringify(this.kept)),
+    };
+    const name = `${explorer.title}, ${Object.keys(this.kept).length ? "around what is locked" : `by ${this.method.value}`}`;
+    const show = (task) => go("explore", address(task.source, kept));
+    const mine = this.asked = Symbol("the last that was asked here");
+    const done = await solved(asked, name, this.progress, () => !explorer.closed && this.asked === mine, show);
+    if (!done) return;
+    this.progress.replaceChildren();
+    if (explorer.looked === looked) show(done);
+    else ready(name, "explore", address(done.source, kept));
   }
 }

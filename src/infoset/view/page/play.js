@@ -1,10 +1,11 @@
 /* Play: choose a game and who plays it, then the table, as one seat sees it. */
 
 import { get, line, mayWrite, post } from "./api.js";
-import { complaint, go, say } from "./app.js";
+import { complaint, go, here, say } from "./app.js";
 import { agentTitle, gameTitle as title, hue, make, percent, signed, typing } from "./dom.js";
 import { drawPicture, updatePicture } from "./pictures.js";
 import { SeatBoard } from "./play/board.js";
+import { ready } from "./waiting.js";
 
 const FAMILIES = {
   "": ["Cards, dice, matrices", "Small enough to be solved; played by the equilibrium."],
@@ -173,22 +174,23 @@ function copyButton(text, link) {
 
 async function openAtOnce(main, parameters) {
   main.append(make("p", { className: "muted" }, "Setting the table…"));
-  const name = parameters.get("game");
+  const name = parameters.get("game"), still = here();
   const others = parameters.get("against").split("|");
   const game = await get("game", { name });
   const agents = Array.from({ length: game.players.length - 1 }, (_, k) => others[k] ?? others[0]);
   const seat = Math.min(Math.max(Number(parameters.get("seat") ?? 1) - 1, 0), agents.length);
   agents.splice(seat, 0, YOU);
   const seed = parameters.get("seed");
-  await opened({ game: name, agents, practice: parameters.has("practice"), ...(seed ? { seed: Number(seed) } : {}) }, true);
+  await opened({ game: name, agents, practice: parameters.has("practice"), ...(seed ? { seed: Number(seed) } : {}) }, true, still);
 }
 
-/** Open a table, and go to it. */
-async function opened(plan, replace = false) {
+/** Open a table, and go to it; who looks at something else by then is told. */
+async function opened(plan, replace = false, still = here()) {
   const { table, chair, key } = await post("tables", plan);
   if (key) sessionStorage.setItem(`seat:${table}`, JSON.stringify({ chair, key }));
   const view = plan.agents.includes(YOU) ? "play" : "watch";
-  if (replace) location.replace(`#/${view}?table=${table}`);
+  if (!still()) ready(`Your table of ${title(plan.game)}`, view, { table });
+  else if (replace) location.replace(`#/${view}?table=${table}`);
   else go(view, { table });
 }
 
@@ -251,7 +253,13 @@ class Table {
 
   heard(message) {
     if (message.kind === "seat") this.update(message);
-    else if (message.kind === "preparing") this.note.textContent = `One moment: ${message.what}…`;
+    else if (message.kind === "preparing") {
+      this.note.replaceChildren(`One moment: ${message.what}… `,
+        make("button", { type: "button", onclick: () => this.send({ leave: true }) }, "Cancel"));
+    } else if (message.kind === "failed") {
+      this.note.replaceChildren(`${message.why.replace(/^./, (sign) => sign.toUpperCase())}. `,
+        make("a", { href: `#/play?${new URLSearchParams({ game: message.game })}` }, "Try again"));
+    }
     else if (message.kind === "hint") this.hinted(message);
     else if (message.kind === "closed") {
       this.line.close();

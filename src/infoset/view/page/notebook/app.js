@@ -3,7 +3,7 @@
 import { make } from "../dom.js";
 
 const been = [];
-let frame = null, back = null, news = null, show = null, shown = 0, leave = () => {};
+let frame = null, back = null, news = null, tray = null, show = null, shown = 0, leave = () => {};
 
 /** Show ``what(main, parameters)`` in ``app``, and where it goes from there.  Returns how to leave. */
 export function begin(app, what, parameters) {
@@ -13,7 +13,8 @@ export function begin(app, what, parameters) {
   }, "← Back");
   frame = make("div", {});
   news = make("p", { className: "unseen", aria: { live: "polite" } });
-  app.append(back, frame, news);
+  tray = make("div", { className: "view-explore" });
+  app.append(back, frame, tray, news);
   go("explore", parameters);
   return () => { shown++; leave(); };
 }
@@ -23,6 +24,17 @@ export function go(view, parameters = {}, replace = false) {
   if (replace) been.pop();
   been.push(parameters);
   if (!replace) open();
+}
+
+/** A test of whether what is shown now is still shown. */
+export function here() {
+  const number = shown;
+  return () => number === shown;
+}
+
+/** Keep a line below whatever is shown. */
+export function keep(element) {
+  tray.append(element);
 }
 
 /** Say something to who cannot see it. */

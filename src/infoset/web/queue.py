@@ -1,0 +1,250 @@
+"""A queue of work that visitors wait for: equal wishes share one job, and visitors take turns.
+
+A *request* is what one visitor waits for, known by its id; a *job* is what is worked out, for one request or more.
+Of the visitors who wait, the one who was served longest ago comes next; a visitor's own jobs keep their order.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from itertools import count
+from time import monotonic
+from typing import Any
+
+from infoset.errors import InfosetError, one_line
+from infoset.remote.serving import Refusal
+
+RUNNERS = 2  # jobs at once
+MAX_EACH = 50  # jobs of one visitor that wait
+MAX_WAITING = 500  # jobs of all visitors that wait
+MAX_REQUESTS = 2000  # that are known, with those that are over
+MAX_VISITORS = 2000  # of whom it is known when they were served
+ABANDONED = 150.0  # seconds after which a request leaves the queue that nobody asks about; hidden tabs do once a minute
+
+
+class CancelledError(Exception):
+    """A job was given up by all who waited for it."""
+
+
+class Job:
+    """What is worked out, in a thread; ``line`` says how far it is."""
+
+    def __init__(self, key: Any, work: Callable[[Job], Any]) -> None:
+        self.key = key
+        self.work: Callable[[Job], Any] | None = work
+        self.line = "beginning"
+        self.points: list[tuple[int, float, float | None]] = []
+        self.result: Any = None
+        self.failed = ""
+        self.error: InfosetError | None = None
+        self.begun = self.cancelled = False
+        self.over = threading.Event()
+        self.requests: dict[str, Request] = {}
+
+    def check(self, *_: Any) -> None:
+        """Raise ``CancelledError`` once nobody waits for it any more."""
+        if self.cancelled:
+            raise CancelledError
+
+    def run(self) -> None:
+        """Work it out, and keep what came of it."""
+        work, self.work = self.work, None  # what it holds may be large, and requests are remembered
+        try:
+            self.check()
+            assert work is not None
+            self.result = work(self)
+        except CancelledError:
+            self.failed = "cancelled"
+        except InfosetError as error:
+            self.failed, self.error = one_line(str(error), 300), error.with_traceback(None)
+        except Refusal as error:
+            self.failed = error.why
+        except Exception as error:  # a fault of ours: told, and the server goes on
+            self.failed = f"internal error ({type(error).__name__})"
+            raise
+
+
+class Request:
+    """What one visitor waits for."""
+
+    def __init__(self, visitor: str, job: Job) -> None:
+        self.id, self.visitor, self.job = secrets.token_hex(8), visitor, job
+        self.asked = monotonic()
+        self.given_up = ""
+        """Why, where it was."""
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing to wait for."""
+        return bool(self.given_up) or self.job.over.is_set()
+
+    @property
+    def failed(self) -> str:
+        """Why nothing came of it; "" where something did, or may."""
+        return self.given_up or (self.job.failed if self.job.over.is_set() else "")
+
+
+class Queue:
+    """Requests of visitors, and the jobs that are worked out for them."""
+
+    def __init__(self, runners: int = RUNNERS) -> None:
+        self.runners = runners
+        self.requests: OrderedDict[str, Request] = OrderedDict()
+        self.waiting: dict[Any, Job] = {}  # in the order in which they came
+        self.running: list[Job] = []
+        self._served: OrderedDict[str, int] = OrderedDict()  # by visitor: when, as a count of jobs
+        self._count = count(1)
+        self._lock = threading.RLock()
+
+    def ask(self, visitor: str, key: Any, work: Callable[[Job], Any]) -> Request:
+        """Wait for ``work(job)``, with all who wait for an equal key.  Raises ``Refusal`` where a queue is full."""
+        with self._lock:
+            self._drop_abandoned()
+            alike = (job for job in (*self.running, *self.waiting.values()) if job.key == key and not job.cancelled)
+            job = next(alike, None)
+            if job is None:
+                self._check_room(visitor)
+                job = self.waiting[key] = Job(key, work)
+            request = self._remember(Request(visitor, job))
+            job.requests[request.id] = request
+            self._start()
+            return request
+
+    def answered(self, visitor: str, key: Any, result: Any) -> Request:
+        """A request for what is at hand: it waits for nothing."""
+        job = Job(key, lambda job: result)
+        job.line = "at hand"
+        job.run()
+        job.over.set()
+        with self._lock:
+            return self._remember(Request(visitor, job))
+
+    def _remember(self, request: Request) -> Request:
+        self.requests[request.id] = request
+        while len(self.requests) > MAX_REQUESTS and (old := next(iter(self.requests.values()))).over:
+            del self.requests[old.id]
+        return request
+
+    def _check_room(self, visitor: str) -> None:
+        mine = sum(visitor in _visitors(job) for job in self.waiting.values())
+        if mine >= MAX_EACH:
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{mine} games of yours wait to be solved; cancel one first")
+        if len(self.waiting) >= MAX_WAITING:
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{len(self.waiting):,} games wait to be solved; try later")
+
+    def find(self, number: str) -> Request:
+        """A request by its id; somebody still waits for it.  Raises ``Refusal``."""
+        with self._lock:
+            if number not in self.requests:
+                raise Refusal(HTTPStatus.NOT_FOUND, f"nothing is being solved as {one_line(number, 40)!r}")
+            request = self.requests[number]
+            request.asked = monotonic()
+            return request
+
+    def place(self, request: Request) -> int:
+        """Its place in the queue, from 1; 0 once its job has begun, or there is nothing to wait for."""
+        with self._lock:
+            if request.over or request.job.begun:
+                return 0
+            return next(k for k, job in enumerate(self._turns(), 1) if job is request.job)
+
+    def line(self, request: Request) -> str:
+        """How far it is, in a few words."""
+        if place := self.place(request):
+            return f"in the queue: place {place}" + ("" if place > 1 else ", the next")
+        return request.job.line
+
+    def forget(self, request: Request) -> None:
+        """Nobody will ask about it again; its job goes on for others, and to its end."""
+        with self._lock:
+            self.requests.pop(request.id, None)
+
+    def give_up(self, request: Request, why: str = "cancelled") -> None:
+        """Wait no longer; a job for which nobody else waits is ended."""
+        with self._lock:
+            if request.over:
+                return
+            request.given_up, job = why, request.job
+            job.requests.pop(request.id, None)
+            if not job.requests:
+                job.cancelled = True
+                if self.waiting.get(job.key) is job:
+                    del self.waiting[job.key]
+                    job.failed = why
+                    job.over.set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything waits or is worked out."""
+        with self._lock:
+            return bool(self.waiting or self.running)
+
+    def close(self) -> None:
+        """Give everything up."""
+        with self._lock:
+            for job in [*self.waiting.values(), *self.running]:
+                for request in list(job.requests.values()):
+                    self.give_up(request)
+
+    def _drop_abandoned(self) -> None:
+        now = monotonic()
+        for job in list(self.waiting.values()):
+            for request in list(job.requests.values()):
+                if now - request.asked > ABANDONED:
+                    self.give_up(request, f"given up: nobody asked about it for {ABANDONED:g} s")
+
+    def _turns(self) -> Iterator[Job]:
+        """The jobs that wait, in the order in which they will begin."""
+        lines: dict[str, list[Job]] = {}
+        for job in self.waiting.values():
+            for visitor in _visitors(job):
+                lines.setdefault(visitor, []).append(job)
+        served = {visitor: self._served.get(visitor, 0) for visitor in lines}
+        taken: set[int] = set()
+        turn = max(self._served.values(), default=0)
+        while lines:
+            visitor = min(lines, key=served.__getitem__)  # the first of equals: who came first
+            job = lines[visitor].pop(0)
+            if not lines[visitor]:
+                del lines[visitor]
+            if id(job) in taken:
+                continue
+            taken.add(id(job))
+            turn += 1
+            for other in _visitors(job):
+                served[other] = turn
+            yield job
+
+    def _start(self) -> None:
+        while len(self.running) < self.runners:
+            self._drop_abandoned()
+            job = next(self._turns(), None)
+            if job is None:
+                return
+            del self.waiting[job.key]
+            self.running.append(job)
+            job.begun = True
+            turn = next(self._count)
+            for visitor in _visitors(job):
+                self._served[visitor] = turn
+                self._served.move_to_end(visitor)
+            while len(self._served) > MAX_VISITORS:
+                self._served.popitem(last=False)
+            threading.Thread(target=self._run, args=(job,), daemon=True).start()
+
+    def _run(self, job: Job) -> None:
+        try:
+            job.run()
+        finally:
+            with self._lock:
+                self.running.remove(job)
+                self._start()
+                job.over.set()
+
+
+def _visitors(job: Job) -> list[str]:
+    return list(dict.fromkeys(request.visitor for request in job.requests.values()))
