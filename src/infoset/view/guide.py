@@ -23,7 +23,7 @@ from infoset.files import read_text
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
 from infoset.gdl.game import GdlGame
-from infoset.gdl.library import library
+from infoset.gdl.library import gdl_title, library
 from infoset.names import format_value, parse_name
 from infoset.registry import parameters_of
 from infoset.view.pictures.pommerman import MOVES
@@ -65,7 +65,7 @@ def guide(name: str, game: Game | None = None) -> Guide:
     ('chance: J', 'chance: Q')
     """
     word = name.partition("(")[0]
-    if word not in known_games():
+    if word not in known_games() or isinstance(game, (EfgGame, NfgGame)):  # whose names are those of their files
         return _stranger(name, load(name) if game is None else game)
     texts = _texts(word)
     played = texts.get("game", f"{word}(seed=1)" if word.startswith(POMMERMAN) else word)
@@ -134,16 +134,27 @@ def _parts(texts: Texts) -> tuple[tuple[str, str], ...]:
     return tuple((title, texts[key]) for key, title in TITLES.items() if texts.get(key))
 
 
+def title_of(game: Game) -> str:
+    """Return what a game's file calls it; "" where it comes from no file, or from one without a title."""
+    if isinstance(game, EfgGame):
+        return game.efg.title.strip()
+    if isinstance(game, NfgGame):
+        return game.nfg.title.strip()
+    if isinstance(game, GdlGame) and not game.name.startswith(GDL) and Path(game.name).is_file():
+        return gdl_title(read_text(Path(game.name)))
+    return ""
+
+
 def _stranger(name: str, game: Game) -> Guide:
     """Return what can be said of a game that is none of ours: by its file's title and comments, or its class."""
     texts: Texts = {"goal": "Each player wants as large a payoff as it can get."}
     head = ""
     players = ", ".join(game.players)
     if isinstance(game, EfgGame):
-        head, said = game.efg.title, game.efg.comment
+        head, said = title_of(game), game.efg.comment
         texts["turns"] = f"Players: {players}. Moves, chances and payoffs are those of the game tree in the file."
     elif isinstance(game, NfgGame):
-        head, said = game.nfg.title, game.nfg.comment
+        head, said = title_of(game), game.nfg.comment
         sizes = ", ".join(f"{who} {len(own)}" for who, own in zip(game.players, game.strategies, strict=True))
         texts["turns"] = f"All choose at once, once. Strategies: {sizes}; the table of payoffs is that of the file."
     elif isinstance(game, GdlGame):

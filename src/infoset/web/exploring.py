@@ -17,9 +17,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, one_line, shorten
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
+from infoset.view.guide import guide, title_of
 from infoset.web import nodes
 from infoset.web.nodes import Place, Row
 from infoset.web.shelf import find
@@ -142,6 +144,7 @@ class Exploring:
             "source": source.name,
             "solved": True,
             "game": source.game_name,
+            "title": self._title(source),
             "players": source.players,
             "made_by": {k: v for k, v in source.made_by.items() if isinstance(v, (str, int, float))},
             "rows": None if table is None else [len(keys) for keys in table.keys],
@@ -151,6 +154,22 @@ class Exploring:
             "why": "" if solution is None else solution.reason,
             "seconds": None if solution is None else solution.seconds,
         }
+
+    def _title(self, source: Source) -> str:
+        """What the file of the source's game calls it; "" where the game cannot be had."""
+        try:
+            return title_of(source.game)
+        except InfosetError:
+            return ""
+
+    def rules(self, wish: Of) -> dict[str, Any]:
+        """The rules of a source's game, or of the game ``game:NAME`` alone, as people are told them."""
+        kind, _, name = wish.source.partition(":")
+        if kind != "game" or wish.source in self.sources:
+            source = self.source(wish.source)
+            return guide(source.game_name, source.game)._asdict()
+        shipped = name.partition("(")[0] in known_games()
+        return guide(name, None if shipped else find_game(name, self.folders))._asdict()
 
     def node(self, view: Rows) -> dict[str, Any]:
         """What is shown at a place, or what that waits for."""

@@ -45,6 +45,8 @@ class Public(msgspec.Struct, frozen=True):
     """How often a move was taken back; only where one person plays alone."""
     pace: float | None = None
     """Ticks a second."""
+    title: str = ""
+    """What its file calls the game."""
 
 
 class End(msgspec.Struct, frozen=True):

@@ -51,7 +51,7 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
     if len(name) > MAX_NAME:
         raise ParameterError(f"a name of more than {MAX_NAME} letters")
     if Path(name).suffix.lower() in READERS:
-        return load(str(_file(folders, name)))
+        return load(str(find(folders, name, "game").path))
     parsed = parse_name(name)
     if parsed.word not in known_games():
         if ":" in parsed.word and parsed.word.partition(":")[0] not in FAMILIES:
@@ -63,21 +63,7 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
 
 def replay_name(folders: tuple[Path, ...], name: str) -> str:
     """The name of a game by which ``load`` finds it again: a file's path.  Raises ``Refusal`` where that is gone."""
-    return str(_file(folders, name)) if Path(name).suffix.lower() in READERS else name
-
-
-def _file(folders: tuple[Path, ...], name: str) -> Path:
-    """A file below the folder by whose number its name begins."""
-    number, _, path = name.partition("/")
-    if number.isdecimal() and int(number) < len(folders):
-        folder = folders[int(number)].resolve()
-        try:
-            found = (folder / path).resolve()
-            if found.is_relative_to(folder) and found.is_file():
-                return found
-        except (OSError, ValueError):
-            pass
-    raise Refusal(HTTPStatus.NOT_FOUND, f"no file {one_line(name)!r} in the folders that are served")
+    return str(find(folders, name, "game").path) if Path(name).suffix.lower() in READERS else name
 
 
 def _check_plain(parsed: Name) -> None:

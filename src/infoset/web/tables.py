@@ -34,10 +34,13 @@ from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
+from infoset.view.guide import title_of
 from infoset.view.pictures import whole
+from infoset.web.heads import Heads
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
 from infoset.web.seating import Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small
+from infoset.web.shelf import items
 from infoset.web.workers import News
 
 MAX_TABLES = 300
@@ -83,7 +86,7 @@ class Tables:
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
-        self.agents = Agents(folders)
+        self.agents, self.heads = Agents(folders), Heads()
         self.tables: dict[str, Table] = {}
         self.lock = threading.RLock()
         self.closed = threading.Event()
@@ -108,14 +111,24 @@ class Tables:
     # --- what can be played
 
     def games(self) -> list[dict[str, str]]:
-        """Every shipped game, with a line about it."""
-        return listed()
+        """Every shipped game, with a line about it, and the files of games in the folders."""
+        return [*listed(), *self._files()]
+
+    def _files(self) -> list[dict[str, str]]:
+        """The files of games, by the names of the shelf, with the titles that they have."""
+        found = [(item, self.heads.of(item)) for item in items(self.folders) if item.kind == "game"]
+        return [
+            {"name": item.name, "family": "file", "about": item.title, "title": head.about["title"]}
+            for item, head in found
+            if head.kind and not head.problem
+        ]
 
     def game(self, name: str) -> dict[str, Any]:
         """What the start page must know of one game."""
         game = find_game(self.folders, name)
         return {
             "name": name,
+            "title": title_of(game),
             "players": game.players,
             "paced": is_paced(game),
             "agents": fitting(game),
@@ -355,7 +368,10 @@ class Table:
         n = len(kept.plan.agents)
         seated = tuple([self.labels[(seat - kept.shift) % n] for seat in range(n)])
         pace = self.pace if self.paced else None
-        return Public(kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace)
+        title = title_of(self.game)
+        return Public(
+            kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace, title
+        )  # fmt: skip
 
     # --- what is kept
 

@@ -7,6 +7,7 @@ import { gameTitle, make, percent, save, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
 import { LockPanel, waitFor } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
+import { rulesPanel } from "./rules.js";
 import { wayTree } from "./tree.js";
 
 const ROWS = 100;
@@ -73,7 +74,7 @@ class Explorer {
     const by = about.made_by.method ? `${about.made_by.method}${about.made_by.iterations ? `, ${about.made_by.iterations.toLocaleString("en")} iteration${about.made_by.iterations === 1 ? "" : "s"}` : ""}` : "";
     const where = this.source.startsWith("item:") ? this.source.slice(5).replace(/^\d+\//, "") : "solved here";
     const rows = about.rows ? `${about.rows.reduce((a, b) => a + b, 0).toLocaleString("en")} information sets` : "";
-    this.title = about.game ? gameTitle(about.game) : where;
+    this.title = about.title || (about.game ? gameTitle(about.game) : where);
     this.wayBar = make("div", { className: "ex-way", aria: { role: "group", label: "What happened" } });
     this.body = make("div", {}, make("p", { className: "ex-empty", role: "status" }, "One moment …"));
     this.trouble = make("div", {});
@@ -109,7 +110,7 @@ class Explorer {
             make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine))),
         make("aside", {},
           make("section", { className: "panel ex-card", aria: { label: "Information set" } }, this.detail),
-          this.lockPanel.element))));
+          this.lockPanel.element, about.game ? rulesPanel(this.source) : ""))));
     this.drawMeasures();
   }
 

@@ -5,8 +5,10 @@ import { complaint, go, say } from "./app.js";
 import { agentTitle, gameTitle as title, hue, make, percent, signed, typing } from "./dom.js";
 import { drawPicture, updatePicture } from "./pictures.js";
 import { SeatBoard } from "./play/board.js";
+import { rulesPanel } from "./rules.js";
 
 const FAMILIES = {
+  file: ["From your folders", "Files of games that lie in the folders that are served."],
   "": ["Cards, dice, matrices", "Small enough to be solved; played by the equilibrium."],
   gdl: ["Boards and bluffs in GDL-II", "Described by rules that anyone can read and change."],
   pommerman: ["Pommerman", "In real time, with the keyboard."],
@@ -37,7 +39,7 @@ async function startView(main) {
   const list = make("div", { className: "games" });
   const fill = () => {
     const word = search.value.trim().toLowerCase();
-    const fits = games.filter(({ name, about }) => `${name} ${about}`.toLowerCase().includes(word));
+    const fits = games.filter(({ name, about, title: called = "" }) => `${name} ${called} ${about}`.toLowerCase().includes(word));
     const groups = word ? [] : [["To begin with", "", FAVOURITES.map((name) => games.find((game) => game.name === name))]];
     for (const [family, [head, about]] of Object.entries(FAMILIES)) {
       groups.push([head, about, fits.filter((game) => game.family === family)]);
@@ -59,7 +61,7 @@ async function startView(main) {
 
 function gameCard(game) {
   return make("li", {}, make("a", { className: "game panel", href: `#/play?game=${encodeURIComponent(game.name)}` },
-    make("strong", {}, title(game.name)), make("span", { className: "muted" }, game.about)));
+    make("strong", {}, game.title || title(game.name)), make("span", { className: "muted" }, game.about)));
 }
 
 function unfinished(tables) {
@@ -124,7 +126,8 @@ async function setupView(main, parameters) {
     }
   };
   main.append(make("div", { className: "choosing" }, make("a", { href: "#/play", className: "back" }, "← All games"),
-    make("h1", { title: name }, title(name)), make("p", { className: "muted lead" }, about), form));
+    make("h1", { title: name }, game.title || title(name)), make("p", { className: "muted lead" }, about), form,
+    rulesPanel(`game:${name}`, true)));
   if (!mayWrite()) form.before(complaint("To play, open the link that the server printed: it carries the token."));
   look();
   start.focus({ preventScroll: true });
@@ -221,6 +224,7 @@ class Table {
     this.actions = make("div", { className: "actions" });
     this.end = make("section", { className: "end", hidden: true, aria: { label: "The end" } });
     this.name = make("h1", {}, "…");
+    this.rules = make("div", {});
     this.pad = this.makePad();
     this.invite = copyButton("Invite", () => `${location.origin}/#/play?table=${id}&token=${sessionStorage.getItem("token") ?? ""}`);
     main.append(make("div", { className: "table-view" },
@@ -228,7 +232,7 @@ class Table {
         this.picture, this.end, this.note, this.moves, this.pad),
       make("aside", { className: "side panel" },
         make("div", { className: "head" }, make("a", { href: "#/play", className: "back" }, "← All games"), this.name),
-        this.seats, this.past, this.actions)));
+        this.seats, this.past, this.rules, this.actions)));
     this.line = line(`tables/${id}`, (message) => this.heard(message), (stands) => this.stands(stands), { key });
     this.keys = (event) => this.keyed(event);
     this.ups = (event) => this.released(event);
@@ -268,8 +272,11 @@ class Table {
     const before = this.view;
     const { public: open, seat, end } = view;
     this.view = view;
-    if (before === null || before.public.game !== open.game) this.name.textContent = title(open.game);
-    document.title = `${title(open.game)} · infoset`;
+    if (before === null || before.public.game !== open.game) {
+      this.name.textContent = open.title || title(open.game);
+      this.rules.replaceChildren(rulesPanel(`game:${open.game}`));
+    }
+    document.title = `${open.title || title(open.game)} · infoset`;
     this.showSeats(open, seat, end);
     if (open.pace) this.showBoard(view);
     else this.showPicture(view, before);
