@@ -46,6 +46,9 @@ Picture: TypeAlias = dict[str, Any]
 ``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal
 move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``].
 ``facts``: ``relations``, each with ``name`` and ``rows`` of texts.
+``payoffs``: of a one-shot game ``players``, their ``strategies``, ``tables`` (one, or one for each choice of a third
+player), each with ``title`` and ``cells`` by row and column of ``paid`` (texts) and ``best`` (whether each player's choice
+is a best answer), ``chosen`` (each player's place or ``None``), ``mover`` (who may choose), ``equilibria`` (lines).
 ``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (those on offer), [``note``].
 ``pommerman``: what its painter needs.  ``group``: ``parts``, pictures side by side.
 """

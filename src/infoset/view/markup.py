@@ -43,6 +43,7 @@ RULES = """
   & tbody th { font-weight: 600; background: none; }
   & .sides { display: flex; flex-wrap: wrap; gap: 4px 44px; align-items: flex-start; }
   & td.number, & th.number { text-align: right; }
+  & td.equilibrium { background: var(--faint); border-radius: 6px; padding-left: 8px; }
   & td.chance { min-width: 84px; padding: 3px 10px 3px 0; }
   & .bar { display: block; height: 5px; border-radius: 3px; background: var(--faint); overflow: hidden; }
   & .bar i { display: block; float: left; height: 100%; }

@@ -22,6 +22,7 @@ from infoset.errors import InfosetError, ParameterError, one_line, shorten
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
 from infoset.view.guide import guide, title_of
+from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.nodes import Place, Row
 from infoset.web.shelf import find
@@ -145,6 +146,7 @@ class Exploring:
             "solved": True,
             "game": source.game_name,
             "title": self._title(source),
+            "payoffs": self._payoffs(source),
             "players": source.players,
             "made_by": {k: v for k, v in source.made_by.items() if isinstance(v, (str, int, float))},
             "rows": None if table is None else [len(keys) for keys in table.keys],
@@ -161,6 +163,14 @@ class Exploring:
             return title_of(source.game)
         except InfosetError:
             return ""
+
+    def _payoffs(self, source: Source) -> dict[str, Any] | None:
+        """The table of payoffs of a small one-shot game, with its equilibria; ``None`` for other games."""
+        try:
+            table = payoff_table(source.game)
+            return table and payoff_picture(table, lines=equilibrium_lines(source.game, table))
+        except InfosetError:
+            return None
 
     def rules(self, wish: Of) -> dict[str, Any]:
         """The rules of a source's game, or of the game ``game:NAME`` alone, as people are told them."""

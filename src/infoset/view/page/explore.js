@@ -7,6 +7,7 @@ import { gameTitle, make, percent, save, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
 import { LockPanel, waitFor } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
+import { drawPicture } from "./pictures.js";
 import { rulesPanel } from "./rules.js";
 import { wayTree } from "./tree.js";
 
@@ -101,6 +102,7 @@ class Explorer {
           make("a", { className: "ex-small", ...saving("explore/csv", { source: this.source }, "strategy.csv") }, "CSV"),
           make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
+      ...(about.payoffs ? [make("section", { className: "panel ex-card", aria: { label: "Payoffs" } }, drawPicture(about.payoffs, { players: about.players }))] : []),
       make("div", { className: "ex-body" },
         make("div", { className: "ex-main" },
           make("section", { className: "panel", aria: { label: "Strategy" } },

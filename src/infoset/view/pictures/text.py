@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 from unicodedata import east_asian_width
 
 from infoset.base import Picture
@@ -123,6 +124,32 @@ def _beside(left: list[str], right: list[str]) -> list[str]:
     return [f"{one:{width}}    {other}".rstrip() for one, other in zip(left, right, strict=True)]
 
 
+def _payoffs(picture: Picture) -> Iterator[str]:
+    """A table for each choice of the third player, ``*`` at best answers, and what was chosen."""
+    players, strategies = picture["players"], picture["strategies"]
+    rows, columns = [[_line(word) for word in own] for own in strategies[:2]]
+    for table in picture["tables"]:
+        cells = [[_cell(cell) for cell in line] for line in table["cells"]]
+        left = max(map(_width, (players[0], *rows)))
+        widths = [max(map(_width, (name, *[line[c] for line in cells]))) for c, name in enumerate(columns)]
+        if table["title"]:
+            yield _line(table["title"])
+        yield f"{'':{left}}   {_line(players[1])}"
+        for name, line in ((players[0], columns), *zip(rows, cells, strict=True)):
+            yield "   ".join([f"{name:{left}}", *map(str.ljust, line, widths)]).rstrip()
+        yield ""
+    made = zip(players, strategies, picture["chosen"], strict=True)
+    yield ", ".join([f"{_line(who)} chose {_line(own[k])}" for who, own, k in made if k is not None]) or BEST_ANSWERS
+    yield from picture["equilibria"]
+
+
+BEST_ANSWERS = "* a best answer to what the others choose; where all are marked is an equilibrium"
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    return ", ".join(f"{paid}{'*' * best}" for paid, best in zip(cell["paid"], cell["best"], strict=True))
+
+
 def _elsewhere(picture: Picture) -> Iterator[str]:
     """A picture that has a writer of its own."""
     yield f"({picture['kind']})"
@@ -142,5 +169,5 @@ def _centre(text: str, width: int) -> str:
 
 
 WRITERS: dict[str, Callable[[Picture], Iterator[str]]] = {
-    "table": _table, "grid": _grid, "facts": _facts, "path": _path, "group": _group, "pommerman": _elsewhere,
+    "table": _table, "grid": _grid, "payoffs": _payoffs, "facts": _facts, "path": _path, "group": _group, "pommerman": _elsewhere,
 }  # fmt: skip
