@@ -18,6 +18,7 @@ from infoset.names import move_words
 from infoset.view.curve_svg import Curve, curve_svg
 from infoset.view.guide import title_of
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
+from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]
     if not size:
         return ()
     if len(moves) <= COLUMNS:
-        titles, cells = moves, [[_chance(row, move, k) for k, move in enumerate(moves)] for row in first.values()]
+        titles, cells = moves, [[_chance(row, move, moves) for move in moves] for row in first.values()]
     else:
         titles, cells = ["likeliest moves"], [[_likeliest(row, moves)] for row in first.values()]
     body = [[key, *line] for key, line in zip(first, cells, strict=True)]
@@ -166,22 +167,28 @@ def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]
     return (found, tag("p", f"… {size - rows:,} more information sets of {name}")) if size > rows else (found,)
 
 
-def _chance(row: Mapping[str, float], move: str, number: int) -> Html:
+def _chance(row: Mapping[str, float], move: str, moves: list[str]) -> Html:
     if move not in row:
         return tag("td", "", class_="chance")
     chance = row[move]
     text = f"{chance:.3f}" if 0 < chance < 1 else f"{chance:g}"
     said = tag("span", text, **({} if chance else {"class_": "none"}))
-    return tag(
-        "td", said, _bar([(chance, hue(number))]), class_="chance", title=f"{shorten(move, LONGEST)}: {chance!r}"
-    )
+    bar = _bar([(chance, _colors(row, moves)[move])])
+    return tag("td", said, bar, class_="chance", title=f"{shorten(move, LONGEST)}: {chance!r}")
 
 
 def _likeliest(row: Mapping[str, float], moves: list[str]) -> Html:
     order = sorted((move for move in row if row[move]), key=lambda move: -row[move])
     said = _cut([f"{move} {row[move]:.3f}" for move in order[:LIKELIEST]], LIKELIEST, len(order))
-    shares = [(row[move], hue(moves.index(move))) for move in order]
+    colors = _colors(row, moves)
+    shares = [(row[move], colors[move]) for move in order]
     return tag("td", said, _bar(shares), class_="chance")
+
+
+def _colors(row: Mapping[str, float], moves: list[str]) -> dict[str, str]:
+    """The colours of a row's moves in CSS, by the order of all ``moves``."""
+    names = move_colors(list(row), {move: k for k, move in enumerate(moves)})
+    return {move: f"var(--{name})" for move, name in zip(row, names, strict=True)}
 
 
 def _bar(shares: Iterable[tuple[float, str]]) -> Html:

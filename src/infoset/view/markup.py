@@ -18,6 +18,7 @@ LONGEST = 120  # letters of a text that a table shows; more stand in its tip
 LONGEST_TIP = 400
 COLOR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 HUES = 8
+MOVES = re.compile(r"hue\d|fold$|call$|bet\d")  # the colours of players and moves
 
 NIGHTS = (
     '[data-jp-theme-light="false"], .vscode-dark, [data-theme="dark"], html[theme="dark"],'
@@ -94,7 +95,7 @@ def hue(number: int) -> str:
 @cache
 def _style() -> Html:
     hues = " ".join(
-        f"--{name}: light-dark({day}, {night});" for name, (day, night) in palette().items() if name.startswith("hue")
+        f"--{name}: light-dark({day}, {night});" for name, (day, night) in palette().items() if MOVES.match(name)
     )
     dark = ", ".join(f"{night} .infoset" for night in NIGHTS.split(", "))
     rules = re.sub(r"\n\s+", "\n", f".infoset.infoset {{ {hues} {RULES}}}\n{dark} {{ color-scheme: dark; }}")

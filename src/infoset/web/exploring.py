@@ -22,8 +22,10 @@ from infoset.errors import InfosetError, ParameterError, one_line, shorten
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
 from infoset.view.guide import guide, title_of
+from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
+from infoset.web.hands import hand_cells
 from infoset.web.nodes import Place, Row
 from infoset.web.shelf import find
 from infoset.web.sources import MAX_HISTORIES, Source, find_game, stamp
@@ -152,7 +154,6 @@ class Exploring:
             "rows": None if table is None else [len(keys) for keys in table.keys],
             "read": monotonic() if source.stamp is None else source.stamp[0] / 1e9,
             "lock": source.lock,
-            "hues": source.hues,
             "why": "" if solution is None else solution.reason,
             "seconds": None if solution is None else solution.seconds,
         }
@@ -196,12 +197,14 @@ class Exploring:
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
             told.append({
                 "group": k, "player": found.player, "moves": found.moves, "total": found.total, "first": first,
+                "colors": move_colors(found.moves, source.order),
                 "rows": nodes.shown(source, other, chosen),
+                "hands": None if first or view.find else hand_cells(source, found),
             })  # fmt: skip
         source.warm()
         return {
             "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": told,
-            "more": max(len(place.groups) - GROUPS, 0), "hues": source.hues, "valued": source.study is not None,
+            "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None,
             "stamp": source.stamp and str(source.stamp[0]),
         }  # fmt: skip
 
@@ -331,7 +334,8 @@ class Exploring:
             found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
         found.sort(key=lambda entry: -entry[0])
         rows = [
-            {**nodes.shown(source, other, [row])[0], "player": row.player, "moves": row.moves, "apart": apart}
+            {**nodes.shown(source, other, [row])[0], "player": row.player, "moves": row.moves, "apart": apart,
+             "colors": move_colors(row.moves, source.order)}
             for _, apart, row in found[:MAX_DIFFERENCES]
         ]
         mean = sum(apart for _, apart, _ in found) / max(len(found), 1)

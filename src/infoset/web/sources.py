@@ -61,7 +61,7 @@ class Source:
         self.saved: Any = None
         self.solution: Solution | None = None
         self.lock: Lock = {}
-        self.hues: dict[str, int] = {}
+        self.order: dict[str, int] = {}  # of all moves, as they were first met
         self.working = threading.RLock()
         self._values: Values | None = None
         self._preparing: Background | None = None
@@ -114,7 +114,7 @@ class Source:
 
     def _learn(self, menu: Sequence[str]) -> None:
         for move in menu:
-            self.hues.setdefault(move, len(self.hues))
+            self.order.setdefault(move, len(self.order))
 
     @property
     def temporary(self) -> bool:
