@@ -7,6 +7,7 @@ each move, with what is needed to go on: a process that is killed loses no game.
 from __future__ import annotations
 
 import hmac
+import os
 import re
 import secrets
 import sys
@@ -36,10 +37,9 @@ from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
 from infoset.view.pictures import whole
-from infoset.web.heads import Heads
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small
+from infoset.web.seating import Agents, find_game, fitting, is_paced, key_of, listed, replay_name, small, unfitting
 from infoset.web.shelf import items
 from infoset.web.workers import News
 
@@ -86,7 +86,8 @@ class Tables:
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
-        self.agents, self.heads = Agents(folders), Heads()
+        self.agents = Agents(folders)
+        self.heads = self.agents.heads
         self.tables: dict[str, Table] = {}
         self.lock = threading.RLock()
         self.closed = threading.Event()
@@ -126,12 +127,15 @@ class Tables:
     def game(self, name: str) -> dict[str, Any]:
         """What the start page must know of one game."""
         game = find_game(self.folders, name)
+        kept, others = self.agents.kept(game)
         return {
             "name": name,
             "title": title_of(game),
             "players": game.players,
             "paced": is_paced(game),
             "agents": fitting(game),
+            "kept": kept,
+            "unfit": [{"why": why, "names": names} for why, names in {**unfitting(game), **others}.items()],
             "solvable": not is_paced(game) and self._solvable(game),
         }
 
@@ -162,7 +166,7 @@ class Tables:
         if len(plan.agents) != len(game.players):
             raise ParameterError(f"{len(plan.agents)} agents for {len(game.players)} players")
         for name in plan.agents:
-            self.agents.check(name)
+            self.agents.check(name, game)
         if plan.practice and plan.agents.count(HUMAN) != 1:
             raise ParameterError("practice is for one person alone")
         if plan.seed is not None and plan.agents.count(HUMAN) > 1:
@@ -443,6 +447,8 @@ class Table:
 
     def _fail(self, error: BaseException) -> None:
         why = str(error) if isinstance(error, InfosetError) else f"internal error ({type(error).__name__})"
+        for folder in self.room.folders:  # where it lies is nobody's business but the server's
+            why = why.replace(f"{folder}{os.sep}", "")
         self.failed = one_line(why, 300)
         self._tell_all({"kind": "failed", "why": self.failed})
         if not self._replay.is_file():  # it could not even begin, and never will

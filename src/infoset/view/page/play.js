@@ -16,6 +16,7 @@ const FAMILIES = {
 const FAVOURITES = ["kuhn_poker", "leduc_poker", "liars_dice", "gdl:blind_tic_tac_toe", "gdl:meier",
   "pommerman:OneVsOne-v0"];
 const YOU = "human";
+const SHOWN = 3; // of those who cannot play for one reason
 const KEYS = {
   ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5,
 };
@@ -82,11 +83,10 @@ function unfinished(tables) {
 
 async function setupView(main, parameters) {
   const name = parameters.get("game");
-  const [game, games, shelf] = await Promise.all([get("game", { name }), get("games"), get("shelf")]);
+  const [game, games] = await Promise.all([get("game", { name }), get("games")]);
   const about = games.find((other) => other.name === name)?.about ?? "";
-  const kept = shelf.filter(({ kind }) => kind === "policy" || kind === "run");
   const rival = game.solvable ? "equilibrium" : game.agents.find((agent) => agent === "simple") ?? game.agents[0];
-  const seats = game.players.map((player, seat) => seatRow(player, seat, game, kept, seat ? rival : YOU));
+  const seats = game.players.map((player, seat) => seatRow(player, seat, game, seat ? rival : YOU));
   const practice = make("input", { type: "checkbox", id: "practice" });
   const seed = make("input", { type: "number", min: 0, step: 1, id: "seed", placeholder: "at random" });
   const pace = make("input", { type: "range", min: 2, max: 12, step: 1, value: 5, id: "pace" });
@@ -108,7 +108,7 @@ async function setupView(main, parameters) {
   const copy = copyButton("Copy a link for a class", () => classLink(plan()));
   for (const { select } of seats) select.onchange = look;
   const form = make("form", { className: "setup panel" },
-    make("div", { className: "seats" }, ...seats.map(({ row }) => row)),
+    make("div", { className: "seats" }, ...seats.map(({ row }) => row), ...notOffered(game)),
     make("div", { className: "options" },
       ...(game.paced ? [] : [make("label", { htmlFor: "practice", className: "check" }, practice, make("span", {}, "Practice ",
         make("span", { className: "muted" }, "– hints, and moves can be taken back")))]),
@@ -133,16 +133,28 @@ async function setupView(main, parameters) {
   start.focus({ preventScroll: true });
 }
 
-function seatRow(player, seat, game, kept, value) {
+function seatRow(player, seat, game, value) {
   const select = make("select", { id: `seat${seat}` });
   select.append(make("option", { value: YOU }, "A person"));
   if (game.solvable) select.append(make("option", { value: "equilibrium" }, "The equilibrium (solved now)"));
   select.append(group("Agents", game.agents));
-  if (kept.length) select.append(group("From your folders", kept.map(({ name }) => name)));
+  if (game.kept.length) select.append(group("From your folders", game.kept));
   select.value = value;
   const label = make("label", { htmlFor: `seat${seat}`, className: "player" }, player);
   label.style.setProperty("--hue", hue(seat));
   return { select, row: make("div", { className: "seat-row" }, label, select) };
+}
+
+/** Who is not in the lists, in one line a reason. */
+function notOffered({ unfit, solvable, paced }) {
+  const lines = unfit.map(({ why, names }) => {
+    const shown = names.slice(0, SHOWN).map(short).join(", ");
+    return `${shown}${names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ""}: ${why}`;
+  });
+  if (!solvable) lines.unshift(`The equilibrium: ${paced ? "not for games in real time" : "the game is too large to be solved while you wait"}`);
+  if (!lines.length) return [];
+  return [make("details", { className: "unfit muted" }, make("summary", {}, "Who is not offered, and why"),
+    make("ul", {}, ...lines.map((line) => make("li", {}, line))))];
 }
 
 function group(label, names) {
@@ -261,6 +273,10 @@ class Table {
       this.line.close();
       sessionStorage.removeItem(`seat:${this.id}`);
       this.note.replaceChildren(message.why, ". ", make("a", { href: "#/watch" }, "Look among the replays"));
+    } else if (message.kind === "failed") {
+      const game = this.view?.public.game;
+      this.note.replaceChildren(`This game cannot be played: ${message.why}. `,
+        make("a", { href: game ? `#/play?game=${encodeURIComponent(game)}` : "#/play" }, "Choose other players"));
     } else this.note.textContent = `${message.why}.`;
   }
 
