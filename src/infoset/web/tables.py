@@ -75,6 +75,9 @@ class Kept(msgspec.Struct):
     """How many seats everybody moved on: chair ``i`` is in seat ``i + shift``."""
     number: int = 1
     undone: int = 0
+    score: list[float] = []
+    """(n,) what each chair was paid in the games that were played to their ends; empty before the first."""
+    played: int = 0
 
 
 class Undo(Left):
@@ -372,9 +375,10 @@ class Table:
         n = len(kept.plan.agents)
         seated = tuple([self.labels[(seat - kept.shift) % n] for seat in range(n)])
         pace = self.pace if self.paced else None
-        title = title_of(self.game)
+        score = tuple([kept.score[(seat - kept.shift) % n] for seat in range(n)]) if kept.score else ()
         return Public(
-            kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace, title
+            kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace,
+            title_of(self.game), score, kept.played,
         )  # fmt: skip
 
     # --- what is kept
@@ -501,7 +505,8 @@ class Table:
 
     def _step(self, round_: Round, state: State) -> None:
         with self.go:
-            self.go.wait_for(lambda: self.stopped or self._all_here())
+            dealt = any(state.legal(player) for player in range(len(self.labels)))
+            self.go.wait_for(lambda: self.stopped or self._all_here() or not dealt)
             if self.stopped is not None:
                 raise self.stopped
         begun = monotonic()
@@ -514,7 +519,7 @@ class Table:
                 self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
 
     def _all_here(self) -> bool:
-        """In real time nobody's clock runs before everybody is there and ready."""
+        """In real time nobody's clock runs before everybody is there and ready; the board is dealt before that."""
         return not self.paced or all(self.lookers[chair] and chair in self.ready for chair in self.people)
 
     def _last_choice(self) -> int:
@@ -530,6 +535,8 @@ class Table:
 
     def _finish(self, round_: Round, state: State) -> None:
         match = round_.end(state)
+        if match.over:
+            self._count(match.returns)
         word = re.sub(r"[^a-z0-9]+", "-", self.kept.plan.game.lower())[:40].strip("-")
         name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id[:4]}.json"
         match.save(self.room.folder / name)
@@ -544,6 +551,15 @@ class Table:
             self.live.finish(match, self.game, self.end.item)
         elif not self.paced and self.room.agents.at_hand(self.game):
             self._tell_costs(match, self.end)
+
+    def _count(self, returns: Sequence[float]) -> None:
+        """Add a game to the score of the sitting."""
+        n = len(returns)
+        before = self.kept.score or [0.0] * n
+        self.kept.score = [before[chair] + returns[(chair + self.kept.shift) % n] for chair in range(n)]
+        self.kept.played += 1
+        for hand in self.hands.values():
+            hand.public = self.public()
 
     def _tell_costs(self, match: Match, end: End) -> None:
         """What each move cost, where the game is solved: told as soon as it is known."""

@@ -128,10 +128,11 @@ function chips(count) {
 // --- boards --------------------------------------------------------------------------------------------------------
 
 function grid(picture, options) {
-  const { rows, columns, title } = picture;
-  const checkered = rows.length === columns.length && rows.length >= CHECKERED;
-  const board = make("table", { className: ["board", picture.small && "small", checkered && "checkered"].filter(Boolean).join(" ") });
-  board.style.setProperty("--columns", columns.length);
+  const { rows, columns, title, hexagons } = picture;
+  const checkered = !hexagons && rows.length === columns.length && rows.length >= CHECKERED;
+  const board = make("table", { className: ["board", picture.small && "small", checkered && "checkered", hexagons && "hexagons", hexagons < 0 && "leftward"].filter(Boolean).join(" ") });
+  board.style.setProperty("--columns", columns.length + (hexagons ? (rows.length - 1) / 2 : 0));
+  board.style.setProperty("--shifts", rows.length - 1);
   if (title) board.append(make("caption", {}, title));
   board.append(make("thead", {}, make("tr", {}, make("td"), ...columns.map((name) => make("th", { scope: "col" }, name)))));
   board.append(make("tbody"));
@@ -156,6 +157,10 @@ function squares(board, picture, options, from = null) {
         label: (move === undefined ? "" : options.labels[move]) || `${name} ${column}`,
       });
     })));
+  lines.forEach((line, r) => {
+    line.style.setProperty("--row", r);
+    line.style.setProperty("--shift", picture.hexagons < 0 ? lines.length - 1 - r : r);
+  });
   board.tBodies[0].replaceChildren(...lines);
 }
 

@@ -200,8 +200,10 @@ async function openAtOnce(main, parameters) {
 
 /** Open a table, and go to it. */
 async function opened(plan, replace = false) {
+  const asked = location.hash;
   const { table, chair, key } = await post("tables", plan);
   if (key) sessionStorage.setItem(`seat:${table}`, JSON.stringify({ chair, key }));
+  if (location.hash !== asked) return; // the visitor went elsewhere meanwhile; the table stands among those that go on
   const view = plan.agents.includes(YOU) ? "play" : "watch";
   if (replace) location.replace(`#/${view}?table=${table}`);
   else go(view, { table });
@@ -231,6 +233,7 @@ class Table {
     this.moves = make("div", { className: "moves", aria: { role: "group", label: "Your moves" } });
     this.note = make("p", { className: "note", aria: { role: "status" } }, "Setting the table…");
     this.seats = make("ol", { className: "who" });
+    this.sitting = make("p", { className: "sitting muted", hidden: true });
     this.log = make("ol", { className: "log", aria: { label: "What happened to you" } });
     this.past = make("section", { className: "past" }, make("h2", {}, "What happened to you"), this.log);
     this.actions = make("div", { className: "actions" });
@@ -244,7 +247,7 @@ class Table {
         this.picture, this.end, this.note, this.moves, this.pad),
       make("aside", { className: "side panel" },
         make("div", { className: "head" }, make("a", { href: "#/play", className: "back" }, "← All games"), this.name),
-        this.seats, this.past, this.rules, this.actions)));
+        this.seats, this.sitting, this.past, this.rules, this.actions)));
     this.line = line(`tables/${id}`, (message) => this.heard(message), (stands) => this.stands(stands), { key });
     this.keys = (event) => this.keyed(event);
     this.ups = (event) => this.released(event);
@@ -323,10 +326,19 @@ class Table {
   }
 
   showSeats(open, seat, end) {
+    const several = open.played > 1 || (open.played && !end);
+    const agents = this.view.picture.kind === "pommerman" ? this.view.picture.a : [];
+    const out = (k) => Boolean(agents[k]) && !agents[k][0];
+    this.sitting.hidden = !several;
+    this.sitting.textContent = several ? `Score of ${open.played} game${open.played === 1 ? "" : "s"}, on the right` : "";
     this.seats.replaceChildren(...open.players.map((player, k) => {
       const who = k === seat ? "you" : short(open.agents[k]);
       const row = make("li", { className: k === seat ? "you" : "" }, make("strong", {}, player),
-        make("span", { className: "muted", title: open.agents[k] }, who), end ? make("span", { className: "pay number" }, signed(end.returns[k])) : null);
+        make("span", { className: "muted", title: open.agents[k] }, who),
+        out(k) ? make("span", { className: "out" }, "out") : null,
+        end ? make("span", { className: "pay number", title: "in this game" }, signed(end.returns[k])) : null,
+        several ? make("span", { className: "score number", title: `in ${open.played} games` }, signed(open.score[k])) : null);
+      row.classList.toggle("gone", out(k));
       row.style.setProperty("--hue", hue(k));
       return row;
     }));

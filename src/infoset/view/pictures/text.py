@@ -52,6 +52,9 @@ def _grid(picture: Picture) -> Iterator[str]:
     rule = "─" * (width + 2)
     if picture.get("title"):
         yield _line(picture["title"])
+    if picture.get("hexagons"):
+        yield from _hexagons(rows, columns, cells, left, width, legend, picture["hexagons"] > 0)
+        return
     yield " " * (left + 2) + " ".join(f" {_centre(label, width)} " for label in columns).rstrip()
     yield " " * (left + 1) + f"┌{'┬'.join([rule] * len(columns))}┐"
     for number, (label, line) in enumerate(zip(rows, cells, strict=True)):
@@ -59,6 +62,20 @@ def _grid(picture: Picture) -> Iterator[str]:
             yield " " * (left + 1) + f"├{'┼'.join([rule] * len(columns))}┤"
         yield f"{label:>{left}} │" + "│".join(f" {_centre(text, width)} " for text in line) + "│"
     yield " " * (left + 1) + f"└{'┴'.join([rule] * len(columns))}┘"
+    if legend:
+        yield " " * (left + 2) + legend
+
+
+def _hexagons(
+    rows: list[str], columns: list[str], cells: list[list[str]], left: int, width: int, legend: str, right: bool
+) -> Iterator[str]:  # fmt: skip
+    """Each row half a cell to the right or left of the one above it; ``·`` where there is nothing."""
+    step = width + 3
+    first = 0 if right else (len(rows) - 1) * step // 2
+    yield " " * (first + left + 2) + "".join(_centre(label, step) for label in columns).rstrip()
+    for number, (label, line) in enumerate(zip(rows, cells, strict=True)):
+        shift = " " * ((number if right else len(rows) - 1 - number) * step // 2)
+        yield f"{shift}{label:>{left}}  " + "".join(_centre(text or "·", step) for text in line).rstrip()
     if legend:
         yield " " * (left + 2) + legend
 
