@@ -96,7 +96,10 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
     group = node["groups"][0]
     cells: dict[str, Any] = {cell["name"]: cell for cell in group["hands"]}
     assert {*cells} == {"AA", "KQs", "JTs", "T9s", "A5s"}
-    assert (cells["AA"]["row"], cells["AA"]["column"]) == (0, 0) and (cells["A5s"]["row"], cells["A5s"]["column"]) == (0, 9)
+    assert (cells["AA"]["row"], cells["AA"]["column"]) == (0, 0) and (cells["A5s"]["row"], cells["A5s"]["column"]) == (
+        0,
+        9,
+    )
     aces = [row for row in group["rows"] if row["key"] in cells["AA"]["hands"]]
     assert len(aces) == 6
     weights = np.array([row["reach"] for row in aces])

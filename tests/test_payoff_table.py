@@ -12,7 +12,9 @@ from infoset.catalog import load
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
 from infoset.view.pictures import picture_text, seen, token_words, whole
 
-SEXES = 'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "opera" "boxing" } { "opera" "boxing" } }\n\n3 2 0 0 0 0 2 3\n'
+SEXES = (
+    'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "opera" "boxing" } { "opera" "boxing" } }\n\n3 2 0 0 0 0 2 3\n'
+)
 
 
 def sexes(tmp_path: Path) -> str:
@@ -42,7 +44,7 @@ def test_show_prints_the_table_and_no_tree(tmp_path: Path) -> None:
     (tmp_path / "rps.csv").write_text("0,-1,1\n1,0,-1\n-1,1,0\n")
     text = infoset.show(str(tmp_path / "rps.csv"))
     assert "1    0, 0     −1, 1*   1*, −1" in text
-    assert "P1 \"1\" 1/3, \"2\" 1/3, \"3\" 1/3 -> 0" in text
+    assert 'P1 "1" 1/3, "2" 1/3, "3" 1/3 -> 0' in text
     assert "boxing 0.500" in infoset.show(sexes(tmp_path), "random")
     assert "chance" in infoset.show("kuhn_poker")  # which has later moves and stays a tree
 
@@ -78,7 +80,7 @@ def test_a_player_sees_the_table_and_once_all_chose_what_they_chose(name: str) -
     game = load(name)
     before = seen(game, 1, (), game.start().state.legal(1))
     assert before["kind"] == "payoffs" and before["mover"] == 1 and {*before["chosen"]} == {None}
-    match = infoset.play_match(name, ["scripted(moves=[%s])" % game.start().state.legal(0)[1]] * len(game.players))
+    match = infoset.play_match(name, [f"scripted(moves=[{game.start().state.legal(0)[1]}])"] * len(game.players))
     step = game.start().state.play(match.steps[0].moves)
     own = ((match.steps[0].moves[1], step.observation(1)),)
     after = seen(game, 1, own)

@@ -41,7 +41,11 @@ def room(folder: Path) -> Iterator[Tables]:
 @pytest.mark.parametrize(
     ("game", "fit", "unfit"),
     [
-        ("kuhn_poker", {"random", "search", "is-mcts"}, {"human", "navocado", "skynet", "veteran", "simple", "uct", "meier"}),
+        (
+            "kuhn_poker",
+            {"random", "search", "is-mcts"},
+            {"human", "navocado", "skynet", "veteran", "simple", "uct", "meier"},
+        ),
         ("gdl:tic_tac_toe", {"random", "uct"}, {"simple", "blind_tic_tac_toe"}),
         ("gdl:meier", {"random", "meier"}, {"blind_tic_tac_toe", "uct"}),
         ("pommerman:OneVsOne-v0", {"random", "simple", "dypm"}, {"navocado", "search", "human", "ad-hoc"}),
@@ -90,7 +94,9 @@ def test_of_the_folders_only_what_fits_is_offered_and_the_rest_says_why(room: Ta
         ("skynet", "made for Pommerman"), ("uct", "everybody sees everything"), ("0/broken.npz", "broken"),
     ],
 )  # fmt: skip
-def test_a_table_with_who_cannot_play_is_refused_before_it_is_set(room: Tables, folder: Path, agent: str, why: str) -> None:
+def test_a_table_with_who_cannot_play_is_refused_before_it_is_set(
+    room: Tables, folder: Path, agent: str, why: str
+) -> None:
     with pytest.raises(InfosetError, match=why) as refused:
         room.open({"game": "kuhn_poker", "agents": ["human", agent]})
     assert str(folder) not in str(refused.value) and "\n" not in str(refused.value)

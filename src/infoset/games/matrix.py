@@ -49,7 +49,9 @@ class MatrixRules(Rules):
 def choices_told(players: tuple[str, ...], player: int, token: Token) -> str:
     """Return what a player is told once all have chosen at once, before everybody's eyes."""
     chosen: Any = token[1]
-    others = [f"{name} chooses {move}" for p, (name, move) in enumerate(zip(players, chosen, strict=True)) if p != player]
+    others = [
+        f"{name} chooses {move}" for p, (name, move) in enumerate(zip(players, chosen, strict=True)) if p != player
+    ]
     return "; ".join([f"you choose {token[0]}", *others])
 
 

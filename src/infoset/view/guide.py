@@ -6,7 +6,6 @@ files.  Examples are played through the rules whenever they are shown, so that n
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -18,13 +17,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from infoset.base import Action, Game, JointMove
 from infoset.catalog import GAMES, GDL, POMMERMAN, about, known_games, load
-from infoset.errors import IllegalMoveError, UnsupportedGameError, one_line, shorten
+from infoset.errors import IllegalMoveError, one_line, shorten
 from infoset.files import read_text
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
 from infoset.gdl.game import GdlGame
 from infoset.gdl.library import gdl_title, library
-from infoset.names import format_value, parse_name
+from infoset.names import format_value
 from infoset.registry import parameters_of
 from infoset.view.pictures.pommerman import MOVES
 from infoset.view.pictures.words import action_words

@@ -81,7 +81,7 @@ def payoff_table(game: Game) -> PayoffTable | None:
 
 
 def equilibrium_lines(game: Game, table: PayoffTable) -> list[str]:
-    """Return a line about the equilibria and one for each: all extreme ones of a small game of two, else the pure ones."""
+    """Return a line about the equilibria and one for each: the extreme ones of a small game of two, else pure ones."""
     if len(table.players) == 2 and max(map(len, table.strategies)) <= MOST_STRATEGIES:
         from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
 

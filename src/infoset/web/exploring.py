@@ -334,8 +334,13 @@ class Exploring:
             found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
         found.sort(key=lambda entry: -entry[0])
         rows = [
-            {**nodes.shown(source, other, [row])[0], "player": row.player, "moves": row.moves, "apart": apart,
-             "colors": move_colors(row.moves, source.order)}
+            {
+                **nodes.shown(source, other, [row])[0],
+                "player": row.player,
+                "moves": row.moves,
+                "apart": apart,
+                "colors": move_colors(row.moves, source.order),
+            }
             for _, apart, row in found[:MAX_DIFFERENCES]
         ]
         mean = sum(apart for _, apart, _ in found) / max(len(found), 1)

@@ -23,7 +23,7 @@ def hand_cells(source: Source, group: Group) -> list[dict[str, Any]] | None:
     """Return the classes of hands of a group, weighted by how often each hand gets there; ``None`` for other games.
 
     Each has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (how often its hands get there, of what the
-    most frequent hand does), ``p`` (a chance a move), and, once values are known, ``ev`` (a value a move) and ``worth``.
+    most frequent hand does), ``p`` (a chance a move), and, where values are known, ``ev`` (one a move) and ``worth``.
     """
     try:
         if not isinstance(source.game, HoldemRules):
@@ -66,5 +66,6 @@ def _cell(rows: Sequence[Row], figures: list[dict[str, Any]], reach: Any, places
         return None if any(one is None for one in found) else (weights @ np.array(found)).tolist()
 
     return {
-        "hands": [nodes.words_of(rows[k].key)[0] for k in places], "p": mean("p"), "ev": mean("ev"), "worth": mean("worth"),
+        "hands": [nodes.words_of(rows[k].key)[0] for k in places],
+        "p": mean("p"), "ev": mean("ev"), "worth": mean("worth"),
     }  # fmt: skip

@@ -33,8 +33,8 @@ class Head(NamedTuple):
     game: str = ""
     about: dict[str, Any] = {}  # noqa: RUF012  # never changed
     """A run's ``method``, ``learns``; a policy's ``method``; a replay's ``agents``, ``players``, ``returns``, ``over``;
-    a tournament's ``teams``, ``format``; the ``title`` that a game's file gives it, or "".  A game is called by the name
-    of its item."""
+    a tournament's ``teams``, ``format``; the ``title`` that a game's file gives it, or "".  A game goes by its
+    item's name."""
     problem: str = ""
 
 

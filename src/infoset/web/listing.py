@@ -42,7 +42,8 @@ class Filter(msgspec.Struct, frozen=True):
             self.kind in ("", head.kind)
             and self.game in ("", head.game)
             and (not self.agent or self.agent in agents)
-            and self.text.casefold() in f"{item.title} {head.game} {head.about.get('title', '')} {' '.join(agents)}".casefold()
+            and self.text.casefold()
+            in f"{item.title} {head.game} {head.about.get('title', '')} {' '.join(agents)}".casefold()
         )
 
 

@@ -345,7 +345,7 @@ def is_for(named: str, game: Game) -> bool:
         return True
     path = Path(named)
     if path.suffix.lower() in READERS:
-        return path.stem == game.name or named == game.name
+        return path.stem == game.name
     try:
         word = parse_name(named).word
         return word == game.name.partition("(")[0] and word in known_games() and load(named).name == game.name

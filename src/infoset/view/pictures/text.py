@@ -186,5 +186,6 @@ def _centre(text: str, width: int) -> str:
 
 
 WRITERS: dict[str, Callable[[Picture], Iterator[str]]] = {
-    "table": _table, "grid": _grid, "payoffs": _payoffs, "facts": _facts, "path": _path, "group": _group, "pommerman": _elsewhere,
+    "table": _table, "grid": _grid, "payoffs": _payoffs, "facts": _facts, "path": _path, "group": _group,
+    "pommerman": _elsewhere,
 }  # fmt: skip
