@@ -51,7 +51,11 @@ class Curves {
 
   /** Where none was asked for: the newest game with a run that has a curve, and not a single point alone. */
   choose() {
-    const curved = this.runs.filter((run) => run.points > 1);
+    const drawn = (run) => {
+      const ys = run.columns?.[this.y || measure(run.columns)] ?? [], xs = run.columns?.[this.x] ?? [];
+      return xs.filter((x, k) => (x > 0 || !this.logX) && (ys[k] > 0 || !this.logY)).length;
+    };
+    const curved = this.runs.filter((run) => run.columns && drawn(run) > 1);
     const game = (curved[0] ?? this.runs[0])?.game;
     const shown = (curved.length ? curved : this.runs).filter((run) => run.game === game).slice(0, FIRST);
     this.runs = shown.map((run, k) => ({ ...run, colour: k }));
