@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +17,9 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 PATIENCE = 60_000  # milliseconds
-SEXES = 'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "opera" "boxing" } { "opera" "boxing" } }\n\n3 2 0 0 0 0 2 3\n'
+SEXES = (
+    'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "opera" "boxing" } { "opera" "boxing" } }\n\n3 2 0 0 0 0 2 3\n'
+)
 
 
 @pytest.fixture(scope="module")
