@@ -90,7 +90,7 @@ def test_a_bluff_is_found_locked_and_answered_as_the_library_does(chromium: Any,
         bluff = policy.probabilities(0, "Jh [call] raise")["raise"]
         assert cells(page, "Jh [call] raise")[2] == f"{100 * bluff:.1f} %"
         page.locator('td[aria-label^="Jh, raise"]').click()
-        page.locator("summary").click()
+        page.locator("summary", has_text="Lock").click()
         page.get_by_label("chance of raise in percent").fill("30")
         page.get_by_role("button", name="Lock these chances").click()
         page.get_by_label("Until exploitability").fill("0.001")

@@ -41,6 +41,22 @@ def test_a_solution_is_its_curve() -> None:
         infoset.solve(KUHN, "lp").plot()
 
 
+def test_further_curves_on_the_same_axes_have_colours_and_names_of_their_own() -> None:
+    solutions = [infoset.solve(KUHN, method, iterations=30) for method in ("cfr", "cfr+", "dcfr")]
+    axes = None
+    for solution in solutions:
+        axes = solution.plot(axes)
+    assert axes is not None and axes.get_title(loc="left") == "kuhn_poker"
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == [f"kuhn_poker by {solution.method}" for solution in solutions]
+    shades = [line.get_color() for line in axes.get_legend().get_lines()]
+    assert len({*shades}) == 3
+    drawn = [line for line in axes.get_lines() if str(line.get_label()) in names]
+    assert [line.get_ydata()[-1] for line in drawn] == [solution.curve[-1].exploitability for solution in solutions]
+    infoset.solve("leduc_poker", "cfr", iterations=3).plot(axes)
+    assert axes.get_title(loc="left") == "kuhn_poker, leduc_poker"
+
+
 def test_a_strategy_is_bars_that_sum_to_one() -> None:
     policy = infoset.solve(KUHN, "lp").policy
     axes = policy.plot("P2")

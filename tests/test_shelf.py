@@ -150,7 +150,7 @@ def test_lists_are_filtered_and_paged_without_reading_what_is_known(tmp_path: Pa
     assert listing.page(Filter(text="PENNIES"))["total"] == 1
     (tmp_path / "pennies.json").unlink()
     assert listing.page(Filter(text="PENNIES"))["total"] == 0
-    assert listing.first()["counts"] == {"run": 0, "tournament": 0, "replay": 301, "policy": 0}
+    assert listing.first()["counts"] == {"game": 0, "run": 0, "tournament": 0, "replay": 301, "policy": 0}
 
 
 # Tournaments

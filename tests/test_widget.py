@@ -164,7 +164,7 @@ def test_a_strategy_is_explored_locked_and_answered(theme: str, tmp_path: Path) 
         keys = [page.locator("tr[data-row] th").nth(k).get_attribute("title") for k in range(3)]
         assert [cells(page, key) for key in keys] == [percents(policy, 0, key) for key in keys]
         assert scheme_of(page, ".explore") == theme
-        page.locator("summary").click()
+        page.locator("summary", has_text="Lock").click()
         page.locator('tr[data-row="0"] td[data-move="1"]').click()  # a jack that bets
         page.get_by_label("chance of bet in percent").fill("90")
         page.get_by_role("button", name="Lock these chances").click()

@@ -44,8 +44,12 @@ Picture: TypeAlias = dict[str, Any]
 ``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (how many more lie face down), ``note``,
 [``as``: ``die`` where they are dice], [``chips``: how many], [``player``: whose it is, from 0].
 ``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal
-move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``].
+move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``],
+[``hexagons``: 1 where each row lies half a cell to the right of the one above it, -1 to the left].
 ``facts``: ``relations``, each with ``name`` and ``rows`` of texts.
+``payoffs``: of a one-shot game ``players``, their ``strategies``, ``tables`` (one, or one for each choice of a third
+player), each with ``title`` and ``cells`` by row and column of ``paid`` (texts) and ``best`` (whether a player's choice
+is a best answer), ``chosen`` (each player's place or ``None``), ``mover`` (who may choose), ``equilibria`` (lines).
 ``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (those on offer), [``note``].
 ``pommerman``: what its painter needs.  ``group``: ``parts``, pictures side by side.
 """

@@ -82,6 +82,7 @@ def show(
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
     kuhn_poker
     """
+    from infoset.view.guide import title_of
     from infoset.view.text import factored_text, plans_text, policy_text, summary_text, tree_text
 
     for file in (svg, pdf):
@@ -100,7 +101,10 @@ def show(
         return factored_text(compiled.factored, shown, hands)
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree
-    text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
+    payoffs = "" if drawn or compiled.only_form else _show_payoffs(compiled)
+    text = payoffs or tree_text(tree)
+    if policy is not None:
+        text = "\n\n".join(filter(None, (payoffs, policy_text(compiled.form, policy))))
     if isinstance(what, CorrelatedPolicy):
         text = f"{plans_text(compiled.form, what)}\n\neach player's own chances\n\n{text}"
     if drawn:
@@ -111,7 +115,19 @@ def show(
             replace_file(Path(svg), lambda file: file.write(picture.svg().encode()))
         if pdf is not None:
             picture.save_pdf(Path(pdf))
-    return "\n\n".join([summary_text(tree), *([hands] if hands else []), text])
+    title = "" if compiled.only_form else title_of(compiled.game)
+    return "\n\n".join([summary_text(tree, title), *([hands] if hands else []), text])
+
+
+def _show_payoffs(compiled: Compiled) -> str:
+    """Of a small game in which all choose at once, once: its table of payoffs with its equilibria.  Else empty."""
+    from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
+    from infoset.view.pictures import picture_text
+
+    table = payoff_table(compiled.game)
+    if table is None:
+        return ""
+    return picture_text(payoff_picture(table, lines=equilibrium_lines(compiled.game, table)))
 
 
 def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:

@@ -78,15 +78,24 @@ def _any_verb(
 
 
 @app.command()
-def games(json_: AsJson = False) -> None:
-    """List the games that are known by name, with their parameters."""
+def games(
+    name: Annotated[str | None, typer.Argument(help="A game, as the other verbs take it: print its rules.")] = None,
+    json_: AsJson = False,
+) -> None:
+    """List the games that are known by name, with their parameters; with a NAME print the rules of one."""
     from infoset.catalog import OPENSPIEL
     from infoset.registry import PYTHON
     from infoset.verbs import list_games
 
+    if name is not None:
+        from infoset.view.guide import guide, guide_text
+
+        told = guide(name)
+        _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else print(guide_text(told))
+        return
     more = (
         f"Also: a path to an .efg, .nfg, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
-        f"'interop'), or your own, {PYTHON}FILE.py:Class(…)."
+        f"'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
     _list("games", list_games(), more, json_)
 

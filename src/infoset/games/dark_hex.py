@@ -15,6 +15,7 @@ class HexState(PhantomState):
     """The first player wins by joining the first row to the last, the second by joining the columns."""
 
     __slots__ = ()
+    board = {"hexagons": 1, "title": "x joins top and bottom, o left and right"}  # noqa: RUF012  # never changed
 
     def decided(self, stones: Masks) -> tuple[float, ...] | None:
         if not joined(self.rows, self.columns, stones[self.mover], self.mover):

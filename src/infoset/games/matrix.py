@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, Observed, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, longest, table
 
 Payoffs = tuple[tuple[tuple[int, ...], tuple[float, ...]], ...]
 
@@ -33,41 +32,32 @@ class MatrixState(NativeState, _Fields):
         return (0.0,) * len(self.actions)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
-    """What everybody chose, which all see, and for two players the table of payoffs."""
-    joint = longest(known)
-    chosen: Any = joint[0][1] if joint else [None] * len(known)
-    state: MatrixState = rules.first.state  # type: ignore[assignment]
-    hands = table(
-        *[area(p, [m] if m else [], player=k) for k, (p, m) in enumerate(zip(rules.players, chosen, strict=True))]
-    )
-    if len(known) != 2:
-        return hands
-    rows, columns = state.actions
-    paid = dict(state.payoffs)
-    cells = [
-        [", ".join(f"{v:g}".replace("-", "−") for v in paid[r, c]) for c in range(len(columns))]
-        for r in range(len(rows))
-    ]
-    payoffs = {"kind": "grid", "title": "payoffs", "rows": list(rows), "columns": list(columns), "cells": cells}
-    return {"kind": "group", "parts": [hands, payoffs]}
+class MatrixRules(Rules):
+    """A one-shot game as a value; it is shown as its table of payoffs (``view.payoff_table``)."""
+
+    @property
+    def actions(self) -> tuple[tuple[str, ...], ...]:
+        """Each player's strategies."""
+        state: MatrixState = self.first.state  # type: ignore[assignment]
+        return state.actions
+
+    def told(self, player: int, token: Token, before: InformationState) -> str:
+        """What everybody chose."""
+        return choices_told(self.players, player, token)
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """What everybody chose."""
+def choices_told(players: tuple[str, ...], player: int, token: Token) -> str:
+    """Return what a player is told once all have chosen at once, before everybody's eyes."""
     chosen: Any = token[1]
     others = [
-        f"{name} chooses {move}"
-        for p, (name, move) in enumerate(zip(rules.players, chosen, strict=True))
-        if p != player
+        f"{name} chooses {move}" for p, (name, move) in enumerate(zip(players, chosen, strict=True)) if p != player
     ]
     return "; ".join([f"you choose {token[0]}", *others])
 
 
 def matrix_game(
     name: str, actions: tuple[tuple[str, ...], ...], payoffs: dict[tuple[int, ...], tuple[float, ...]]
-) -> Rules:
+) -> MatrixRules:
     """A one-shot game: ``payoffs[joint move as indices]`` is a payoff a player."""
     state = MatrixState(actions, tuple(payoffs.items()))
-    first = Observed(state, (None,) * len(actions))
-    return ShownRules(name, seats(len(actions)), first, Look(picture, told))
+    return MatrixRules(name, seats(len(actions)), Observed(state, (None,) * len(actions)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
 from infoset.games.rules import Ended, NativeState, Rules, seats
@@ -36,6 +36,8 @@ class PhantomState(NativeState, _Fields):
     """The stones, and which of the other's each player has run into."""
 
     __slots__ = ()
+    board: ClassVar[dict[str, Any]] = {}
+    """What a picture says of the board beside its cells."""
 
     def decided(self, stones: Masks) -> tuple[float, ...] | None:
         """The payoffs where the player to move has just put a stone; ``None`` where the game goes on."""
@@ -109,6 +111,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     moves = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, known)) else {}
     return {
         "kind": "grid", "rows": list(map(str, rows)), "columns": list(map(str, columns)), "cells": grid, "moves": moves,
+        **start.board,
     }  # fmt: skip
 
 

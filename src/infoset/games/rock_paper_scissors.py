@@ -15,7 +15,7 @@ USUAL = ((0, -1, 1), (1, 0, -1), (-1, 1, 0))
 
 
 def rock_paper_scissors(payoffs: tuple[Value, ...] = USUAL) -> Rules:
-    """``payoffs[row][column]`` is what the row player wins from the column player; 3 x 3 numbers."""
+    """Rock, paper, scissors: ``payoffs[row][column]`` is what the row player wins from the column player."""
     if not _is_table(payoffs):
         raise ParameterError(f"rock_paper_scissors: payoffs={format_value(payoffs)} is not 3 rows of 3 finite numbers")
     name = full_name("rock_paper_scissors", rock_paper_scissors, payoffs=payoffs)

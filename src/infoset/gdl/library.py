@@ -38,6 +38,17 @@ def about(name: str) -> str:
     return first.lstrip("; ").strip()
 
 
+def gdl_title(text: str) -> str:
+    """Return what the first line of a description calls its game, up to a colon; "" where it is no comment.
+
+    >>> from infoset.gdl.library import gdl_title
+    >>> gdl_title("; Meier (Mia): claim a higher throw each time.")
+    'Meier (Mia)'
+    """
+    first = text.partition("\n")[0]
+    return first.lstrip("; ").partition(":")[0].strip() if first.startswith(";") else ""
+
+
 def load_library(name: str) -> GdlGame:
     """The game of a shipped description.  Raises ``UnknownNameError``."""
     from infoset.gdl.game import GdlGame  # listing the names needs no kernels

@@ -17,6 +17,7 @@ from infoset.view.plots import color as hue
 if TYPE_CHECKING:
     from infoset.solvers.tabular.logit import LogitPath
 
+CURVE = "infoset-curve"  # a line that is one of several solutions
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
@@ -36,6 +37,9 @@ def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | 
 def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> Any:
     """Exploitability against iterations, log-log, average and current profile; else what the best policy so far earns.
 
+    On axes that have such a curve already each one has a colour of its own, and all are named by a legend; ``title`` is
+    the game, `` by `` and the method.
+
     Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
     """
     shown = _shown(points)
@@ -44,20 +48,50 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
     axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
     iterations = [p.iteration for p in shown]
     known = shown[-1].exploitability is not None
+    others = [line for line in axes.get_lines() if line.get_gid() == CURVE]
+    if others:
+        return _overlay(points, title, axes, [str(line.get_label()) for line in others])
     lines = (("current_exploitability", "current", CURRENT, 1.2), ("exploitability", "average", AVERAGE, 2.2))
     for name, word, color, width in lines:
         if getattr(shown[-1], name) is not None:
             values = [max(getattr(p, name), FLOOR) for p in shown]
-            axes.loglog(iterations, values, color=color, lw=width)
+            (line,) = axes.loglog(iterations, values, color=color, lw=width)
+            if name == "exploitability":
+                _name_curve(line, title)
             _label_end(axes, iterations[-1], values[-1], word, color)
     if not known:
         best = [p.values[0] for p in shown if p.values]
-        axes.plot(iterations, best, color=AVERAGE, lw=2.2, drawstyle="steps-post")
+        (line,) = axes.plot(iterations, best, color=AVERAGE, lw=2.2, drawstyle="steps-post")
+        _name_curve(line, title)
         _label_end(axes, iterations[-1], best[-1], "best", AVERAGE)
     axes.set_xlabel("iterations")
     axes.set_ylabel("exploitability" if known else "payoff of the best policy")
     axes.margins(x=0.02)
     return tidy(axes, title)
+
+
+def _name_curve(line: Any, title: str) -> None:
+    """By which a further curve on the same axes finds it, and a legend names it."""
+    line.set_gid(CURVE)
+    line.set_label(label(title, 60))
+
+
+def _overlay(points: Sequence[Point], title: str, axes: Any, names: list[str]) -> Any:
+    """A further curve on axes that have some: of the best policy, in the next colour."""
+    shown = _shown(points)
+    iterations, shade = [p.iteration for p in shown], hue(len(names) + 1)
+    if shown[-1].exploitability is not None:
+        values = [max(p.exploitability or 0.0, FLOOR) for p in shown]
+        (line,) = axes.loglog(iterations, values, color=shade, lw=2.2)
+    else:
+        values = [p.values[0] for p in shown if p.values]
+        (line,) = axes.plot(iterations, values, color=shade, lw=2.2, drawstyle="steps-post")
+    _name_curve(line, title)
+    _label_end(axes, iterations[-1], values[-1], label(title.rpartition(" by ")[2], 24), shade)
+    curves = [found for found in axes.get_lines() if found.get_gid() == CURVE]
+    axes.legend(handles=curves, loc="best", frameon=False, fontsize=9)
+    games = dict.fromkeys(name.rpartition(" by ")[0] for name in [*names, label(title, 60)])
+    return tidy(axes, ", ".join(filter(None, games)))
 
 
 def _shown(points: Sequence[Point]) -> list[Point]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, Policy, own_token
 from infoset.games.holdem import NOBODY, HoldemRules, HoldemState
-from infoset.games.poker_hands import hand_name
+from infoset.games.poker_hands import RANKS, hand_name
 
 
 class Decision(NamedTuple):
@@ -79,6 +79,22 @@ class _Walk:
         token = own_token(None, hand_name(hand))
         row = self.policy.row(player, (token, *known), menu)  # type: ignore[arg-type]
         return [1 / len(menu)] * len(menu) if row is None else list(row)
+
+
+def class_name(row: int, column: int) -> str:
+    """Return the hands of a cell of the matrix, aces first: ``AKs`` above the diagonal, ``AKo`` below."""
+    a, b = len(RANKS) - 1 - row, len(RANKS) - 1 - column
+    return f"{RANKS[max(a, b)]}{RANKS[min(a, b)]}{'' if a == b else 's' if row < column else 'o'}"
+
+
+def class_cells(hands: Sequence[tuple[int, ...]]) -> dict[tuple[int, int], list[int]]:
+    """Return the places of hands, pairs of cards, by row and column of the matrix of 13 by 13 classes."""
+    top = len(RANKS) - 1
+    cells: dict[tuple[int, int], list[int]] = {(r, c): [] for r in range(top + 1) for c in range(top + 1)}
+    for k, (one, two) in enumerate(hands):
+        high, low = sorted((top - one // 4, top - two // 4))
+        cells[(high, low) if one % 4 == two % 4 else (low, high)].append(k)
+    return cells
 
 
 def decisions_text(players: Sequence[str], found: list[Decision]) -> str:

@@ -8,17 +8,15 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from infoset.errors import shorten
-from infoset.games.holdem import CALL, CHECK, FOLD, TURN, HoldemRules
+from infoset.games.holdem import TURN, HoldemRules
 from infoset.games.poker_hands import RANKS, hand_name
-from infoset.view.hand_decisions import Decision
+from infoset.view.hand_decisions import Decision, class_cells, class_name
+from infoset.view.move_colors import BETS, move_colors, printed
 from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
 
 MAX_PANELS, LEAST, DARK = 24, 0.001, 0.6
 CELL, GAP, HEAD, COLUMNS, TOP, LETTER, TITLE = 19, 34, 76, 4, 72, 6.0, 40
 SIDE = CELL * len(RANKS)
-COLORS = {FOLD: "#5b7fa6", CHECK: "#7fb069", CALL: "#7fb069"}
-BETS = ("#f2c14e", "#e8893a", "#d1495b", "#8f2d56", "#5c1d52")
-"""From the smallest to the largest."""
 ABOUT = "a cell is filled as often as its hands get there; suited hands stand above the diagonal"
 
 
@@ -44,18 +42,16 @@ def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
 
 def _order(moves: tuple[str, ...]) -> list[tuple[int, str]]:
     """Their places and colours: folds and calls, then bets from the smallest on."""
-    bets = [k for k, move in enumerate(moves) if move not in COLORS]
-    ranked = {k: BETS[round(place * (len(BETS) - 1) / max(len(bets) - 1, 1))] for place, k in enumerate(bets)}
-    return [(k, ranked.get(k) or COLORS[move]) for k, move in enumerate(moves)]
+    return [(k, printed(name)) for k, name in enumerate(move_colors(moves))]
 
 
 def _legend(svg: Xml.Element, width: float) -> None:
     x = width - MARGIN
     named = (
-        ("fold", COLORS[FOLD]),
-        ("check, call", COLORS[CALL]),
-        ("smallest bet", BETS[0]),
-        ("largest bet", BETS[-1]),
+        ("fold", printed("fold")),
+        ("check, call", printed("call")),
+        ("smallest bet", printed("bet0")),
+        ("largest bet", printed(f"bet{BETS - 1}")),
     )
     for name, color in named[::-1]:
         x -= LETTER * len(name)
@@ -75,23 +71,8 @@ def _panel(svg: Xml.Element, rules: HoldemRules, decision: Decision, x: float, y
             left, line = x, line + 13
         text(svg, left, line, words, fill=color, font_weight="bold", font_size="10")
         left += LETTER * len(words) + 9
-    for cell, hands in _cells(rules.spot.hands[decision.player]).items():
-        _cell(svg, decision, hands, x + CELL * cell[1], y + 50 + CELL * cell[0], _class_name(*cell))
-
-
-def _class_name(row: int, column: int) -> str:
-    a, b = len(RANKS) - 1 - row, len(RANKS) - 1 - column
-    return f"{RANKS[max(a, b)]}{RANKS[min(a, b)]}{'' if a == b else 's' if row < column else 'o'}"
-
-
-def _cells(hands: list[tuple[int, ...]]) -> dict[tuple[int, int], list[int]]:
-    """The hands of each cell, by row and column; aces first."""
-    top = len(RANKS) - 1
-    cells: dict[tuple[int, int], list[int]] = {(r, c): [] for r in range(top + 1) for c in range(top + 1)}
-    for k, (one, two) in enumerate(hands):
-        high, low = sorted((top - one // 4, top - two // 4))
-        cells[(high, low) if one % 4 == two % 4 else (low, high)].append(k)
-    return cells
+    for cell, hands in class_cells(rules.spot.hands[decision.player]).items():
+        _cell(svg, decision, hands, x + CELL * cell[1], y + 50 + CELL * cell[0], class_name(*cell))
 
 
 def _cell(svg: Xml.Element, decision: Decision, hands: list[int], x: float, y: float, name: str) -> None:
@@ -102,6 +83,7 @@ def _cell(svg: Xml.Element, decision: Decision, hands: list[int], x: float, y: f
     reach, dark = decision.reach[hands], False
     if len(hands) and reach.max() > 0:
         filled = float(reach.mean())
+        dark = filled > DARK
         shares = reach @ decision.rows[hands] / reach.sum()
         left, height = x, size * filled
         for k, color in _order(decision.moves):
@@ -110,7 +92,6 @@ def _cell(svg: Xml.Element, decision: Decision, hands: list[int], x: float, y: f
                 stripe = {"x": f"{left:.2f}", "y": f"{y + size - height:.2f}", "width": f"{width:.2f}"}
                 Xml.SubElement(group, "rect", {**stripe, "height": f"{height:.2f}", "fill": color})
             left += width
-            dark = dark or (color in BETS[3:] and filled * float(shares[k]) > DARK)
         told = ", ".join(f"{move} {share:.0%}" for move, share in zip(decision.moves, shares, strict=True))
         Xml.SubElement(group, "title").text = f"{name}: here {filled:.0%}; {told}"
     ink = "white" if dark else INK if len(hands) else "#bbbbbb"

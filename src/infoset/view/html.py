@@ -16,7 +16,10 @@ from infoset.errors import BudgetError, InfosetError, UnsupportedGameError, shor
 from infoset.games.rules import seats
 from infoset.names import move_words
 from infoset.view.curve_svg import Curve, curve_svg
+from infoset.view.guide import title_of
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
+from infoset.view.move_colors import move_colors
+from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
@@ -47,7 +50,37 @@ def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
 
     facts = [("players", _cut(game.players, MOVES)), *sizes.items()]
     told = [tag("p", line)] if (line := about(game.name)) else []
-    return shown(head(game.name, "game"), *told, figures(facts), *map(paper, pictures))
+    called = title_of(game)
+    kind = "game" if called in ("", game.name) else f"game, {game.name}"
+    payoffs = _payoffs(game) if is_payoff_table(game) else Html()
+    return shown(head(called or game.name, kind), *told, figures(facts), payoffs, *map(paper, pictures))
+
+
+def _payoffs(game: Game) -> Html:
+    """The table of payoffs of a small one-shot game: best answers in bold, its equilibria beside it."""
+    payoffs = payoff_table(game)
+    if payoffs is None:
+        return Html()
+    picture = payoff_picture(payoffs)
+    rows, columns = payoffs.strategies[:2]
+    across, down = payoffs.players[1], payoffs.players[0]
+    blocks = []
+    for one in picture["tables"]:
+        top = [name_cell("th", f"{down} \\ {across}"), *(name_cell("th", name, class_="number") for name in columns)]
+        body = [[name, *map(_cell_html, line)] for name, line in zip(rows, one["cells"], strict=True)]
+        title = [tag("p", one["title"])] if one["title"] else []
+        blocks.append(tag("div", *title, table(top, body)))
+    lines = equilibrium_lines(game, payoffs)
+    said = tag("div", tag("p", tag("b", lines[0])), *(tag("p", line) for line in lines[1:]))
+    legend = tag("p", "Bold: a best answer to what the others choose.")
+    return Html(tag("div", *blocks, said, class_="sides") + legend)
+
+
+def _cell_html(cell: Mapping[str, Any]) -> Html:
+    paid = zip(cell["paid"], cell["best"], strict=True)
+    parts = [tag("b", text, style=f"color: {hue(p)}") if best else text for p, (text, best) in enumerate(paid)]
+    between = [part for k, part in enumerate(parts) for part in ((", ", part) if k else (part,))]
+    return tag("td", *between, class_="number equilibrium" if all(cell["best"]) else "number")
 
 
 def state_html(state: State, players: Sequence[str] | None = None) -> str:
@@ -126,7 +159,7 @@ def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]
     if not size:
         return ()
     if len(moves) <= COLUMNS:
-        titles, cells = moves, [[_chance(row, move, k) for k, move in enumerate(moves)] for row in first.values()]
+        titles, cells = moves, [[_chance(row, move, moves) for move in moves] for row in first.values()]
     else:
         titles, cells = ["likeliest moves"], [[_likeliest(row, moves)] for row in first.values()]
     body = [[key, *line] for key, line in zip(first, cells, strict=True)]
@@ -134,22 +167,28 @@ def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]
     return (found, tag("p", f"… {size - rows:,} more information sets of {name}")) if size > rows else (found,)
 
 
-def _chance(row: Mapping[str, float], move: str, number: int) -> Html:
+def _chance(row: Mapping[str, float], move: str, moves: list[str]) -> Html:
     if move not in row:
         return tag("td", "", class_="chance")
     chance = row[move]
     text = f"{chance:.3f}" if 0 < chance < 1 else f"{chance:g}"
     said = tag("span", text, **({} if chance else {"class_": "none"}))
-    return tag(
-        "td", said, _bar([(chance, hue(number))]), class_="chance", title=f"{shorten(move, LONGEST)}: {chance!r}"
-    )
+    bar = _bar([(chance, _colors(row, moves)[move])])
+    return tag("td", said, bar, class_="chance", title=f"{shorten(move, LONGEST)}: {chance!r}")
 
 
 def _likeliest(row: Mapping[str, float], moves: list[str]) -> Html:
     order = sorted((move for move in row if row[move]), key=lambda move: -row[move])
     said = _cut([f"{move} {row[move]:.3f}" for move in order[:LIKELIEST]], LIKELIEST, len(order))
-    shares = [(row[move], hue(moves.index(move))) for move in order]
+    colors = _colors(row, moves)
+    shares = [(row[move], colors[move]) for move in order]
     return tag("td", said, _bar(shares), class_="chance")
+
+
+def _colors(row: Mapping[str, float], moves: list[str]) -> dict[str, str]:
+    """The colours of a row's moves in CSS, by the order of all ``moves``."""
+    names = move_colors(list(row), {move: k for k, move in enumerate(moves)})
+    return {move: f"var(--{name})" for move, name in zip(row, names, strict=True)}
 
 
 def _bar(shares: Iterable[tuple[float, str]]) -> Html:

@@ -18,6 +18,7 @@ LONGEST = 120  # letters of a text that a table shows; more stand in its tip
 LONGEST_TIP = 400
 COLOR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 HUES = 8
+MOVES = re.compile(r"hue\d|fold$|call$|bet\d")  # the colours of players and moves
 
 NIGHTS = (
     '[data-jp-theme-light="false"], .vscode-dark, [data-theme="dark"], html[theme="dark"],'
@@ -43,6 +44,7 @@ RULES = """
   & tbody th { font-weight: 600; background: none; }
   & .sides { display: flex; flex-wrap: wrap; gap: 4px 44px; align-items: flex-start; }
   & td.number, & th.number { text-align: right; }
+  & td.equilibrium { background: var(--faint); border-radius: 6px; padding-left: 8px; }
   & td.chance { min-width: 84px; padding: 3px 10px 3px 0; }
   & .bar { display: block; height: 5px; border-radius: 3px; background: var(--faint); overflow: hidden; }
   & .bar i { display: block; float: left; height: 100%; }
@@ -93,7 +95,7 @@ def hue(number: int) -> str:
 @cache
 def _style() -> Html:
     hues = " ".join(
-        f"--{name}: light-dark({day}, {night});" for name, (day, night) in palette().items() if name.startswith("hue")
+        f"--{name}: light-dark({day}, {night});" for name, (day, night) in palette().items() if MOVES.match(name)
     )
     dark = ", ".join(f"{night} .infoset" for night in NIGHTS.split(", "))
     rules = re.sub(r"\n\s+", "\n", f".infoset.infoset {{ {hues} {RULES}}}\n{dark} {{ color-scheme: dark; }}")

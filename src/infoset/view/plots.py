@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from infoset.errors import MissingExtraError, ParameterError, shorten
 from infoset.view.markup import HUES, palette
+from infoset.view.move_colors import move_colors, printed
 from infoset.view.picture import printable
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> A
     moves = list(dict.fromkeys(move for row in rows.values() for move in row))
     axes = new_axes("a strategy", (7.2, 1.2 + 0.27 * max(len(rows), 3))) if axes is None else axes
     left = [0.0] * len(rows)
-    for number, move in enumerate(moves):
+    for move, name in zip(moves, move_colors(moves), strict=True):
         shares = [row.get(move, 0.0) for row in rows.values()]
         places = range(len(rows))
-        axes.barh(places, shares, left=left, height=0.72, color=color(number), label=label(move), edgecolor="white")
+        axes.barh(places, shares, left=left, height=0.72, color=printed(name), label=label(move), edgecolor="white")
         left = [before + share for before, share in zip(left, shares, strict=True)]
     axes.set_yticks(range(len(rows)), [label(key) for key in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)

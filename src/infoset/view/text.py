@@ -25,12 +25,12 @@ MANY_MOVES = 4
 NEGLIGIBLE = 0.0005
 
 
-def summary_text(tree: GameTree) -> str:
-    """A game's size in a few lines."""
+def summary_text(tree: GameTree, title: str = "") -> str:
+    """A game's size in a few lines, below its name and the ``title`` that its file gives it."""
     per_player = [int((tree.infoset_player == p).sum()) for p in range(len(tree.players))]
     sets = ", ".join(f"{name} {count:,}" for name, count in zip(tree.players, per_player, strict=True))
     return (
-        f"{tree.name}\n"
+        f"{tree.name if title in ('', tree.name) else f'{tree.name}: {title}'}\n"
         f"players            {', '.join(tree.players)}\n"
         f"histories          {len(tree.parent):,} ({tree.num_terminals:,} ends, depth {len(tree.levels) - 2})\n"
         f"information sets   {sum(per_player):,} ({sets})"

@@ -20,10 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from infoset.errors import ParameterError, shorten
+from infoset.catalog import known_games
+from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
+from infoset.view.guide import guide, title_of
+from infoset.view.move_colors import move_colors
+from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
+from infoset.web.hands import hand_cells
 from infoset.web.nodes import Place, Row
 from infoset.web.queue import Job, Queue, Request
 from infoset.web.shelf import find
@@ -124,15 +129,40 @@ class Exploring:
             "source": source.name,
             "solved": True,
             "game": source.game_name,
+            "title": self._title(source),
+            "payoffs": self._payoffs(source),
             "players": source.players,
             "made_by": {k: v for k, v in source.made_by.items() if isinstance(v, (str, int, float))},
             "rows": None if table is None else [len(keys) for keys in table.keys],
             "read": monotonic() if source.stamp is None else source.stamp[0] / 1e9,
             "lock": source.lock,
-            "hues": source.hues,
             "why": "" if solution is None else solution.reason,
             "seconds": None if solution is None else solution.seconds,
         }
+
+    def _title(self, source: Source) -> str:
+        """What the file of the source's game calls it; "" where the game cannot be had."""
+        try:
+            return title_of(source.game)
+        except InfosetError:
+            return ""
+
+    def _payoffs(self, source: Source) -> dict[str, Any] | None:
+        """The table of payoffs of a small one-shot game, with its equilibria; ``None`` for other games."""
+        try:
+            table = payoff_table(source.game)
+            return table and payoff_picture(table, lines=equilibrium_lines(source.game, table))
+        except InfosetError:
+            return None
+
+    def rules(self, wish: Of) -> dict[str, Any]:
+        """The rules of a source's game, or of the game ``game:NAME`` alone, as people are told them."""
+        kind, _, name = wish.source.partition(":")
+        if kind != "game" or wish.source in self.sources:
+            source = self.source(wish.source)
+            return guide(source.game_name, source.game)._asdict()
+        shipped = name.partition("(")[0] in known_games()
+        return guide(name, None if shipped else find_game(name, self.folders))._asdict()
 
     def node(self, view: Rows) -> dict[str, Any]:
         """What is shown at a place, or what that waits for."""
@@ -149,12 +179,14 @@ class Exploring:
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
             told.append({
                 "group": k, "player": found.player, "moves": found.moves, "total": found.total, "first": first,
+                "colors": move_colors(found.moves, source.order),
                 "rows": nodes.shown(source, other, chosen),
+                "hands": None if first or view.find else hand_cells(source, found),
             })  # fmt: skip
         source.warm()
         return {
             "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": told,
-            "more": max(len(place.groups) - GROUPS, 0), "hues": source.hues, "valued": source.study is not None,
+            "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None,
             "stamp": source.stamp and str(source.stamp[0]),
         }  # fmt: skip
 
@@ -297,7 +329,13 @@ class Exploring:
             found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
         found.sort(key=lambda entry: -entry[0])
         rows = [
-            {**nodes.shown(source, other, [row])[0], "player": row.player, "moves": row.moves, "apart": apart}
+            {
+                **nodes.shown(source, other, [row])[0],
+                "player": row.player,
+                "moves": row.moves,
+                "apart": apart,
+                "colors": move_colors(row.moves, source.order),
+            }
             for _, apart, row in found[:MAX_DIFFERENCES]
         ]
         mean = sum(apart for _, apart, _ in found) / max(len(found), 1)

@@ -16,6 +16,7 @@ import msgspec
 from infoset.arena.reading import asked, reading
 from infoset.errors import FormatError, InfosetError, one_line
 from infoset.files import DamageError, describe_damage
+from infoset.gdl.library import gdl_title
 from infoset.web.shelf import CONFIG, Item, open_plain
 
 HEAD = 16 << 10  # bytes of a file that are looked at
@@ -33,7 +34,8 @@ class Head(NamedTuple):
     game: str = ""
     about: dict[str, Any] = {}  # noqa: RUF012  # never changed
     """A run's ``method``, ``learns``; a policy's ``method``; a replay's ``agents``, ``players``, ``returns``, ``over``;
-    a tournament's ``teams``, ``format``."""
+    a tournament's ``teams``, ``format``; the ``title`` that a game's file gives it, or "".  A game goes by its
+    item's name."""
     problem: str = ""
 
 
@@ -62,7 +64,8 @@ class Heads:
 def read_head(item: Item) -> Head:
     """The same, read now."""
     try:
-        return {"run": _run, "policy": _policy, "replay": _json, "tournament": _tournament}[item.kind](item)
+        read = {"run": _run, "policy": _policy, "replay": _json, "tournament": _tournament, "game": _game}[item.kind]
+        return read(item)
     except FileNotFoundError:
         return Head(item.kind, problem="it was deleted")
     except BROKEN as error:
@@ -148,6 +151,32 @@ def _tournament(item: Item) -> Head:
         config = msgspec.json.decode(asked(connection), type=dict[str, Any])
     teams = [_text(team) for team in config["teams"]]
     return Head("tournament", _text(config["game"]), {"teams": len(teams), "format": _text(config.get("format", ""))})
+
+
+def _game(item: Item) -> Head:
+    """Of a file of a game the title; a table is one of payoffs, or nothing that is shown."""
+    with open_plain(item.path) as file:
+        text = file.read(HEAD).decode(errors="replace")
+    suffix = item.path.suffix.lower()
+    if suffix == ".csv":
+        from infoset.formats.csv_table import parse_csv  # with what games need, which other heads do not
+
+        try:
+            if item.size > HEAD:
+                raise FormatError("larger than tables of payoffs that are listed", item.title)
+            parse_csv(text, item.title)
+        except FormatError as error:
+            return Head("", problem=one_line(str(error), TEXT))
+        return Head("game", item.name, {"title": _text(item.path.stem)})
+    if suffix in (".efg", ".nfg"):
+        found = TITLED.match(text)
+        if found is None:
+            return Head("game", item.name, problem=f"no file of a game: it does not begin as an {suffix} file does")
+        return Head("game", item.name, {"title": _text(found[1].replace('\\"', '"'))})
+    return Head("game", item.name, {"title": _text(gdl_title(text))})
+
+
+TITLED = re.compile(r'\s*(?:EFG\s+2|NFG\s+1)\s+[RD]\s+"((?:[^"\\]|\\.)*)"')
 
 
 def fields_at_start(text: str) -> tuple[dict[str, Any], str]:

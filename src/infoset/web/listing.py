@@ -16,7 +16,7 @@ from infoset.files import POLICY
 from infoset.web.heads import Head, Heads
 from infoset.web.shelf import Item, items
 
-KINDS = ("run", "tournament", "replay", "policy")
+KINDS = ("game", "run", "tournament", "replay", "policy")
 FIRST = 8  # of each kind, on the first view
 MAX_PAGE = 200
 MAX_CHOICES = 200  # games and agents that a filter offers
@@ -42,7 +42,8 @@ class Filter(msgspec.Struct, frozen=True):
             self.kind in ("", head.kind)
             and self.game in ("", head.game)
             and (not self.agent or self.agent in agents)
-            and self.text.casefold() in f"{item.title} {head.game} {' '.join(agents)}".casefold()
+            and self.text.casefold()
+            in f"{item.title} {head.game} {head.about.get('title', '')} {' '.join(agents)}".casefold()
         )
 
 

@@ -45,6 +45,12 @@ class Public(msgspec.Struct, frozen=True):
     """How often a move was taken back; only where one person plays alone."""
     pace: float | None = None
     """Ticks a second."""
+    title: str = ""
+    """What its file calls the game."""
+    score: tuple[float, ...] = ()
+    """(n,) what who sits in each seat was paid in the games of this sitting that were played to their ends."""
+    played: int = 0
+    """How many those are."""
 
 
 class End(msgspec.Struct, frozen=True):

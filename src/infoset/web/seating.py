@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from http import HTTPStatus
+from importlib.resources import files
+from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from time import monotonic
@@ -23,15 +26,19 @@ from infoset.errors import (
     one_line,
     shorten,
 )
-from infoset.match.agents import AGENTS, PolicyAgent, load_agent
+from infoset.files import POLICY
+from infoset.match.agents import AGENTS, ARCADE, PolicyAgent, load_agent
 from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
+from infoset.pommerman.config import CONFIGS
+from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs
 from infoset.remote.serving import Refusal
 from infoset.view.pictures import token_words
+from infoset.web.heads import Heads
 from infoset.web.queue import Job, Queue
-from infoset.web.shelf import find
+from infoset.web.shelf import Item, find, items
 
 if TYPE_CHECKING:
     from infoset.solvers.study import Move, Study
@@ -57,7 +64,7 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
     if len(name) > MAX_NAME:
         raise ParameterError(f"a name of more than {MAX_NAME} letters")
     if Path(name).suffix.lower() in READERS:
-        return load(str(_file(folders, name)))
+        return load(str(find(folders, name, "game").path))
     parsed = parse_name(name)
     if parsed.word not in known_games():
         if ":" in parsed.word and parsed.word.partition(":")[0] not in FAMILIES:
@@ -69,21 +76,7 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
 
 def replay_name(folders: tuple[Path, ...], name: str) -> str:
     """The name of a game by which ``load`` finds it again: a file's path.  Raises ``Refusal`` where that is gone."""
-    return str(_file(folders, name)) if Path(name).suffix.lower() in READERS else name
-
-
-def _file(folders: tuple[Path, ...], name: str) -> Path:
-    """A file below the folder by whose number its name begins."""
-    number, _, path = name.partition("/")
-    if number.isdecimal() and int(number) < len(folders):
-        folder = folders[int(number)].resolve()
-        try:
-            found = (folder / path).resolve()
-            if found.is_relative_to(folder) and found.is_file():
-                return found
-        except (OSError, ValueError):
-            pass
-    raise Refusal(HTTPStatus.NOT_FOUND, f"no file {one_line(name)!r} in the folders that are served")
+    return str(find(folders, name, "game").path) if Path(name).suffix.lower() in READERS else name
 
 
 def _check_plain(parsed: Name) -> None:
@@ -119,19 +112,47 @@ class Agents:
     """Makes those who play; what was solved for one table is there for the next."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
-        self.folders = folders
+        self.folders, self.heads = folders, Heads()
         self.solved: dict[Game | str, Solved] = {}  # by ``key_of``
         self.refused: dict[Game | str, str] = {}
         self.solvable: dict[Game | str, bool] = {}
         self.queue = Queue()
         self.lock = threading.Lock()
 
-    def check(self, name: str) -> None:
-        """Raise for a name that no agent may have here."""
+    def check(self, name: str, game: Game) -> None:
+        """Raise for a name that no agent may have here, and for one that cannot play ``game``."""
         if len(name) > MAX_NAME:
             raise ParameterError(f"a name of more than {MAX_NAME} letters")
-        if name not in (HUMAN, EQUILIBRIUM):
-            self._resolved(name)
+        if name in (HUMAN, EQUILIBRIUM):
+            return
+        self._resolved(name)
+        if name[:1].isdecimal():
+            why = self.why_not_kept(find(self.folders, name), game)
+        else:
+            why = why_not(parse_name(name).word, game)
+        if why:
+            raise ParameterError(f"{one_line(name)} cannot play {one_line(game.name)}: it is {why}")
+
+    def kept(self, game: Game) -> tuple[list[str], dict[str, list[str]]]:
+        """The policies and runs of the shelf that can play ``game``, and the others by why they cannot."""
+        fit: list[str] = []
+        others: dict[str, list[str]] = {}
+        for item in items(self.folders):
+            if self.heads.of(item).kind in ("policy", "run"):
+                why = self.why_not_kept(item, game)
+                (others.setdefault(why, []) if why else fit).append(item.name)
+        return fit, others
+
+    def why_not_kept(self, item: Item, game: Game) -> str:
+        """Why what lies on the shelf cannot play ``game``, in a few words; "" where it can."""
+        head = self.heads.of(item)
+        if head.problem:
+            return head.problem
+        if not is_for(head.game, game):
+            return f"for {named_short(head.game)}"
+        if head.kind == "run" and not head.about.get("learns") and not (item.path / POLICY).is_file():
+            return "a run without a policy yet"
+        return ""
 
     def make(self, name: str, game: Game, wait: Wait | None = None) -> Agent:
         """An agent for ``game``; ``wait`` says how long what takes a while is waited for, and is told how far it is."""
@@ -340,18 +361,73 @@ def listed() -> list[dict[str, str]]:
     return found
 
 
+POMMERMAN_ONLY = "made for Pommerman"
+OWN_GAMES = {"meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
+STOCK = ("simple", "stop")  # the stock agents, which stand among those of every game
+
+
+def why_not(word: str, game: Game) -> str:
+    """Return why the agent of this name cannot play ``game`` at a table, in a few words; "" where it can."""
+    home = AGENTS.homes[word]
+    if home.startswith(ARCADE) or word in STOCK:
+        if not isinstance(game, Pommerman):
+            return POMMERMAN_ONLY
+        return _why_not_learnt(word, game) if home.startswith("infoset.learn.") else ""
+    if word != "random" and is_paced(game):
+        return "not made for games in real time"
+    if not game.name.startswith(own := OWN_GAMES.get(word, "")):
+        return f"made for {own}"
+    if word == "uct" and not getattr(game, "everybody_sees", False):
+        return "for games in which everybody sees everything"
+    return ""
+
+
+def _why_not_learnt(word: str, game: Pommerman) -> str:
+    """Return why a learnt team cannot play: its network reads the variant that it was trained on alone."""
+    if find_spec("torch") is None:
+        return "needs the extra 'learn'"
+    config = files("infoset.learn.pommerman") / "weights" / word / "config.json"
+    trained = str(json.loads(config.read_text(encoding="utf-8"))["game"]).removeprefix(POMMERMAN)
+    same = replace(CONFIGS[trained.partition("(")[0]], entry="") == replace(game.config, entry="")
+    return "" if same else f"trained on {POMMERMAN}{trained}"
+
+
 def fitting(game: Game) -> list[str]:
-    """Agents by name that can play ``game``."""
-    own = {"pommerman": POMMERMAN, "meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
-    found = ["random"]
-    for word, home in AGENTS.homes.items():
-        pommerman = home.startswith("infoset.pommerman.") or word in ("simple", "stop")
-        if word in ELSEWHERE or word == "random":
-            continue
-        if pommerman != is_paced(game) or (word in own and not game.name.startswith(own[word])):
-            continue
-        found.append(word)
+    """Agents by name that can play ``game``, ``random`` first."""
+    return sorted((word for word in _seated() if not why_not(word, game)), key=lambda word: word != "random")
+
+
+def unfitting(game: Game) -> dict[str, list[str]]:
+    """The other agents, by why they cannot."""
+    found: dict[str, list[str]] = {}
+    for word in _seated():
+        if why := why_not(word, game):
+            found.setdefault(why, []).append(word)
     return found
+
+
+def _seated() -> list[str]:
+    """Agents by name that a table may have."""
+    return [word for word in AGENTS.homes if word not in ELSEWHERE and word != HUMAN]
+
+
+def is_for(named: str, game: Game) -> bool:
+    """Whether a policy or run that names its game so is for ``game``: by its full name, or its file's stem."""
+    if named == game.name:
+        return True
+    path = Path(named)
+    if path.suffix.lower() in READERS:
+        return path.stem == game.name
+    try:
+        word = parse_name(named).word
+        return word == game.name.partition("(")[0] and word in known_games() and load(named).name == game.name
+    except InfosetError:
+        return False
+
+
+def named_short(name: str) -> str:
+    """A game's name without the folders that its file lies in, which are nobody's business but the server's."""
+    return one_line(Path(name).name if Path(name).suffix.lower() in READERS else name, 80)
 
 
 def title(name: str) -> str:

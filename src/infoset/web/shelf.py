@@ -1,4 +1,5 @@
-"""What lies in the folders that the server was given: runs, policies, replays, tournaments, each by a short name.
+"""What lies in the folders that the server was given: runs, policies, replays, tournaments, files of games, each by a
+short name.
 
 Everything is found anew when it is asked for, since runs are written, and files deleted, while they are shown.
 What a thing is about says its head (``web.heads``).  Links and hidden files are on no shelf: a name leads to a plain
@@ -14,6 +15,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
+from infoset.catalog import READERS
 from infoset.errors import one_line
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
@@ -23,8 +25,10 @@ DEPTH = 4
 CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.jsonl", "checkpoint.npz"
 HERE = "."
 
-Kind: TypeAlias = Literal["run", "policy", "replay", "tournament"]
-SUFFIXES: dict[str, Kind] = {".db": "tournament", ".sqlite": "tournament", ".npz": "policy", ".json": "replay"}
+Kind: TypeAlias = Literal["run", "policy", "replay", "tournament", "game"]
+SUFFIXES: dict[str, Kind] = {
+    ".db": "tournament", ".sqlite": "tournament", ".npz": "policy", ".json": "replay", **dict.fromkeys(READERS, "game"),
+}  # fmt: skip
 
 
 class Item(NamedTuple):
@@ -53,7 +57,7 @@ def items(folders: tuple[Path, ...]) -> list[Item]:
 
 def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Item:
     """By its name, without a look at the rest.  Raises ``Refusal``; a name that is not on the shelf leads nowhere."""
-    item = _named(folders, name)
+    item = named(folders, name)
     if item is None or not (kind in (None, item.kind) or (kind == "policy" and item.path.suffix == ".json")):
         why = f"no {kind or 'thing'} {one_line(name)!r} here; it may have been deleted"
         raise Refusal(HTTPStatus.NOT_FOUND, why)
@@ -97,7 +101,8 @@ def _below(folder: Path, number: int) -> Iterator[Item]:
                 yield item
 
 
-def _named(folders: tuple[Path, ...], name: str) -> Item | None:
+def named(folders: tuple[Path, ...], name: str) -> Item | None:
+    """What lies on the shelf under this name; ``None`` where nothing does."""
     first, _, rest = name.partition("/")
     if not (first.isascii() and first.isdigit() and len(first) < 6 and int(first) < len(folders)):
         return None
@@ -134,7 +139,7 @@ def _is_run(names: Collection[str]) -> bool:
 
 
 def _suffix_kind(name: str) -> Kind | None:
-    return SUFFIXES.get(Path(name).suffix) if name != CHECKPOINT else None
+    return SUFFIXES.get(Path(name).suffix.lower()) if name != CHECKPOINT else None
 
 
 def _item(folder: Path, number: int, path: Path) -> Item | None:

@@ -16,12 +16,22 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from infoset.base import Action, Game, InformationState
-from infoset.errors import BudgetError, InfosetError, PolicyError, UnsupportedGameError, one_line, shorten
+from infoset.catalog import GAMES, READERS, known_games, load
+from infoset.errors import (
+    BudgetError,
+    InfosetError,
+    PolicyError,
+    UnknownNameError,
+    UnsupportedGameError,
+    one_line,
+    shorten,
+)
 from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
 from infoset.names import move_words, parse_name
 from infoset.policies.table_file import TableFile
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
+from infoset.web.shelf import named
 
 if TYPE_CHECKING:
     from infoset.policies.saved import SavedPolicy
@@ -35,7 +45,7 @@ if TYPE_CHECKING:
 MAX_HISTORIES = 3_000_000  # of a tree that values are worked out on
 PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
-GAME_FILES = (".efg", ".nfg", ".csv", ".gdl", ".kif")
+GAME_FILES = tuple(READERS)
 
 Chances: TypeAlias = "Sequence[float] | None"
 
@@ -58,7 +68,7 @@ class Source:
         """What was asked for, where it was solved here."""
         self.rules: tuple[int, int] | None = None
         """Of the file of the game that was solved here: by which a change is noticed."""
-        self.hues: dict[str, int] = {}
+        self.order: dict[str, int] = {}  # of all moves, as they were first met
         self.working = threading.RLock()
         self._values: Values | None = None
         self._preparing: Background | None = None
@@ -111,7 +121,7 @@ class Source:
 
     def _learn(self, menu: Sequence[str]) -> None:
         for move in menu:
-            self.hues.setdefault(move, len(self.hues))
+            self.order.setdefault(move, len(self.order))
 
     @property
     def temporary(self) -> bool:
@@ -313,17 +323,16 @@ def _is_table(place: Path) -> bool:
 
 
 def find_game(name: str, folders: tuple[Path, ...]) -> Game:
-    """A shipped game, or a file of rules that lies in the folders; nothing else is loaded for the page.
+    """A shipped game, or a file of rules that lies in the folders, by the name that it has on the shelf or in a policy;
+    nothing else is loaded for the page.
 
     Raises what ``load`` raises, and ``UnsupportedGameError`` for what it may not load.
     """
-    from infoset.catalog import GAMES, known_games, load
-    from infoset.errors import UnknownNameError
-
     if not name:
         raise UnsupportedGameError("the policy does not say which game it is for; its rows can be read, no more")
     if Path(name).suffix.lower() in GAME_FILES:
-        file = _inside((name,), folders)
+        item = named(folders, name)
+        file = _inside((name,), folders) if item is None else item.path
         if file is None:
             raise UnsupportedGameError(
                 f"the game is the file {shorten(name)}, which does not lie in the served folders"

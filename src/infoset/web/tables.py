@@ -7,6 +7,7 @@ each move, with what is needed to go on: a process that is killed loses no game.
 from __future__ import annotations
 
 import hmac
+import os
 import re
 import secrets
 import sys
@@ -34,10 +35,12 @@ from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
+from infoset.view.guide import title_of
 from infoset.view.pictures import whole
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name
+from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
+from infoset.web.shelf import items
 from infoset.web.workers import News
 
 MAX_TABLES = 300
@@ -74,6 +77,9 @@ class Kept(msgspec.Struct):
     undone: int = 0
     visitor: str = ""
     """Who opened it, as far as taking turns in the queue goes."""
+    score: list[float] = []
+    """(n,) what each chair was paid in the games that were played to their ends; empty before the first."""
+    played: int = 0
 
 
 class Undo(Left):
@@ -86,6 +92,7 @@ class Tables:
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
         self.agents = Agents(folders)
+        self.heads = self.agents.heads
         self.tables: dict[str, Table] = {}
         self.lock = threading.RLock()
         self.closed = threading.Event()
@@ -111,17 +118,30 @@ class Tables:
     # --- what can be played
 
     def games(self) -> list[dict[str, str]]:
-        """Every shipped game, with a line about it."""
-        return listed()
+        """Every shipped game, with a line about it, and the files of games in the folders."""
+        return [*listed(), *self._files()]
+
+    def _files(self) -> list[dict[str, str]]:
+        """The files of games, by the names of the shelf, with the titles that they have."""
+        found = [(item, self.heads.of(item)) for item in items(self.folders) if item.kind == "game"]
+        return [
+            {"name": item.name, "family": "file", "about": item.title, "title": head.about["title"]}
+            for item, head in found
+            if head.kind and not head.problem
+        ]
 
     def game(self, name: str) -> dict[str, Any]:
         """What the start page must know of one game."""
         game = find_game(self.folders, name)
+        kept, others = self.agents.kept(game)
         return {
             "name": name,
+            "title": title_of(game),
             "players": game.players,
             "paced": is_paced(game),
             "agents": fitting(game),
+            "kept": kept,
+            "unfit": [{"why": why, "names": names} for why, names in {**unfitting(game), **others}.items()],
             "solvable": not is_paced(game) and self.agents.is_solvable(game),
         }
 
@@ -142,7 +162,7 @@ class Tables:
         if len(plan.agents) != len(game.players):
             raise ParameterError(f"{len(plan.agents)} agents for {len(game.players)} players")
         for name in plan.agents:
-            self.agents.check(name)
+            self.agents.check(name, game)
         if plan.practice and plan.agents.count(HUMAN) != 1:
             raise ParameterError("practice is for one person alone")
         if plan.seed is not None and plan.agents.count(HUMAN) > 1:
@@ -358,7 +378,11 @@ class Table:
         n = len(kept.plan.agents)
         seated = tuple([self.labels[(seat - kept.shift) % n] for seat in range(n)])
         pace = self.pace if self.paced else None
-        return Public(kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace)
+        score = tuple([kept.score[(seat - kept.shift) % n] for seat in range(n)]) if kept.score else ()
+        return Public(
+            kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace,
+            title_of(self.game), score, kept.played,
+        )  # fmt: skip
 
     # --- what is kept
 
@@ -438,7 +462,10 @@ class Table:
 
     def _fail(self, error: BaseException) -> None:
         expected = isinstance(error, (InfosetError, Refusal))
-        self.failed = one_line(str(error) if expected else f"internal error ({type(error).__name__})", 300)
+        why = str(error) if expected else f"internal error ({type(error).__name__})"
+        for folder in self.room.folders:  # where it lies is nobody's business but the server's
+            why = why.replace(f"{folder}{os.sep}", "")
+        self.failed = one_line(why, 300)
         self._tell_all(self._failure)
         if not self._replay.is_file():  # it could not even begin, and never will
             (self.room.unfinished / f"{self.kept.id}.table").unlink(missing_ok=True)
@@ -494,7 +521,8 @@ class Table:
 
     def _step(self, round_: Round, state: State) -> None:
         with self.go:
-            self.go.wait_for(lambda: self.stopped or self._all_here())
+            dealt = any(state.legal(player) for player in range(len(self.labels)))
+            self.go.wait_for(lambda: self.stopped or self._all_here() or not dealt)
             if self.stopped is not None:
                 raise self.stopped
         begun = monotonic()
@@ -507,7 +535,7 @@ class Table:
                 self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
 
     def _all_here(self) -> bool:
-        """In real time nobody's clock runs before everybody is there and ready."""
+        """In real time nobody's clock runs before everybody is there and ready; the board is dealt before that."""
         return not self.paced or all(self.lookers[chair] and chair in self.ready for chair in self.people)
 
     def _last_choice(self) -> int:
@@ -523,6 +551,8 @@ class Table:
 
     def _finish(self, round_: Round, state: State) -> None:
         match = round_.end(state)
+        if match.over:
+            self._count(match.returns)
         word = re.sub(r"[^a-z0-9]+", "-", self.kept.plan.game.lower())[:40].strip("-")
         name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id[:4]}.json"
         match.save(self.room.folder / name)
@@ -538,6 +568,15 @@ class Table:
             self.live.finish(match, self.game, self.end.item)
         elif not self.paced and self.room.agents.at_hand(self.game, Wait(self._wait.visitor)):
             self._tell_costs(match, self.end)
+
+    def _count(self, returns: Sequence[float]) -> None:
+        """Add a game to the score of the sitting."""
+        n = len(returns)
+        before = self.kept.score or [0.0] * n
+        self.kept.score = [before[chair] + returns[(chair + self.kept.shift) % n] for chair in range(n)]
+        self.kept.played += 1
+        for hand in self.hands.values():
+            hand.public = self.public()
 
     def _tell_costs(self, match: Match, end: End) -> None:
         """What each move cost, where the game is solved: told as soon as it is known."""

@@ -23,7 +23,7 @@ from infoset.web.sources import Source
 from infoset.web.wishes import ASKED, Text, wanted
 from infoset.web.workers import outcome
 
-STYLES = ("base.css", "explore.css")
+STYLES = ("base.css", "pictures.css", "explore.css")
 REPLACED = {"api.js": "notebook/api.js", "app.js": "notebook/app.js"}
 MOUNT = 'return page.mountExplorer(app, model, model.get("place"));'
 NAME = "policy"  # of what is shown, among what can be compared

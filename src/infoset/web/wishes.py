@@ -75,8 +75,8 @@ class Piece(Of, frozen=True):
 
 
 ASKED: dict[str, type[msgspec.Struct]] = {
-    "open": Of, "node": Rows, "values": Of, "differences": View, "task": Number, "solve": Wish, "cancel": Number,
-    "csv": Piece,
+    "open": Of, "rules": Of, "node": Rows, "values": Of, "differences": View, "task": Number, "solve": Wish,
+    "cancel": Number, "csv": Piece,
 }  # fmt: skip
 """The questions by their name, with what each holds."""
 

@@ -30,7 +30,8 @@ class Curves {
     Object.assign(this, { main, items, now, total, gone: false, timer: 0, at: null });
     const sound = items.filter((item) => !item.problem);
     const asked = parameters.getAll("item");
-    const names = asked.length ? asked : sound.filter((item) => item.game === sound[0].game).slice(0, FIRST).map((item) => item.name);
+    this.unasked = !asked.length;
+    const names = asked.length ? asked : sound.map((item) => item.name);
     this.runs = names.slice(0, MOST).map((name, k) => ({ name, colour: k }));
     this.y = parameters.get("y") ?? "";
     this.x = parameters.get("x") in X ? parameters.get("x") : "iteration";
@@ -41,10 +42,23 @@ class Curves {
   async begin() {
     this.build();
     await Promise.all(this.runs.map((run) => this.look(run)));
+    if (this.unasked) this.choose();
     this.redraw();
     this.sizes = new ResizeObserver(() => this.paint());
     this.sizes.observe(this.frame);
     this.tick();
+  }
+
+  /** Where none was asked for: the newest game with a run that has a curve, and not a single point alone. */
+  choose() {
+    const drawn = (run) => {
+      const ys = run.columns?.[this.y || measure(run.columns)] ?? [], xs = run.columns?.[this.x] ?? [];
+      return xs.filter((x, k) => (x > 0 || !this.logX) && (ys[k] > 0 || !this.logY)).length;
+    };
+    const curved = this.runs.filter((run) => run.columns && drawn(run) > 1);
+    const game = (curved[0] ?? this.runs[0])?.game;
+    const shown = (curved.length ? curved : this.runs).filter((run) => run.game === game).slice(0, FIRST);
+    this.runs = shown.map((run, k) => ({ ...run, colour: k }));
   }
 
   leave() {
@@ -196,6 +210,10 @@ class Curves {
     this.drawn.svg.setAttribute("role", "img");
     this.drawn.svg.setAttribute("aria-label", this.lines.map(({ run, points }) => `${run.title ?? run.name}: ${figure(points.at(-1)?.[1])}`).join("; "));
     if (this.lines.every(({ points }) => !points.length)) this.drawn.svg.append(this.hollow(width, height));
+    else if (this.lines.every(({ points }) => points.length < 2)) {
+      this.drawn.svg.append(draw("text", { x: width / 2, y: 40, "text-anchor": "middle", class: "hollow" }));
+      this.drawn.svg.lastChild.textContent = "One point and no curve: solved in one step, or not looked at again yet.";
+    }
     this.frame.replaceChildren(this.drawn.svg);
     this.mark(this.at);
   }

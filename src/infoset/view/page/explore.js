@@ -5,8 +5,11 @@ import { get, mayWrite, saving } from "./api.js";
 import { complaint, go, here, say } from "./app.js";
 import { gameTitle, make, percent, save, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
+import { HandMatrix } from "./hands.js";
 import { LockPanel } from "./lock.js";
 import { MEASURES, Matrix, colour, mix, overall, pictured } from "./matrix.js";
+import { drawPicture } from "./pictures.js";
+import { rulesPanel } from "./rules.js";
 import { wayTree } from "./tree.js";
 import { solved } from "./waiting.js";
 
@@ -30,6 +33,7 @@ class Explorer {
     this.find = "";
     this.here = here();
     this.gone = false;
+    this.hands = new Map();
     this.asked = 0;
     this.keys = (event) => this.key(event);
     this.root = main.getRootNode(); // in a notebook no more than this view hears its keys
@@ -81,7 +85,7 @@ class Explorer {
     const by = about.made_by.method ? `${about.made_by.method}${about.made_by.iterations ? `, ${about.made_by.iterations.toLocaleString("en")} iteration${about.made_by.iterations === 1 ? "" : "s"}` : ""}` : "";
     const where = this.source.startsWith("item:") ? this.source.slice(5).replace(/^\d+\//, "") : "solved here";
     const rows = about.rows ? `${about.rows.reduce((a, b) => a + b, 0).toLocaleString("en")} information sets` : "";
-    this.title = about.game ? gameTitle(about.game) : where;
+    this.title = about.title || (about.game ? gameTitle(about.game) : where);
     this.wayBar = make("div", { className: "ex-way", aria: { role: "group", label: "What happened" } });
     this.body = make("div", {}, make("p", { className: "ex-empty", role: "status" }, "One moment …"));
     this.trouble = make("div", {});
@@ -108,6 +112,7 @@ class Explorer {
           make("a", { className: "ex-small", ...saving("explore/csv", { source: this.source }, "strategy.csv") }, "CSV"),
           make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
+      ...(about.payoffs ? [make("section", { className: "panel ex-card", aria: { label: "Payoffs" } }, drawPicture(about.payoffs, { players: about.players }))] : []),
       make("div", { className: "ex-body" },
         make("div", { className: "ex-main" },
           make("section", { className: "panel", aria: { label: "Strategy" } },
@@ -117,7 +122,7 @@ class Explorer {
             make("section", { className: "panel ex-card" }, make("h2", {}, "The whole game"), this.figures, this.valueLine))),
         make("aside", {},
           make("section", { className: "panel ex-card", aria: { label: "Information set" } }, this.detail),
-          this.lockPanel.element))));
+          this.lockPanel.element, about.game ? rulesPanel(this.source) : ""))));
     this.drawMeasures();
   }
 
@@ -137,7 +142,7 @@ class Explorer {
     this.remember();
     if (key === "difference") this.showDifferences();
     else this.differences?.remove();
-    for (const matrix of this.matrices) matrix.measure(key);
+    for (const matrix of [...this.matrices, ...this.hands.values()]) matrix.measure(key);
   }
 
   remember() {
@@ -256,8 +261,9 @@ class Explorer {
   }
 
   drawGroups(focus) {
-    const { groups, hues, ends } = this.node;
+    const { groups, ends } = this.node;
     this.matrices = [];
+    this.hands = new Map();
     this.body.replaceChildren();
     if (this.measure === "difference") this.showDifferences();
     if (!groups.length || groups.every((group) => !group.total)) {
@@ -266,7 +272,7 @@ class Explorer {
         : step?.by === -1 ? "Nature moves next: choose above what it does." : "Nobody has a choice here.";
       this.body.append(make("p", { className: "ex-empty" }, why));
     }
-    for (const group of groups) if (group.total) this.body.append(this.group(group, hues));
+    for (const group of groups) if (group.total) this.body.append(this.group(group));
     if (focus) this.matrices[0]?.focus();
     const first = groups.find((group) => group.total);
     if (first) this.point(first, first.rows[0], 0);
@@ -277,15 +283,16 @@ class Explorer {
   freshen({ groups }) {
     const shown = groups.filter((group) => group.total);
     this.matrices.forEach((matrix, k) => matrix.update(shown[k]));
+    for (const group of shown) if (group.hands) this.hands.get(group.group)?.update(group);
     const { pointed } = this, group = pointed && shown.find((one) => one.group === pointed.group.group);
     const row = group?.rows.find((one) => one.key === pointed.row.key);
     if (row) this.point(group, row, pointed.k);
     if (this.measure === "difference") this.showDifferences();
   }
 
-  group(group, hues) {
+  group(group) {
     const all = overall(group, group.rows);
-    const matrix = new Matrix(group, hues, this.measure, {
+    const matrix = new Matrix(group, this.measure, {
       name: `${this.who(group.player)} to move`,
       more: async (first) => (await get("explore/node", this.view({ first, group: group.group }))).groups[0].rows,
       chosen: (row, k, how) => { this.point(group, row, k); if (how === "down") this.down(group, k); },
@@ -293,10 +300,28 @@ class Explorer {
     this.matrices.push(matrix);
     const box = make("section", { className: "ex-group" },
       make("h2", {}, `${this.who(group.player)} to move`, make("small", {}, `${group.total.toLocaleString("en")} information set${group.total === 1 ? "" : "s"}`)));
-    if (all) box.append(mix(group.moves, all, hues), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
+    if (all) box.append(mix(group.moves, all, group.colors), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
+    if (group.hands) {
+      const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell));
+      this.hands.set(group.group, hands);
+      box.append(hands.element);
+    }
     box.append(matrix.element);
     requestAnimationFrame(() => matrix.draw());
     return box;
+  }
+
+  /** A class of hands: what they do together. */
+  pointHands(group, cell) {
+    this.detail.replaceChildren(
+      make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${cell.name}`),
+      make("table", { className: "ex-exact" },
+        make("thead", {}, make("tr", {}, ...["Move", "Chance", ...(cell.ev ? ["Value"] : [])].map((name) => make("th", { scope: "col" }, name)))),
+        make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
+          make("td", {}, percent(cell.p?.[i], 2)), ...(cell.ev ? [make("td", {}, signed(cell.ev[i], 3))] : []))))),
+      make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
+        ...(cell.worth === null ? [] : [make("dt", {}, "Worth"), make("dd", {}, signed(cell.worth, 4))]),
+        make("dt", {}, "Hands"), make("dd", {}, cell.hands.join(" "))));
   }
 
   /** By a move, where it leads on. */
@@ -318,7 +343,7 @@ class Explorer {
       make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${row.key}`),
       make("table", { className: "ex-exact" },
         make("thead", {}, make("tr", {}, make("th", {}, "Move"), ...columns.map(([name]) => make("th", { scope: "col" }, name)))),
-        make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(this.node.hues, move)}`, "padding-left": "7px" } }, move),
+        make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           ...columns.map(([, of]) => make("td", {}, of(i))))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
         ...(row.worth === undefined ? [] : [make("dt", {}, "Worth"), make("dd", {}, signed(row.worth, 6))]),
@@ -426,14 +451,14 @@ class Explorer {
         make("tbody", {}, ...rows.map((row) => make("tr", {},
           make("td", {}, this.who(row.player)), make("th", { scope: "row", title: row.key }, this.about.rows
             ? make("button", { className: "ex-plain", type: "button", onclick: () => this.goKey(row.player, row.key) }, row.key) : row.key),
-          make("td", { style: { width: "24%" } }, mix(row.moves, row.p, this.node.hues, true)), make("td", { style: { width: "24%" } }, mix(row.moves, row.q, this.node.hues, true)),
+          make("td", { style: { width: "24%" } }, mix(row.moves, row.p, row.colors, true)), make("td", { style: { width: "24%" } }, mix(row.moves, row.q, row.colors, true)),
           make("td", { className: "ex-last" }, percent(row.apart)))))) : make("p", { className: "ex-empty" }, "They play the same everywhere."));
     this.body.prepend(this.differences);
   }
 
   saveSvg() {
     const picture = pictured(this.matrices.map((m) => ({ group: m.group, rows: [...m.rows.entries()].sort((a, b) => a[0] - b[0]).map((e) => e[1]).slice(0, 60) })),
-      this.node.hues, this.measure, `${this.title}: ${MEASURES[this.measure].name.toLowerCase()} ${this.wayWords()}`, this.main);
+      this.measure, `${this.title}: ${MEASURES[this.measure].name.toLowerCase()} ${this.wayWords()}`, this.main);
     save("strategy.svg", [picture], "image/svg+xml");
   }
 

@@ -17,6 +17,7 @@ const card = (parameters, name, about) => make("li", {},
 export async function landing(main) {
   get("explore/ready").catch(() => {});
   const shelf = (await get("shelf")).filter((item) => item.kind === "run" || item.kind === "policy");
+  const { items: files } = await get("items", { kind: "game", limit: 200 });
   const now = Date.now() / 1000;
   const input = make("input", { placeholder: "leduc_poker(players=3)", aria: { label: "A game by name" }, required: true });
   main.append(make("div", { className: "explore" },
@@ -24,6 +25,8 @@ export async function landing(main) {
     make("h2", {}, "Strategies in the folders"),
     shelf.length ? make("ul", { className: "ex-choices" }, ...shelf.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), [`${item.kind}, `, when(item.changed, now)])))
       : make("p", { className: "muted" }, "None yet: infoset solve leaves them there."),
+    ...(files.length ? [make("h2", {}, "Games in the folders"),
+      make("ul", { className: "ex-choices" }, ...files.filter((file) => !file.problem).map((file) => card({ game: file.name }, file.about.title || gameTitle(file.name), [file.title])))] : []),
     make("h2", {}, "Solve a game here"),
     mayWrite() ? null : make("p", { className: "muted" }, "Needs the link with the token that the server printed."),
     make("ul", { className: "ex-choices" }, ...GAMES.map(([name, about]) => card({ game: name }, gameTitle(name), [about]))),

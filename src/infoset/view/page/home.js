@@ -11,6 +11,7 @@ const WAYS = [
   ["watch", {}, "Watch", "recorded games through every player's eyes", "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12zM12 9a3 3 0 1 0 .01 0"],
 ];
 const KINDS = {
+  game: ["Games", "play", ""],
   run: ["Runs", "curves", "infoset solve leduc_poker --method pcfr+"],
   tournament: ["Tournaments", "compete", 'infoset tournament kuhn_poker random "scripted(moves=[bet,bet])" --db runs/kuhn.db'],
   replay: ["Replays", "watch", "infoset match kuhn_poker random random --games 5 --replay runs/games"],
@@ -30,8 +31,8 @@ export async function show(main) {
     make("nav", { className: "ways", aria: { label: "Ways in" } }, ...WAYS.map(wayIn)));
   const kinds = Object.keys(KINDS);
   for (const kind of kinds.filter((each) => shelf.counts[each])) main.append(section(kind, shelf, seen));
-  const missing = kinds.filter((each) => !shelf.counts[each]);
-  if (missing.length === kinds.length) main.append(empty(shelf.folders));
+  const missing = kinds.filter((each) => KINDS[each][2] && !shelf.counts[each]);
+  if (kinds.every((each) => !shelf.counts[each])) main.append(empty(shelf.folders));
   else if (missing.length) {
     main.append(make("p", { className: "muted rest" },
       `No ${missing.map((kind) => KINDS[kind][0].toLowerCase()).join(", no ")} in ${shelf.folders.join(", ")} yet.`));
@@ -46,7 +47,7 @@ function wayIn([view, parameters, head, text, picture]) {
 
 function empty(folders) {
   return nothing(`Nothing lies in ${folders.join(", ")} yet. What these commands leave there is shown here:`,
-    ...Object.values(KINDS).map(([, , text]) => text));
+    ...Object.values(KINDS).map(([, , text]) => text).filter(Boolean));
 }
 
 function section(kind, shelf, seen) {
@@ -75,6 +76,11 @@ const head = (item, view, parameters = { item: item.name }) =>
 const line = (...parts) => make("p", { className: "muted line" }, ...parts);
 
 const CARDS = {
+  game(box, item, foot) {
+    box.append(make("h3", { title: item.title }, make("a", { href: way("play", { game: item.name }) }, item.about.title || gameTitle(item.name))),
+      line(item.title));
+    foot.append(make("a", { href: way("explore", { game: item.name }) }, "Explore"));
+  },
   run(box, item, foot, seen) {
     const value = make("span", { className: "figure number" });
     const curve = make("div", { className: "curve" });

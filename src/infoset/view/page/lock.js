@@ -73,7 +73,7 @@ export class LockPanel {
       });
     };
     const lines = group.moves.map((move, k) => {
-      const slide = make("input", { type: "range", min: 0, max: 1, step: 0.001, value: chances[k], style: { "--of": colour(this.explorer.node.hues, move) }, aria: { label: `chance of ${move}` } });
+      const slide = make("input", { type: "range", min: 0, max: 1, step: 0.001, value: chances[k], style: { "--of": colour(group.colors, k) }, aria: { label: `chance of ${move}` } });
       const type = make("input", { type: "number", min: 0, max: 100, step: "any", value: Number((100 * chances[k]).toFixed(3)), aria: { label: `chance of ${move} in percent` } });
       slide.oninput = () => put(k, Number(slide.value));
       type.oninput = () => put(k, Math.min(1, Math.max(0, Number(type.value) / 100)));

@@ -1,6 +1,6 @@
 /* Rows of information sets by moves: a table that makes only the rows that are seen. */
 
-import { focused, hue, make, percent, signed } from "./dom.js";
+import { focused, make, percent, signed } from "./dom.js";
 
 const ROW = 36, PAGE = 100, AROUND = 12, MOST = 400000;
 
@@ -22,8 +22,8 @@ export const MEASURES = {
 /** How far two rows are apart: total variation. */
 export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum + Math.abs(p - row.q[k]), 0) / 2 : null);
 
-/** The colour of a move, the same everywhere. */
-export const colour = (hues, move) => hue(hues[move] ?? 0);
+/** The colour of the k-th move of a menu, by the names that come with its group: the same everywhere. */
+export const colour = (colors, k) => `var(--${colors[k]})`;
 
 function lastOf(measure, row) {
   if (measure.last === "Worth") return signed(row.worth, 3);
@@ -32,13 +32,13 @@ function lastOf(measure, row) {
 }
 
 /** Chances as one bar of all colours. */
-export function mix(moves, chances, hues, thin = false) {
+export function mix(moves, chances, colors, thin = false) {
   const bar = make("div", { className: thin ? "ex-mix ex-thin" : "ex-mix", aria: { hidden: "true" } });
   moves.forEach((move, k) => {
     const share = chances?.[k] ?? 0;
     if (share <= 0) return;
     const label = thin || share < 0.09 ? "" : `${move} ${percent(share)}`;
-    bar.append(make("span", { title: move, style: { background: colour(hues, move), width: `${100 * share}%` } }, label));
+    bar.append(make("span", { title: move, style: { background: colour(colors, k), width: `${100 * share}%` } }, label));
   });
   return bar;
 }
@@ -69,8 +69,8 @@ function barOf(measure, value, most) {
 
 /** A table of one group: ``more(first)`` brings further rows, ``chosen(row, k, how)`` hears what is pointed at. */
 export class Matrix {
-  constructor(group, hues, show, { more, chosen, name }) {
-    Object.assign(this, { group, hues, more, chosen, show });
+  constructor(group, show, { more, chosen, name }) {
+    Object.assign(this, { group, more, chosen, show });
     this.total = Math.min(group.total, MOST);
     this.pages = new Map([[0, Promise.resolve(group.rows)]]);
     this.rows = new Map(group.rows.map((row, k) => [k, row]));
@@ -107,8 +107,8 @@ export class Matrix {
     const measure = MEASURES[this.show];
     this.head.replaceChildren(
       make("th", { scope: "col" }, "Knows"), make("th", { scope: "col", className: "ex-mixed" }, "Mix"),
-      ...this.group.moves.map((move) => make("th", { scope: "col", title: move },
-        make("span", { className: "ex-dot", style: { background: colour(this.hues, move) } }), move)),
+      ...this.group.moves.map((move, k) => make("th", { scope: "col", title: move },
+        make("span", { className: "ex-dot", style: { background: colour(this.group.colors, k) } }), move)),
       make("th", { scope: "col", className: "ex-last" }, measure.last),
     );
     this.drawn = null;
@@ -164,14 +164,14 @@ export class Matrix {
     }
     line.append(
       make("th", { scope: "row", title: row.key, className: row.locked ? "ex-locked" : "" }, row.label),
-      make("td", { className: "ex-mixed" }, mix(this.group.moves, row.p, this.hues, true)),
+      make("td", { className: "ex-mixed" }, mix(this.group.moves, row.p, this.group.colors, true)),
     );
     const values = this.group.moves.map((_, k) => measure.of(row, k));
     const best = Math.max(...values.filter((x) => x !== null && !Number.isNaN(x)));
     this.group.moves.forEach((move, k) => {
       const value = values[k], text = measure.text(value);
       const faint = value === null || (measure === MEASURES.strategy ? value < 0.0005 : measure.needs && value < best - 0.0005);
-      const cell = make("div", { className: faint ? "ex-cell ex-faint" : "ex-cell", style: { "--of": colour(this.hues, move) } },
+      const cell = make("div", { className: faint ? "ex-cell ex-faint" : "ex-cell", style: { "--of": colour(this.group.colors, k) } },
         ...barOf(measure, value, most), make("b", {}, text));
       const here = number === this.at[0] && k === this.at[1];
       line.append(make("td", {
@@ -233,8 +233,17 @@ export class Matrix {
   }
 }
 
+/** What the bars of a picture say. */
+const LEGENDS = {
+  strategy: "Bars: how likely each move is. Reach: how often the information set is come to.",
+  ev: "Bars: the value of each move to its player, right of the middle above zero. Worth: the value of the information set.",
+  regret: "Bars: what each move would gain, right of the middle where it is better than what is played.",
+  reach: "Bars: how often each move is made in a game. Reach: how often the information set is come to.",
+  difference: "Bars: the other strategy's chance minus this one's. Apart: the total variation between both.",
+};
+
 /** The rows of a group as a picture of its own, in the colours and letters of ``place``. */
-export function pictured(groups, hues, show, title, place) {
+export function pictured(groups, show, title, place) {
   const measure = MEASURES[show], css = getComputedStyle(place);
   const paint = (name) => {
     const probe = make("span", { style: { color: `var(${name})` } });
@@ -249,11 +258,13 @@ export function pictured(groups, hues, show, title, place) {
   let y = 34;
   const write = (x, at, words, more = "") => parts.push(`<text x="${x}" y="${at}" fill="${text}" ${more}>${escape(words)}</text>`);
   write(16, 24, title, 'font-size="16" font-weight="700"');
+  parts.push(`<text x="16" y="42" fill="${faint}" font-size="12">${escape(LEGENDS[show])}</text>`);
+  y += 16;
   for (const { group, rows } of groups) {
     const step = (wide - 250) / group.moves.length;
     y += 14;
     group.moves.forEach((move, k) => {
-      parts.push(`<rect x="${170 + k * step}" y="${y}" width="9" height="9" rx="3" fill="${paint(`--hue${(hues[move] ?? 0) % 8}`)}"/>`);
+      parts.push(`<rect x="${170 + k * step}" y="${y}" width="9" height="9" rx="3" fill="${paint(`--${group.colors[k]}`)}"/>`);
       write(184 + k * step, y + 9, move, 'font-size="12"');
     });
     parts.push(`<text x="${wide - 16}" y="${y + 9}" fill="${faint}" font-size="12" text-anchor="end">${measure.last}</text>`);
@@ -268,7 +279,7 @@ export function pictured(groups, hues, show, title, place) {
           const plain = show === "strategy" || show === "reach";
           const size = plain ? w * value / (show === "strategy" ? 1 : most) : w * Math.abs(value) / most / 2;
           const left = plain ? x : value < 0 ? x + w / 2 - size : x + w / 2;
-          const fill = plain ? paint(`--hue${(hues[move] ?? 0) % 8}`) : paint(value < 0 ? "--bad" : "--good");
+          const fill = plain ? paint(`--${group.colors[k]}`) : paint(value < 0 ? "--bad" : "--good");
           parts.push(`<rect x="${left}" y="${y}" width="${Math.max(size, 0)}" height="22" rx="5" fill="${fill}" fill-opacity="0.4"/>`);
         }
         write(x + w - 8, y + 15.5, measure.text(value), 'font-size="12" text-anchor="end"');

@@ -24,7 +24,7 @@ const MANY_BACKS = 5;
 const MANY_CHIPS = 8;
 
 /** What draws each kind; other modules may add theirs: ``painters.pommerman = (picture, options) => element``. */
-export const painters = { table, grid, facts, path, group };
+export const painters = { table, grid, payoffs, facts, path, group };
 
 /**
  * An element that shows a picture.  ``players`` are names, for their colours; ``labels`` are the words of the legal
@@ -128,10 +128,11 @@ function chips(count) {
 // --- boards --------------------------------------------------------------------------------------------------------
 
 function grid(picture, options) {
-  const { rows, columns, title } = picture;
-  const checkered = rows.length === columns.length && rows.length >= CHECKERED;
-  const board = make("table", { className: ["board", picture.small && "small", checkered && "checkered"].filter(Boolean).join(" ") });
-  board.style.setProperty("--columns", columns.length);
+  const { rows, columns, title, hexagons } = picture;
+  const checkered = !hexagons && rows.length === columns.length && rows.length >= CHECKERED;
+  const board = make("table", { className: ["board", picture.small && "small", checkered && "checkered", hexagons && "hexagons", hexagons < 0 && "leftward"].filter(Boolean).join(" ") });
+  board.style.setProperty("--columns", columns.length + (hexagons ? (rows.length - 1) / 2 : 0));
+  board.style.setProperty("--shifts", rows.length - 1);
   if (title) board.append(make("caption", {}, title));
   board.append(make("thead", {}, make("tr", {}, make("td"), ...columns.map((name) => make("th", { scope: "col" }, name)))));
   board.append(make("tbody"));
@@ -156,6 +157,10 @@ function squares(board, picture, options, from = null) {
         label: (move === undefined ? "" : options.labels[move]) || `${name} ${column}`,
       });
     })));
+  lines.forEach((line, r) => {
+    line.style.setProperty("--row", r);
+    line.style.setProperty("--shift", picture.hexagons < 0 ? lines.length - 1 - r : r);
+  });
   board.tBodies[0].replaceChildren(...lines);
 }
 
@@ -191,6 +196,55 @@ function words(content, seat) {
   span.style.setProperty("--signs", Math.max(...lines.map((line) => [...line].length)));
   if (seat >= 0) span.style.setProperty("--hue", hue(seat));
   return span;
+}
+
+// --- tables of payoffs -----------------------------------------------------------------------------------------------
+
+/** A one-shot game: rows of the first player, columns of the second, a table for each choice of a third. */
+function payoffs(picture, { onmove, labels }) {
+  const { players, strategies, tables, chosen, mover, equilibria } = picture;
+  const name = (player, k) => {
+    const made = onmove && player === mover
+      ? make("button", { type: "button", dataset: { place: `strategy ${k}` }, onclick: () => onmove(k) }, labels[k] ?? strategies[player][k])
+      : make("span", {}, strategies[player][k]);
+    made.style.setProperty("--hue", hue(player));
+    made.classList.add("strategy");
+    made.classList.toggle("chosen", chosen[player] === k);
+    return made;
+  };
+  const owner = (player) => {
+    const title = make("span", { className: "seat" }, players[player]);
+    title.style.setProperty("--hue", hue(player));
+    return title;
+  };
+  const drawn = tables.map(({ cells }, layer) => {
+    const table = make("table", { className: "payoffs" });
+    if (players.length > 2) table.append(make("caption", {}, owner(2), " ", name(2, layer)));
+    table.append(make("thead", {},
+      make("tr", {}, make("td"), make("th", { scope: "colgroup", colSpan: strategies[1].length }, owner(1))),
+      make("tr", {}, make("th", { className: "corner" }, owner(0)), ...strategies[1].map((_, k) => make("th", { scope: "col" }, name(1, k))))));
+    table.append(make("tbody", {}, ...cells.map((line, r) => make("tr", {}, make("th", { scope: "row" }, name(0, r)),
+      ...line.map((cell, c) => {
+        const here = [r, c, layer].every((k, player) => player >= players.length || chosen[player] === k);
+        return payoffCell(cell, players, here);
+      })))));
+    return table;
+  });
+  const said = make("div", { className: "equilibria" },
+    make("p", { className: "muted" }, "Underlined: a best answer to what the others choose. Shaded: all are, an equilibrium."),
+    ...(equilibria.length ? [make("h3", {}, equilibria[0]), make("ul", {}, ...equilibria.slice(1).map((line) => make("li", {}, line)))] : []));
+  return make("div", { className: "payoff-tables" }, make("div", { className: "boards" }, ...drawn), said);
+}
+
+function payoffCell({ paid, best }, players, here) {
+  const parts = paid.flatMap((text, player) => {
+    const part = make(best[player] ? "b" : "span", { className: best[player] ? "best" : "" }, text);
+    part.style.setProperty("--hue", hue(player));
+    return player ? [make("i", {}, ","), part] : [part];
+  });
+  const words = players.map((who, player) => `${who} ${paid[player]}${best[player] ? ", a best answer" : ""}`).join("; ");
+  const marks = [best.every(Boolean) && "equilibrium", here && "here"].filter(Boolean).join(" ");
+  return make("td", { className: marks, title: words }, ...parts);
 }
 
 // --- facts and paths -----------------------------------------------------------------------------------------------

@@ -5,9 +5,11 @@ import { complaint, go, here, say } from "./app.js";
 import { agentTitle, gameTitle as title, hue, make, percent, signed, typing } from "./dom.js";
 import { drawPicture, updatePicture } from "./pictures.js";
 import { SeatBoard } from "./play/board.js";
+import { rulesPanel } from "./rules.js";
 import { ready } from "./waiting.js";
 
 const FAMILIES = {
+  file: ["From your folders", "Files of games that lie in the folders that are served."],
   "": ["Cards, dice, matrices", "Small enough to be solved; played by the equilibrium."],
   gdl: ["Boards and bluffs in GDL-II", "Described by rules that anyone can read and change."],
   pommerman: ["Pommerman", "In real time, with the keyboard."],
@@ -15,6 +17,7 @@ const FAMILIES = {
 const FAVOURITES = ["kuhn_poker", "leduc_poker", "liars_dice", "gdl:blind_tic_tac_toe", "gdl:meier",
   "pommerman:OneVsOne-v0"];
 const YOU = "human";
+const SHOWN = 3; // of those who cannot play for one reason
 const KEYS = {
   ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5,
 };
@@ -38,7 +41,7 @@ async function startView(main) {
   const list = make("div", { className: "games" });
   const fill = () => {
     const word = search.value.trim().toLowerCase();
-    const fits = games.filter(({ name, about }) => `${name} ${about}`.toLowerCase().includes(word));
+    const fits = games.filter(({ name, about, title: called = "" }) => `${name} ${called} ${about}`.toLowerCase().includes(word));
     const groups = word ? [] : [["To begin with", "", FAVOURITES.map((name) => games.find((game) => game.name === name))]];
     for (const [family, [head, about]] of Object.entries(FAMILIES)) {
       groups.push([head, about, fits.filter((game) => game.family === family)]);
@@ -60,7 +63,7 @@ async function startView(main) {
 
 function gameCard(game) {
   return make("li", {}, make("a", { className: "game panel", href: `#/play?game=${encodeURIComponent(game.name)}` },
-    make("strong", {}, title(game.name)), make("span", { className: "muted" }, game.about)));
+    make("strong", {}, game.title || title(game.name)), make("span", { className: "muted" }, game.about)));
 }
 
 function unfinished(tables) {
@@ -81,11 +84,10 @@ function unfinished(tables) {
 
 async function setupView(main, parameters) {
   const name = parameters.get("game");
-  const [game, games, shelf] = await Promise.all([get("game", { name }), get("games"), get("shelf")]);
+  const [game, games] = await Promise.all([get("game", { name }), get("games")]);
   const about = games.find((other) => other.name === name)?.about ?? "";
-  const kept = shelf.filter(({ kind }) => kind === "policy" || kind === "run");
   const rival = game.solvable ? "equilibrium" : game.agents.find((agent) => agent === "simple") ?? game.agents[0];
-  const seats = game.players.map((player, seat) => seatRow(player, seat, game, kept, seat ? rival : YOU));
+  const seats = game.players.map((player, seat) => seatRow(player, seat, game, seat ? rival : YOU));
   const practice = make("input", { type: "checkbox", id: "practice" });
   const seed = make("input", { type: "number", min: 0, step: 1, id: "seed", placeholder: "at random" });
   const pace = make("input", { type: "range", min: 2, max: 12, step: 1, value: 5, id: "pace" });
@@ -107,7 +109,7 @@ async function setupView(main, parameters) {
   const copy = copyButton("Copy a link for a class", () => classLink(plan()));
   for (const { select } of seats) select.onchange = look;
   const form = make("form", { className: "setup panel" },
-    make("div", { className: "seats" }, ...seats.map(({ row }) => row)),
+    make("div", { className: "seats" }, ...seats.map(({ row }) => row), ...notOffered(game)),
     make("div", { className: "options" },
       ...(game.paced ? [] : [make("label", { htmlFor: "practice", className: "check" }, practice, make("span", {}, "Practice ",
         make("span", { className: "muted" }, "– hints, and moves can be taken back")))]),
@@ -125,22 +127,35 @@ async function setupView(main, parameters) {
     }
   };
   main.append(make("div", { className: "choosing" }, make("a", { href: "#/play", className: "back" }, "← All games"),
-    make("h1", { title: name }, title(name)), make("p", { className: "muted lead" }, about), form));
+    make("h1", { title: name }, game.title || title(name)), make("p", { className: "muted lead" }, about), form,
+    rulesPanel(`game:${name}`, true)));
   if (!mayWrite()) form.before(complaint("To play, open the link that the server printed: it carries the token."));
   look();
   start.focus({ preventScroll: true });
 }
 
-function seatRow(player, seat, game, kept, value) {
+function seatRow(player, seat, game, value) {
   const select = make("select", { id: `seat${seat}` });
   select.append(make("option", { value: YOU }, "A person"));
   if (game.solvable) select.append(make("option", { value: "equilibrium" }, "The equilibrium (solved now)"));
   select.append(group("Agents", game.agents));
-  if (kept.length) select.append(group("From your folders", kept.map(({ name }) => name)));
+  if (game.kept.length) select.append(group("From your folders", game.kept));
   select.value = value;
   const label = make("label", { htmlFor: `seat${seat}`, className: "player" }, player);
   label.style.setProperty("--hue", hue(seat));
   return { select, row: make("div", { className: "seat-row" }, label, select) };
+}
+
+/** Who is not in the lists, in one line a reason. */
+function notOffered({ unfit, solvable, paced }) {
+  const lines = unfit.map(({ why, names }) => {
+    const shown = names.slice(0, SHOWN).map(short).join(", ");
+    return `${shown}${names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ""}: ${why}`;
+  });
+  if (!solvable) lines.unshift(`The equilibrium: ${paced ? "not for games in real time" : "the game is too large to be solved while you wait"}`);
+  if (!lines.length) return [];
+  return [make("details", { className: "unfit muted" }, make("summary", {}, "Who is not offered, and why"),
+    make("ul", {}, ...lines.map((line) => make("li", {}, line))))];
 }
 
 function group(label, names) {
@@ -218,11 +233,13 @@ class Table {
     this.moves = make("div", { className: "moves", aria: { role: "group", label: "Your moves" } });
     this.note = make("p", { className: "note", aria: { role: "status" } }, "Setting the table…");
     this.seats = make("ol", { className: "who" });
+    this.sitting = make("p", { className: "sitting muted", hidden: true });
     this.log = make("ol", { className: "log", aria: { label: "What happened to you" } });
     this.past = make("section", { className: "past" }, make("h2", {}, "What happened to you"), this.log);
     this.actions = make("div", { className: "actions" });
     this.end = make("section", { className: "end", hidden: true, aria: { label: "The end" } });
     this.name = make("h1", {}, "…");
+    this.rules = make("div", {});
     this.pad = this.makePad();
     this.invite = copyButton("Invite", () => `${location.origin}/#/play?table=${id}&token=${sessionStorage.getItem("token") ?? ""}`);
     main.append(make("div", { className: "table-view" },
@@ -230,7 +247,7 @@ class Table {
         this.picture, this.end, this.note, this.moves, this.pad),
       make("aside", { className: "side panel" },
         make("div", { className: "head" }, make("a", { href: "#/play", className: "back" }, "← All games"), this.name),
-        this.seats, this.past, this.actions)));
+        this.seats, this.sitting, this.past, this.rules, this.actions)));
     this.line = line(`tables/${id}`, (message) => this.heard(message), (stands) => this.stands(stands), { key });
     this.keys = (event) => this.keyed(event);
     this.ups = (event) => this.released(event);
@@ -265,6 +282,10 @@ class Table {
       this.line.close();
       sessionStorage.removeItem(`seat:${this.id}`);
       this.note.replaceChildren(message.why, ". ", make("a", { href: "#/watch" }, "Look among the replays"));
+    } else if (message.kind === "failed") {
+      const game = this.view?.public.game;
+      this.note.replaceChildren(`This game cannot be played: ${message.why}. `,
+        make("a", { href: game ? `#/play?game=${encodeURIComponent(game)}` : "#/play" }, "Choose other players"));
     } else this.note.textContent = `${message.why}.`;
   }
 
@@ -276,8 +297,11 @@ class Table {
     const before = this.view;
     const { public: open, seat, end } = view;
     this.view = view;
-    if (before === null || before.public.game !== open.game) this.name.textContent = title(open.game);
-    document.title = `${title(open.game)} · infoset`;
+    if (before === null || before.public.game !== open.game) {
+      this.name.textContent = open.title || title(open.game);
+      this.rules.replaceChildren(rulesPanel(`game:${open.game}`));
+    }
+    document.title = `${open.title || title(open.game)} · infoset`;
     this.showSeats(open, seat, end);
     if (open.pace) this.showBoard(view);
     else this.showPicture(view, before);
@@ -308,10 +332,19 @@ class Table {
   }
 
   showSeats(open, seat, end) {
+    const several = open.played > 1 || (open.played && !end);
+    const agents = this.view.picture.kind === "pommerman" ? this.view.picture.a : [];
+    const out = (k) => Boolean(agents[k]) && !agents[k][0];
+    this.sitting.hidden = !several;
+    this.sitting.textContent = several ? `Score of ${open.played} game${open.played === 1 ? "" : "s"}, on the right` : "";
     this.seats.replaceChildren(...open.players.map((player, k) => {
       const who = k === seat ? "you" : short(open.agents[k]);
       const row = make("li", { className: k === seat ? "you" : "" }, make("strong", {}, player),
-        make("span", { className: "muted", title: open.agents[k] }, who), end ? make("span", { className: "pay number" }, signed(end.returns[k])) : null);
+        make("span", { className: "muted", title: open.agents[k] }, who),
+        out(k) ? make("span", { className: "out" }, "out") : null,
+        end ? make("span", { className: "pay number", title: "in this game" }, signed(end.returns[k])) : null,
+        several ? make("span", { className: "score number", title: `in ${open.played} games` }, signed(open.score[k])) : null);
+      row.classList.toggle("gone", out(k));
       row.style.setProperty("--hue", hue(k));
       return row;
     }));

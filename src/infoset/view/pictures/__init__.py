@@ -23,6 +23,8 @@ PAINTERS = {
     "infoset.gdl.game": f"{HERE}.gdl",
     "infoset.games.product_form": f"{HERE}.product",
     "infoset.formats.efg": f"{HERE}.efg",
+    "infoset.formats.nfg": f"{HERE}.payoffs",
+    "infoset.games.matrix": f"{HERE}.payoffs",
     "infoset.formats.openspiel": f"{HERE}.openspiel",
     "infoset.pommerman.game": f"{HERE}.pommerman",
 }
@@ -42,8 +44,8 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
     >>> from infoset.view.pictures import whole
     >>> game = infoset.load("rock_paper_scissors")
-    >>> whole(game, [game.start()], [])["parts"][0]["areas"][0]["title"]
-    'P1'
+    >>> whole(game, [game.start()], [])["tables"][0]["cells"][0][1]["paid"]
+    ['−1', '1']
     """
     if isinstance(game, Pictured):
         return game.picture(_known(game, steps, moves))

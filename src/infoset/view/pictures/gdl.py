@@ -6,7 +6,9 @@ beyond that, its moves and percepts themselves, on the board where they name cel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Sequence
+from pathlib import Path
 
 from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
 from infoset.gdl.game import GdlGame, GdlRules, GdlState
@@ -25,7 +27,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     state = steps[-1].state
     assert isinstance(game, GdlGame)
     assert isinstance(state, GdlState)
-    return _group(_shown(game.rules, by_relation(state.facts), by_relation([]), ()))
+    return _group(_laid(game, _shown(game.rules, by_relation(state.facts), by_relation([]), ())))
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
@@ -41,7 +43,18 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
         parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal)
     if not rules.open:
         parts.append(_told_path(game.players[player], known))
-    return _group(parts)
+    return _group(_laid(game, parts))
+
+
+HEXAGONS = re.compile(r"(?<![a-z])hex(?![a-z])", re.IGNORECASE)
+
+
+def _laid(game: Game, parts: list[Picture]) -> list[Picture]:
+    """Boards of the games of Hex, which their descriptions cannot tell from squares, lie in hexagons."""
+    for part in parts if HEXAGONS.search(Path(game.name).stem) else ():
+        if part["kind"] == "grid":
+            part["hexagons"] = 1 if part["rows"] == sorted(part["rows"]) else -1  # row 1 lies above, or below
+    return parts
 
 
 def _offering(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 from unicodedata import east_asian_width
 
 from infoset.base import Picture
@@ -51,6 +52,9 @@ def _grid(picture: Picture) -> Iterator[str]:
     rule = "─" * (width + 2)
     if picture.get("title"):
         yield _line(picture["title"])
+    if picture.get("hexagons"):
+        yield from _hexagons(rows, columns, cells, left, width, legend, picture["hexagons"] > 0)
+        return
     yield " " * (left + 2) + " ".join(f" {_centre(label, width)} " for label in columns).rstrip()
     yield " " * (left + 1) + f"┌{'┬'.join([rule] * len(columns))}┐"
     for number, (label, line) in enumerate(zip(rows, cells, strict=True)):
@@ -58,6 +62,20 @@ def _grid(picture: Picture) -> Iterator[str]:
             yield " " * (left + 1) + f"├{'┼'.join([rule] * len(columns))}┤"
         yield f"{label:>{left}} │" + "│".join(f" {_centre(text, width)} " for text in line) + "│"
     yield " " * (left + 1) + f"└{'┴'.join([rule] * len(columns))}┘"
+    if legend:
+        yield " " * (left + 2) + legend
+
+
+def _hexagons(
+    rows: list[str], columns: list[str], cells: list[list[str]], left: int, width: int, legend: str, right: bool
+) -> Iterator[str]:  # fmt: skip
+    """Each row half a cell to the right or left of the one above it; ``·`` where there is nothing."""
+    step = width + 3
+    first = 0 if right else (len(rows) - 1) * step // 2
+    yield " " * (first + left + 2) + "".join(_centre(label, step) for label in columns).rstrip()
+    for number, (label, line) in enumerate(zip(rows, cells, strict=True)):
+        shift = " " * ((number if right else len(rows) - 1 - number) * step // 2)
+        yield f"{shift}{label:>{left}}  " + "".join(_centre(text or "·", step) for text in line).rstrip()
     if legend:
         yield " " * (left + 2) + legend
 
@@ -123,6 +141,32 @@ def _beside(left: list[str], right: list[str]) -> list[str]:
     return [f"{one:{width}}    {other}".rstrip() for one, other in zip(left, right, strict=True)]
 
 
+def _payoffs(picture: Picture) -> Iterator[str]:
+    """A table for each choice of the third player, ``*`` at best answers, and what was chosen."""
+    players, strategies = picture["players"], picture["strategies"]
+    rows, columns = [[_line(word) for word in own] for own in strategies[:2]]
+    for table in picture["tables"]:
+        cells = [[_cell(cell) for cell in line] for line in table["cells"]]
+        left = max(map(_width, (players[0], *rows)))
+        widths = [max(map(_width, (name, *[line[c] for line in cells]))) for c, name in enumerate(columns)]
+        if table["title"]:
+            yield _line(table["title"])
+        yield f"{'':{left}}   {_line(players[1])}"
+        for name, line in ((players[0], columns), *zip(rows, cells, strict=True)):
+            yield "   ".join([f"{name:{left}}", *map(str.ljust, line, widths)]).rstrip()
+        yield ""
+    made = zip(players, strategies, picture["chosen"], strict=True)
+    yield ", ".join([f"{_line(who)} chose {_line(own[k])}" for who, own, k in made if k is not None]) or BEST_ANSWERS
+    yield from picture["equilibria"]
+
+
+BEST_ANSWERS = "* a best answer to what the others choose; where all are marked is an equilibrium"
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    return ", ".join(f"{paid}{'*' * best}" for paid, best in zip(cell["paid"], cell["best"], strict=True))
+
+
 def _elsewhere(picture: Picture) -> Iterator[str]:
     """A picture that has a writer of its own."""
     yield f"({picture['kind']})"
@@ -142,5 +186,6 @@ def _centre(text: str, width: int) -> str:
 
 
 WRITERS: dict[str, Callable[[Picture], Iterator[str]]] = {
-    "table": _table, "grid": _grid, "facts": _facts, "path": _path, "group": _group, "pommerman": _elsewhere,
+    "table": _table, "grid": _grid, "payoffs": _payoffs, "facts": _facts, "path": _path, "group": _group,
+    "pommerman": _elsewhere,
 }  # fmt: skip

@@ -58,7 +58,8 @@ export function drawPortrait(canvas, agent, alive, film, colors) {
 export const PLAIN = { view: null, ranges: false, hides: false, hover: -1 };
 
 const OVER = 0.5; // cells that a sprite may reach over its own
-const FADE = 1.6; // steps for which a dead agent is still to be seen
+const FADE = 1.6; // steps for which a dead agent fades
+const REMAINS = 0.7; // how far: what is left marks where it died
 
 /**
  * A canvas and the film that it shows.  ``film`` may be a ``new Film(setting)`` to which frames are pushed while the game
@@ -263,9 +264,9 @@ export class Board {
       if (agent.alive) {
         const [x, y] = this.between(agent.cell, moment.after.agents[k].cell, phase);
         things.push([y, 3, () => this.paintAgent(moment, k, x, y), x]);
-      } else if (died) {
-        const [x, y] = this.place(agent.cell), gone = (index + phase - died) / FADE;
-        if (gone < 1) things.push([y + 0.01, 3, () => this.paintGhost(k, x, y, gone), x]);
+      } else if (frame.ground[agent.cell] !== RIGID && frame.ground[agent.cell] !== WOOD) {
+        const [x, y] = this.place(agent.cell), gone = died ? Math.min(REMAINS, (index + phase - died) / FADE) : REMAINS;
+        things.push([y - 0.5, 0, () => this.paintGhost(k, x, y, gone), x, y]); // where it died, below all that still moves
       }
     });
     const within = (at, low, high) => at > low - 1 && at < high;

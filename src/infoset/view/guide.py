@@ -1,0 +1,234 @@
+"""The rules of a game as people are told them: the same text on the command line and on the page.
+
+What is said of the games that have a name stands in ``games/guides.toml``, and of those in GDL in the headers of their
+files.  Examples are played through the rules whenever they are shown, so that none can be illegal.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, NamedTuple, TypeAlias
+
+from infoset.base import Action, Game, JointMove
+from infoset.catalog import GAMES, GDL, POMMERMAN, about, known_games, load
+from infoset.errors import IllegalMoveError, one_line, shorten
+from infoset.files import read_text
+from infoset.formats.efg import EfgGame
+from infoset.formats.nfg import NfgGame
+from infoset.gdl.game import GdlGame
+from infoset.gdl.library import gdl_title, library
+from infoset.names import format_value
+from infoset.registry import parameters_of
+from infoset.view.pictures.pommerman import MOVES
+from infoset.view.pictures.words import action_words
+
+TITLES = {
+    "goal": "Goal", "setup": "Setup", "rules": "Rules", "turns": "Turn order", "payoffs": "Stakes",
+    "parameters": "Parameters", "source": "Source",
+}  # fmt: skip
+MAX_TEXT = 4000  # letters of a stranger's comment
+MAX_STEPS = 500  # of an example
+WIDTH = 96
+CHANCE = "chance"
+
+Texts: TypeAlias = "dict[str, str]"
+
+
+class Guide(NamedTuple):
+    """What people are told of a game."""
+
+    name: str
+    about: str
+    """One line, or nothing."""
+    parts: tuple[tuple[str, str], ...]
+    """Titles with their texts: goal, setup, turn order, stakes, parameters, source, those that there are."""
+    example: tuple[str, ...]
+    """What happens in an example, step by step, and what it pays."""
+    note: str
+    """What the example shows."""
+
+
+def guide(name: str, game: Game | None = None) -> Guide:
+    """Return what people are told of a game by its name, ``game`` where it is no shipped one and at hand already.
+
+    Raises what ``load`` raises.
+
+    >>> from infoset.view.guide import guide
+    >>> guide("kuhn_poker").example[:2]
+    ('chance: J', 'chance: Q')
+    """
+    word = name.partition("(")[0]
+    if word not in known_games() or isinstance(game, (EfgGame, NfgGame)):  # whose names are those of their files
+        return _stranger(name, load(name) if game is None else game)
+    texts = _texts(word)
+    played = texts.get("game", f"{word}(seed=1)" if word.startswith(POMMERMAN) else word)
+    example = (*(() if played == word else (f"{played}:",)), *_example(load(played), texts["example"]))
+    return Guide(name, about(word), _parts(texts), example, texts.get("note", ""))
+
+
+def _texts(word: str) -> Texts:
+    """Return the texts of a game that has a name."""
+    own = _data().get(word, {})
+    if word.startswith(POMMERMAN):
+        return _pommerman(word.removeprefix(POMMERMAN))
+    if word.startswith(GDL):
+        return {**gdl_header(library()[word.removeprefix(GDL)].read_text(encoding="utf-8")), **own}
+    values = ", ".join(f"{key}={format_value(value)}" for key, value in parameters_of(GAMES[word]).items())
+    return {**own, "parameters": f"{own['parameters']} Unless given: {values}."} if "parameters" in own else own
+
+
+@cache
+def _data() -> dict[str, Texts]:
+    text = (files("infoset.games") / "guides.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def _pommerman(variant: str) -> Texts:
+    """Return the texts of a variant, with its numbers."""
+    from infoset.pommerman.config import CONFIGS
+
+    config = CONFIGS[variant]
+    general, own = _data()[POMMERMAN], _data()[POMMERMAN + config.game_type.name]
+    sight = f"They see {2 * (config.view or 0) + 1} x {2 * (config.view or 0) + 1} cells around them."
+    steps = ", ".join(map(str, config.collapses))
+    numbers: dict[str, Any] = {
+        **vars(config),
+        "sight": "They see the whole board." if config.view is None else sight,
+        "collapse": f" After the steps {steps} a ring of the board becomes wall, the outermost first." if steps else "",
+    }
+    joined = {key: " ".join(filter(None, (general.get(key), own.get(key)))) for key in {**general, **own}}
+    return {key: text.format(**numbers) for key, text in joined.items()}
+
+
+def gdl_header(text: str) -> Texts:
+    """Return what the comments at the head of a game description say, in the order of the shipped files: a line about
+    the game, its rules, and from ``Goals:`` and ``Source:`` on what it pays and where it comes from.
+
+    >>> from infoset.view.guide import gdl_header
+    >>> gdl_header("; Coin.\\n;\\n; Guess it.  Goals: 100 or 0.  Source: traditional.\\n(role p)")["source"]
+    'traditional.'
+    """
+    lines = text.splitlines()
+    head = next((list(group) for comment, group in groupby(lines, _is_comment) if comment), [])
+    if not lines or not head or lines[0] != head[0]:
+        return {}
+    body = " ".join(" ".join(line.lstrip("; ") for line in head[1:]).split())
+    rest, _, source = body.partition("Source: ")
+    rules, _, payoffs = rest.partition("Goals: ")
+    found = {"about": head[0].lstrip("; ").strip(), "rules": rules, "payoffs": payoffs, "source": source}
+    return {key: value.strip() for key, value in found.items() if value.strip()}
+
+
+def _is_comment(line: str) -> bool:
+    return line.startswith(";")
+
+
+def _parts(texts: Texts) -> tuple[tuple[str, str], ...]:
+    return tuple((title, texts[key]) for key, title in TITLES.items() if texts.get(key))
+
+
+def title_of(game: Game) -> str:
+    """Return what a game's file calls it; "" where it comes from no file, or from one without a title."""
+    if isinstance(game, EfgGame):
+        return game.efg.title.strip()
+    if isinstance(game, NfgGame):
+        return game.nfg.title.strip()
+    if isinstance(game, GdlGame) and not game.name.startswith(GDL) and Path(game.name).is_file():
+        return gdl_title(read_text(Path(game.name)))
+    return ""
+
+
+def _stranger(name: str, game: Game) -> Guide:
+    """Return what can be said of a game that is none of ours: by its file's title and comments, or its class."""
+    texts: Texts = {"goal": "Each player wants as large a payoff as it can get."}
+    head = ""
+    players = ", ".join(game.players)
+    if isinstance(game, EfgGame):
+        head, said = title_of(game), game.efg.comment
+        texts["turns"] = f"Players: {players}. Moves, chances and payoffs are those of the game tree in the file."
+    elif isinstance(game, NfgGame):
+        head, said = title_of(game), game.nfg.comment
+        sizes = ", ".join(f"{who} {len(own)}" for who, own in zip(game.players, game.strategies, strict=True))
+        texts["turns"] = f"All choose at once, once. Strategies: {sizes}; the table of payoffs is that of the file."
+    elif isinstance(game, GdlGame):
+        found = gdl_header(read_text(Path(game.name))) if Path(game.name).is_file() else {}
+        head, said = found.pop("about", ""), ""
+        texts = {**texts, "turns": f"Roles: {players}. The rules are those of the description.", **found}
+    else:
+        head, _, said = (type(game).__doc__ or "").strip().partition("\n\n")
+        texts["turns"] = f"Players: {players}."
+    if said.strip():
+        texts["rules"] = shorten(" ".join(said.split()), MAX_TEXT)
+    source = getattr(game, "file", "") or (game.name if isinstance(game, GdlGame) else "")
+    if source:
+        texts.setdefault("source", f"the file {Path(source).name}")
+    return Guide(name, one_line(head, 300), _parts(texts), (), "")
+
+
+def _example(game: Game, text: str) -> Iterator[str]:
+    """Play an example through the rules and yield what happens.
+
+    Raises ``IllegalMoveError`` for words that are not on offer.
+    """
+    words = [word.strip() for word in text.split(";")]
+    state = game.start().state
+    for _ in range(MAX_STEPS):
+        if state.terminal or not words:
+            break
+        joint: list[Action | None] = []
+        for player, who in enumerate(game.players):
+            menu = state.legal(player)
+            chosen = menu[0] if len(menu) == 1 else _take(game, who, menu, words) if menu else None
+            joint.append(chosen)
+            if len(menu) > 1:
+                yield f"{who}: {_words(game, chosen)}"
+        answers = _answers(state, joint)
+        nature = answers[0] if len(answers) == 1 else _take(game, CHANCE, answers, words) if answers else None
+        if len(answers) > 1:
+            yield f"{CHANCE}: {action_words(nature)}"
+        state = state.play(joint, nature).state
+    if words:
+        raise IllegalMoveError(f"{game.name}: the game is over before {words[0]!r}")
+    if state.terminal:
+        paid = zip(game.players, state.returns(), strict=True)
+        yield f"the end: {', '.join(f'{who} {value:+g}'.replace('-', '−') for who, value in paid)}"
+    else:
+        yield "… and so on"
+
+
+def _answers(state: Any, joint: JointMove) -> tuple[Action, ...]:
+    return tuple([answer for answer, _ in state.chance(joint)])
+
+
+def _take(game: Game, who: str, menu: tuple[Action, ...], words: list[str]) -> Action:
+    """Return the move that the next words name."""
+    for move in menu if words else ():
+        if words[0] in (_words(game, move), action_words(move)):
+            del words[0]
+            return move
+    given = words[0] if words else "nothing"
+    raise IllegalMoveError(f"{game.name}: {who} cannot choose {given!r}; allowed: {shorten(str(menu), 200)}")
+
+
+def _words(game: Game, move: Action | None) -> str:
+    return MOVES[move] if game.name.startswith(POMMERMAN) and isinstance(move, int) else action_words(move)
+
+
+def guide_text(told: Guide) -> str:
+    """Return a guide as plain text, wrapped at ``WIDTH`` letters."""
+    lines = [told.name, *([told.about] if told.about else [])]
+    for title, text in told.parts:
+        lines += ["", title, *_indented(text)]
+    if told.example:
+        lines += ["", "Example", *(f"  {step}" for step in told.example), *_indented(told.note)]
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> list[str]:
+    return wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)

@@ -1,0 +1,94 @@
+/* Hands of hold'em as the matrix of 13 by 13: pairs on the diagonal, suited hands above it. */
+
+import { make, percent, signed } from "./dom.js";
+import { colour } from "./matrix.js";
+
+const RANKS = "AKQJT98765432";
+
+/** The matrix of a group's ``hands``; ``chosen(cell)`` hears which one is pointed at. */
+export class HandMatrix {
+  constructor(group, show, chosen) {
+    Object.assign(this, { group, show, chosen });
+    this.table = make("table", { className: "ex-hands", aria: { label: "Hands: pairs on the diagonal, suited hands above it" } });
+    this.element = make("div", {}, this.table, this.legend());
+    this.table.addEventListener("pointerover", (event) => this.point(event));
+    this.table.addEventListener("focusin", (event) => this.point(event));
+    this.table.addEventListener("keydown", (event) => this.key(event));
+    this.redraw();
+  }
+
+  legend() {
+    const moves = this.group.moves.map((move, k) => make("span", {},
+      make("i", { className: "ex-dot", style: { background: colour(this.group.colors, k) } }), move));
+    return make("p", { className: "ex-legend muted" }, ...moves,
+      make("span", {}, "filled as often as hands get here; suited above the diagonal"));
+  }
+
+  measure(show) {
+    this.show = show;
+    this.redraw();
+  }
+
+  update(group) {
+    this.group = group;
+    this.redraw();
+  }
+
+  redraw() {
+    const cells = new Map(this.group.hands.map((cell) => [13 * cell.row + cell.column, cell]));
+    const most = Math.max(...this.group.hands.map((cell) => Math.abs(cell.worth ?? 0)), 1e-12);
+    const first = this.at ?? Math.min(...cells.keys());
+    this.cells = cells;
+    this.table.replaceChildren(make("tbody", {}, ...Array.from(RANKS, (_, row) => make("tr", {},
+      ...Array.from(RANKS, (__, column) => this.cell(cells.get(13 * row + column), row, column, most, first))))));
+  }
+
+  cell(cell, row, column, most, first) {
+    const [high, low] = [RANKS[Math.min(row, column)], RANKS[Math.max(row, column)]];
+    const name = `${high}${low}${row === column ? "" : row < column ? "s" : "o"}`;
+    if (!cell) return make("td", { className: "ex-none" }, make("b", {}, name));
+    const worth = (this.show === "ev" || this.show === "regret") && cell.worth !== null;
+    const words = `${name}: ${this.group.moves.map((move, k) => `${move} ${percent(cell.p?.[k])}`).join(", ")}${cell.worth === null ? "" : `; worth ${signed(cell.worth, 2)}`}`;
+    const filled = worth ? [make("i", { style: {
+      background: cell.worth < 0 ? "var(--bad)" : "var(--good)", height: "100%", width: "100%", opacity: String(0.12 + 0.6 * Math.abs(cell.worth) / most),
+    } })] : this.stripes(cell);
+    const place = 13 * row + column;
+    const dark = !worth && cell.filled > 0.6;
+    return make("td", {
+      className: dark ? "ex-dark" : "", tabIndex: place === first ? 0 : -1, dataset: { hand: place }, title: words, aria: { label: words },
+    }, ...filled, make("b", {}, name), ...(worth ? [make("small", {}, signed(cell.worth, Math.abs(cell.worth) < 10 ? 1 : 0))] : []));
+  }
+
+  stripes(cell) {
+    let left = 0;
+    return (cell.p ?? []).map((share, k) => {
+      const stripe = make("i", { style: {
+        background: colour(this.group.colors, k), left: `${100 * left}%`, width: `${100 * share}%`, height: `${100 * cell.filled}%`,
+      } });
+      left += share;
+      return stripe;
+    });
+  }
+
+  point(event) {
+    const place = Number(event.target.closest?.("td[data-hand]")?.dataset.hand ?? NaN);
+    if (this.cells.has(place)) this.chosen(this.cells.get(place));
+  }
+
+  key(event) {
+    const step = { ArrowDown: 13, ArrowUp: -13, ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    const at = Number(event.target.closest("td[data-hand]")?.dataset.hand ?? NaN);
+    if (!step || Number.isNaN(at)) return;
+    event.preventDefault();
+    for (let to = at + step; to >= 0 && to < 169; to += step) {
+      if (Math.abs(step) === 1 && Math.floor(to / 13) !== Math.floor(at / 13)) return;
+      if (!this.cells.has(to)) continue;
+      event.target.tabIndex = -1;
+      this.at = to;
+      const cell = this.table.querySelector(`td[data-hand="${to}"]`);
+      cell.tabIndex = 0;
+      cell.focus();
+      return;
+    }
+  }
+}

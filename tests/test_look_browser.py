@@ -1,0 +1,112 @@
+"""What the page shows, in a browser: rules, tables of payoffs, hands, files of games, who is not offered."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import infoset
+from infoset.view.guide import guide
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
+pytest.importorskip("starlette", reason="the extra 'web' is not installed")
+
+PATIENCE = 60_000  # milliseconds
+SEXES = (
+    'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "opera" "boxing" } { "opera" "boxing" } }\n\n3 2 0 0 0 0 2 3\n'
+)
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("shelf")
+    (folder / "bos.nfg").write_text(SEXES)
+    infoset.solve(str(folder / "bos.nfg"), "lcp", out=folder / "sexes")
+    infoset.solve("holdem_river", "pcfr+", iterations=30).policy.save(folder / "river.npz")
+    infoset.solve("kuhn_poker", "cfr", iterations=30, out=folder / "curve")
+    infoset.solve("kuhn_poker", "lp", out=folder / "point")  # newer, and no curve
+    command = [sys.executable, "-m", "infoset", "serve", str(folder), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        found = re.search(r"http://\S+", process.stderr.readline())
+        assert found
+        yield found[0]
+        process.terminate()
+
+
+@pytest.fixture
+def page(chromium: Any, link: str) -> Iterator[Any]:
+    """A page, on which nothing may go wrong."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    found, wrong = context.new_page(), list[str]()
+    found.set_default_timeout(PATIENCE)
+    found.on("pageerror", lambda error: wrong.append(str(error)))
+    base, token = link.split("/#/", maxsplit=1)[0], link.split("token=")[1]
+    found.goto(f"{base}/#/?token={token}")
+    found.locator("main h1").first.wait_for()
+    found.view = lambda address: found.goto(f"{base}/#/{address}")
+    yield found
+    context.close()
+    assert not wrong
+
+
+def test_rules_stand_beside_the_game_and_say_what_the_terminal_says(page: Any) -> None:
+    page.view("play?game=kuhn_poker")
+    page.locator(".rules dd").first.wait_for()
+    told = guide("kuhn_poker")
+    assert page.locator(".rules dt").all_inner_texts() == [title for title, _ in told.parts]
+    assert page.locator(".rules dd").all_inner_texts() == [text for _, text in told.parts]
+    assert page.locator(".rules li").all_inner_texts() == [*told.example]
+
+
+def test_files_of_games_are_listed_and_who_cannot_play_is_said(page: Any) -> None:
+    page.locator(".shelf a", has_text="Battle of the sexes").first.click()
+    playwright.expect(page.locator("main h1")).to_have_text("Battle of the sexes")
+    offered = page.locator(".seat-row select").first.locator("option").all_inner_texts()
+    assert "sexes" in " ".join(offered) and "simple" not in offered and "river.npz" not in " ".join(offered)
+    page.locator(".unfit summary").click()
+    said = page.locator(".unfit li").all_inner_texts()
+    assert any(line.endswith("made for Pommerman") for line in said)
+    assert any("river.npz" in line and "for holdem_river" in line for line in said)
+
+
+def test_a_one_shot_game_is_played_and_explored_on_its_table(page: Any) -> None:
+    page.view("play?game=0/bos.nfg&against=random")
+    page.locator("table.payoffs button", has_text="boxing").click()
+    page.locator("table.payoffs td.here").wait_for()
+    assert page.locator("table.payoffs td.equilibrium").count() == 2
+    page.view("explore?item=0/sexes")
+    page.locator(".equilibria li").first.wait_for()
+    assert page.locator(".equilibria h3").inner_text() == "3 extreme equilibria, 3 components"
+    assert page.locator("table.payoffs tbody td").first.inner_text() == "3,2"
+    assert page.locator("table.payoffs .best").count() == 4
+
+
+def test_hands_are_a_matrix_with_chances_and_values(page: Any) -> None:
+    page.view("explore?item=0/river.npz")
+    page.locator("table.ex-hands").wait_for()
+    assert page.locator("table.ex-hands td").count() == 169
+    assert page.locator("table.ex-hands td[data-hand]").count() == 5
+    assert page.locator(".ex-legend span").all_inner_texts()[:3] == ["check", "bet 50", "bet 100"]
+    page.locator("table.ex-hands td[data-hand]").first.hover()
+    playwright.expect(page.locator("aside .ex-key").first).to_have_text("P1: AA")
+    page.locator(".ex-segments button", has_text="Value").click()
+    playwright.expect(page.locator("table.ex-hands td small").first).to_have_text(re.compile(r"[+−]\d"))
+
+
+def test_curves_open_on_a_run_that_has_one(page: Any) -> None:
+    page.view("curves")
+    page.locator("svg.chart path").first.wait_for()
+    assert page.locator(".legend li.chosen").count() == 1
+    assert "cfr" in page.locator(".legend li.chosen").inner_text()
+
+
+def test_hexagons_can_be_pressed(page: Any) -> None:
+    page.view("play?game=dark_hex&against=random")
+    page.locator(".board.hexagons td button").nth(4).click()
+    page.locator(".board.hexagons .piece.x").wait_for()
