@@ -1086,6 +1086,17 @@ def test_a_manager_that_is_case_sensitive(name: str) -> None:
         assert all(sorted(each.values()) == [0, 100] for each in goals)
 
 
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.filterwarnings("ignore:.*differ only in case and are two words")
+def test_such_a_manager_takes_no_answer_in_lower_case(name: str) -> None:
+    with player("random") as (one, first), player("random") as (other, second):
+        for one_desk in (first, second):
+            one_desk._play = lambda *told, play=one_desk._play: play(*told).lower()
+        with pytest.raises(AssertionError, match="is none of"):
+            for seed in range(4):
+                judged(MIXED[name], [one, other][: 2 if name == "nim" else 1], seed)
+
+
 @pytest.mark.parametrize(
     ("name", "how"), [("nim", str.upper), ("nim", str.swapcase), ("coins", str.upper), ("letters", str)]
 )
