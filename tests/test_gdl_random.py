@@ -27,8 +27,8 @@ from test_gdl_evaluators import Position, by_evaluator, by_interpreter, compare_
 from test_growing import ask_all
 
 SAMPLE, EVERY, BLOCKS = 200, 6_000, 4  # descriptions of the sample, of the slow test, and parts of each
-LISTED = 10  # of so many descriptions one has all its positions compared
-MOST_STATES = 100  # joint moves of the games whose positions are compared
+LISTED = 20  # of so many descriptions one has all its positions compared
+MOST_STATES = 60  # joint moves of the games whose positions are compared
 
 State = frozenset[Term]
 
