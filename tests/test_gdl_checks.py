@@ -60,6 +60,30 @@ def test_what_must_be_there(keyword: str) -> None:
     assert f"no rule for {keyword}" in messages("", "(q)".join(kept).replace("terminal(q)", "(terminal)(q)"))
 
 
+@pytest.mark.parametrize(
+    ("extra", "exact", "message"),
+    [
+        ("(succ Big big)", True, "Big and big differ only in case and are two words"),
+        ("(<= (larger ?x) (succ ?x 1)) (<= (Larger ?x) (larger ?x))", True, "larger and Larger differ only in case"),
+        ("(<= (p ?n ?N) (succ ?n ?N))", True, "?n and ?N differ only in case and are two words"),
+        ("(<= (p ?x) (Succ ?x 1))", False, "succ and Succ differ only in case and are read as one word"),
+        ("(<= (p ?N) (succ ?n 1))", False, "?N and ?n differ only in case and are read as one word"),
+        ("(<= (p ?N) (succ ?N 1)) (<= (q ?n) (succ ?n 1))", False, None),  # in different rules
+        ("(succ Big 1) (<= (Big ?x) (succ ?x Big))", False, None),  # a constant and a relation
+        ("(<= (P ?x) (TRUE (step ?x)) (Not (SUCC ?x 1)) (not (SUCC 1 ?x)))".replace("SUCC", "succ"), False, None),
+    ],
+)
+def test_words_that_differ_only_in_case(extra: str, exact: bool, message: str | None) -> None:
+    """They are two words if both mean something by themselves; either way it is said, with the place."""
+    description = parse_gdl(SOUND + extra)
+    found = [d for d in check(description) if "in case" in d.message]
+    assert description.spelling.exact == exact
+    assert [d.severity for d in found] == ([WARNING] if message else [])
+    assert all(d.message.startswith(message or "") and d.place.line == SOUND.count("\n") + 1 for d in found)
+    assert repair(description).spelling == description.spelling
+    assert parse_gdl(str(description)) == description
+
+
 def test_all_defects_at_once_with_places() -> None:
     text = SOUND + "(<= (p ?x) (role x))\n(goal x 700)\n(legal x)\n"
     errors = [d for d in check(parse_gdl(text)) if d.severity == ERROR]

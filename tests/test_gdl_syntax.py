@@ -15,8 +15,10 @@ from infoset.gdl.syntax import (
     Rule,
     Term,
     Variable,
+    atoms,
     clauses,
     parse_gdl,
+    parts,
     read_gdl,
     to_action,
     to_term,
@@ -56,6 +58,22 @@ def test_kif(text: str, rule: Rule) -> None:
 )
 def test_infix_is_the_same_language(infix: str, kif: str) -> None:
     assert parse_gdl(infix) == parse_gdl(kif)
+
+
+@pytest.mark.parametrize("text", ["(p Big big) (q (f ?X BIG))", "p(bIG, big). q(f(X, bIg))"])
+def test_words_keep_their_case_where_it_tells_them_apart(text: str) -> None:
+    """Keywords fold all the same."""
+    description = parse_gdl(f"{text} (ROLE x)" if text[0] == "(" else f"{text} :- rOLE(x)")
+    found = {
+        part.functor
+        for rule in description.rules
+        for atom, _ in atoms(rule)
+        for part in parts(atom)
+        if isinstance(part, Term)
+    }
+    assert {"big", "role"} < found
+    assert len({word for word in found if word.lower() == "big"}) == 3
+    assert [description.spelling.write(word) for word in ("big", "x")] == ["big", "x"]
 
 
 def test_places_are_kept() -> None:

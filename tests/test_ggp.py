@@ -5,22 +5,25 @@ import re
 import socket
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from random import Random
 from typing import ClassVar
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from gdl_interpreter import Interpreter
 from infoset import Match, load, play_series, replay_states
 from infoset.cli.app import app
 from infoset.errors import FormatError, InfosetError, ParameterError, RemoteError, UnsupportedGameError
 from infoset.gdl.checks import repair
 from infoset.gdl.library import description, library
-from infoset.gdl.syntax import Description, parse_gdl, read_gdl
+from infoset.gdl.syntax import KEYWORDS, Description, Kif, Term, parse_gdl, read_gdl
 from infoset.match.agents import AGENTS
 from infoset.remote import ggp_player, ggp_server, serving, tracking
 from infoset.remote.ggp_agent import GgpAgent, ggp
@@ -40,7 +43,7 @@ from infoset.remote.kif import (
     read_move,
     written,
 )
-from infoset.remote.scrambling import KEPT, Scrambling
+from infoset.remote.scrambling import Scrambling
 from infoset.remote.serving import listening
 from infoset.remote.tracking import Told, Tracking
 from infoset.remote.wire import Wire
@@ -175,7 +178,7 @@ def test_scrambling() -> None:
     scrambling = Scrambling(rules, np.random.default_rng(0))
     words = set(re.findall(r"[^\s()]+", str(scrambling.description)))
     known = set(re.findall(r"[^\s()]+", str(rules)))
-    assert {w for w in words & known if not w.startswith("?")} <= KEPT | {"<="} | {w for w in known if w.isdigit()}
+    assert {w for w in words & known if not w.startswith("?")} <= KEYWORDS | {"<="} | {w for w in known if w.isdigit()}
     assert Scrambling(rules, np.random.default_rng(0)).description == scrambling.description
     move = ("claim", 6, 1)
     assert scrambling.out(move) != move
@@ -985,3 +988,138 @@ def test_a_port_that_is_taken() -> None:
         done = CliRunner().invoke(app, ["ggp-player", "--port", port, "--agent", "random"])
     assert isinstance(done.exception, ParameterError)
     assert f"cannot listen on 127.0.0.1:{port}" in str(done.exception)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Upper and lower case
+# ---------------------------------------------------------------------------------------------------------------------
+
+NIM = """
+; A heap of stones; who takes the last one wins.  GDL-I.
+(role Alice) (role Bob)
+(init (heapSize Five)) (init (control Alice)) (follows Five Four) (follows Four Three) (follows Three Two)
+(follows Two One) (follows One Zero) (other Alice Bob) (other Bob Alice)
+(<= (twoLess ?Big ?Small) (follows ?Big ?between) (follows ?between ?Small))
+(<= (legal ?p (takeStone One)) (true (control ?p)) (not (true (heapSize Zero))))
+(<= (legal ?p (takeStone Two)) (true (control ?p)) (true (heapSize ?n)) (twoLess ?n ?any))
+(<= (legal ?p noOp) (role ?p) (not (true (control ?p))))
+(<= (next (heapSize ?m)) (true (heapSize ?n)) (does ?p (takeStone One)) (follows ?n ?m))
+(<= (next (heapSize ?m)) (true (heapSize ?n)) (does ?p (takeStone Two)) (twoLess ?n ?m))
+(<= (next (control ?q)) (true (control ?p)) (other ?p ?q))
+(<= terminal (true (heapSize Zero)))
+(<= (goal ?p 0) (true (control ?p))) (<= (goal ?p 100) (role ?p) (not (true (control ?p))))
+"""
+COINS = """
+; Three tosses to be guessed; the player sees each of them afterwards.  GDL-II.
+(role Robot) (role random) (side headsUp) (side tailsUp) (init (tossNumber 1)) (succ 1 2) (succ 2 3) (succ 3 4)
+(<= (legal Robot (guess ?s)) (side ?s)) (<= (legal random (toss ?s)) (side ?s))
+(<= (next (tossNumber ?m)) (true (tossNumber ?n)) (succ ?n ?m)) (<= (next (Right ?n)) (does Robot (guess ?s)) (does random (toss ?s)) (true (tossNumber ?n)))
+(<= (next (Right ?n)) (true (Right ?n))) (<= (sees Robot (coinShows ?s)) (does random (toss ?s)))
+(<= terminal (true (tossNumber 4))) (<= (goal Robot 100) (true (Right 1))) (<= (goal Robot 0) (not (true (Right 1))))
+"""
+LETTERS = """
+; Two letters that differ only in case are two moves, and so are two relations.  GDL-II.
+(role Writer) (role random) (letter a) (letter A) (init (step 1)) (succ 1 2) (succ 2 3) (succ 3 4) (small a) (Small A)
+(<= (legal Writer (write ?l)) (letter ?l) (true (step 1))) (<= (legal Writer (write ?l)) (true (wrote ?l)))
+(<= (legal random (Swap ?l)) (letter ?l))
+(<= (next (wrote ?l)) (does Writer (write ?k)) (does random (Swap ?j)) (letter ?l) (distinct ?l ?k))
+(<= (next (step ?m)) (true (step ?n)) (succ ?n ?m)) (<= (sees Writer (Swap ?l)) (does random (Swap ?l)))
+(<= terminal (true (step 4))) (<= (goal Writer 100) (true (wrote ?l)) (small ?l)) (<= (goal Writer 0) (true (wrote ?l)) (Small ?l))
+"""
+MIXED = {"nim": NIM, "coins": COINS, "letters": LETTERS}
+
+
+def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
+    """A whole match by a manager to which words that differ in case differ: it takes no move but literally one of the
+    legal ones, as the file spells them.  Returns the players' goals.
+    """
+    rules = Description(tuple(Kif(text, "").rules()))
+    game, rng, hidden = Interpreter(rules), Random(seed), "(sees " in text
+    players = dict(zip([str(role) for role in game.roles if str(role) != "random"], urls, strict=True))
+    listed = " ".join(re.sub(r";[^\n]*", "", text).split())
+    for role, url in players.items():
+        assert said(url, f"(START Match.{seed} {role} ({listed}) 20 10)") == "READY"
+    state, turn, last = game.start(), 0, {}
+    seen: dict[Term, frozenset[Term]] = {}
+
+    def told(role: str) -> str:
+        if not turn:
+            return "0 NIL NIL" if hidden else "NIL"
+        if not hidden:
+            return f"({' '.join(str(last[role]) for role in game.roles)})"
+        return f"{turn} {last[Term(role)]} ({' '.join(map(str, seen[Term(role)]))})"
+
+    while not game.terminal(state):
+        legal, moves = game.legal(state), {}
+        for role, menu in legal.items():
+            texts = {str(move): move for move in menu}
+            answer = (
+                said(players[str(role)], f"(PLAY Match.{seed} {told(str(role))})")
+                if str(role) in players
+                else rng.choice(list(texts))
+            )
+            assert answer in texts, f"{role}: {answer} is none of {', '.join(texts)}"
+            moves[role] = texts[answer]
+        state, seen = game.step(state, moves)
+        turn, last = turn + 1, moves
+    for role, url in players.items():
+        assert said(url, f"(STOP Match.{seed} {told(role)})") == "DONE"
+    return {str(role): values[0] for role, values in game.goals(state).items() if values}
+
+
+def said(url: str, text: str) -> str:
+    request = urllib.request.Request(url, text.encode(), {"Content-type": "text/acl"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.read().decode()
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.filterwarnings("ignore:.*differ only in case and are two words")
+def test_a_manager_that_is_case_sensitive(name: str) -> None:
+    """Every answer of a match is spelled as the rules are; where it matters, case tells words apart."""
+    with player("random") as (one, first), player("random", seed=1) as (other, second):
+        notes: list[str] = []
+        first.mind.say = second.mind.say = notes.append
+        goals = [judged(MIXED[name], [one, other][: 2 if name == "nim" else 1], seed) for seed in range(4)]
+    assert notes == []  # what was told was always possible by the rules
+    if name == "nim":
+        assert all(sorted(each.values()) == [0, 100] for each in goals)
+
+
+@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.filterwarnings("ignore:.*differ only in case and are two words")
+def test_such_a_manager_takes_no_answer_in_lower_case(name: str) -> None:
+    with player("random") as (one, first), player("random") as (other, second):
+        for one_desk in (first, second):
+            one_desk._play = lambda *told, play=one_desk._play: play(*told).lower()
+        with pytest.raises(AssertionError, match="is none of"):
+            for seed in range(4):
+                judged(MIXED[name], [one, other][: 2 if name == "nim" else 1], seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "how"), [("nim", str.upper), ("nim", str.swapcase), ("coins", str.upper), ("letters", str)]
+)
+@pytest.mark.filterwarnings("ignore:.*differ only in case and are two words")
+def test_our_manager_takes_moves_in_another_case(name: str, how, tmp_path: Path) -> None:
+    """A player that answers in capitals plays on; one that has to tell words apart by case can."""
+    file = tmp_path / "mixed.gdl"
+    file.write_text(MIXED[name])
+    with ExitStack() as stack:
+        found = [stack.enter_context(player(seed=seed)) for seed in range(2)]
+        for _, desk in found:
+            desk.answer = lambda text, arrived, answer=desk.answer: how(answer(text, arrived))
+        score = series([url for url, _ in found], str(file), 2)
+    assert [dict(each.faults) for each in score.agents] == [FINE] * len(score.agents)
+
+
+def test_an_answer_is_spelled_as_the_rules_of_its_match() -> None:
+    """Also old files in capitals, and words that are keywords elsewhere; other matches do not matter."""
+    rules = "(ROLE X) (LEGAL X (MARK Base Next)) (INIT A) (<= TERMINAL (TRUE B)) (GOAL X 0)"
+    with desk() as one:
+        for match, text, move in ("m1", rules, "(MARK Base Next)"), ("m2", rules.lower(), "(mark base next)"):
+            assert one.answer(f"(START {match} x ({text}) 20 10)") == "READY"
+            assert one.answer(f"(PLAY {match} NIL)") == move
+            assert one.answer(f"(ABORT {match})") == "ABORTED"
+        with pytest.raises(ParameterError, match="'bob' is no role; allowed: X"):
+            one.answer(f"(START m3 bob ({rules}) 20 10)")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -84,7 +84,7 @@ def check(description: Description) -> list[Defect]:
 def repair(description: Description) -> Description:
     """The description with what can be mended safely: see ``repairs``."""
     mended = [_with_role(rule) for rule in description.rules if not _is_loose_declaration(rule)]
-    return Description(tuple(dict.fromkeys(mended)), description.file)
+    return replace(description, rules=tuple(dict.fromkeys(mended)))
 
 
 def repairs(description: Description) -> list[Defect]:
@@ -93,7 +93,7 @@ def repairs(description: Description) -> list[Defect]:
     It adds ``(role ?p)`` for a role that no literal binds, drops rules that stand twice, and drops ``base``, ``input``
     and ``percept`` facts with variables, which are only hints.
     """
-    found, seen = [], set()
+    found, seen = _alike(description), set()
     for rule in description.rules:
         if _is_loose_declaration(rule):
             message = "a declaration with variables is only a hint; it is left out"
@@ -110,6 +110,19 @@ def repairs(description: Description) -> list[Defect]:
             text = shorten(str(rule), MAX_RULE_TEXT)
             found.append(Defect(WARNING, message, text, rule.place, description.file))
     return found
+
+
+def _alike(description: Description) -> list[Defect]:
+    """Words that differ only in case, and how they are read."""
+    spelling, file = description.spelling, description.file
+    if spelling.exact:
+        how = "are two words; a program that is not case sensitive takes them for one"
+    else:
+        how = "are read as one word, as one of them means nothing; a program that is case sensitive takes them for two"
+    return [
+        Defect(WARNING, f"{shorten(one)} and {shorten(other)} differ only in case and {how}", "", place, file)
+        for one, other, place in spelling.alike[:MOST_HINTS]
+    ]
 
 
 def _lone_connective(rule: Rule) -> str:

@@ -1,7 +1,9 @@
 """The grounder's process: ``python -m infoset.gdl.grounder MEMORY RULES SECONDS`` grounds the program on its input.
 
 It writes a line with the number of integers that follow, these as 32-bit words (for every rule its head, the length
-of its body and the body), then a line for each atom: its number, 0 for a fact, and its text.
+of its body and the body), then a line for each atom: its number, 0 for a fact, and its text.  An atom may turn out to
+be a fact after rules were written that refer to its number; then its name may have the number 0, and a rule without a
+body says that the number always holds.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import os
 import sys
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import Thread
 
 import clingo
@@ -27,17 +29,28 @@ class _Writer(clingo.Observer):
 
     def __init__(self, limit: int) -> None:
         self.words = array("i")
+        self.facts = array("i")
         self.atoms: list[str] = []
         self.limit = self.left = limit
         self.characters = MAX_CHARACTERS
 
     def rule(self, choice: bool, head: Sequence[int], body: Sequence[int]) -> None:
-        if choice or not head or not body:  # facts come as atoms
+        if choice or not head:
+            return
+        if not body:
+            self.facts.append(head[0])
             return
         self.words.extend((head[0], len(body), *body))
         self.left -= 1
         if self.left < 0:
             os._exit(TOO_MANY)
+
+    def add_late_facts(self) -> None:
+        """Add a rule without a body for every fact whose number may stand in some rule; most stand in none."""
+        written = set(self.words)  # lengths of bodies as well: a rule too many does no harm
+        for number in self.facts:
+            if number in written or -number in written:
+                self.words.extend((number, 0))
 
     def output_atom(self, symbol: clingo.Symbol, atom: int) -> None:
         text = f"{atom} {symbol}"
@@ -51,14 +64,20 @@ def main(memory: int, limit: int, seconds: float) -> None:
     """Ground standard input within ``memory`` bytes, ``limit`` rules and ``seconds`` of this process's computing."""
     Thread(target=_end_after, args=(seconds,), daemon=True).start()
     limit_memory(memory)  # where it cannot be, the limits of rules and characters and the caller's clock still hold
+    for part in ground_text(sys.stdin.read(), limit):
+        sys.stdout.buffer.write(part)
+
+
+def ground_text(program: str, limit: int) -> Iterator[bytes | memoryview]:
+    """Ground a program in this process, and yield the parts of the answer; ends the process beyond ``limit``."""
     control, writer = clingo.Control(["--warn=none"], logger=lambda code, text: None), _Writer(limit)
     control.register_observer(writer)
-    control.add("base", [], sys.stdin.read())
+    control.add("base", [], program)
     control.ground([("base", [])])
-    out = sys.stdout.buffer
-    out.write(f"{len(writer.words)}\n".encode())
-    writer.words.tofile(out)
-    out.write("\n".join(writer.atoms).encode())
+    writer.add_late_facts()
+    yield f"{len(writer.words)}\n".encode()
+    yield memoryview(writer.words)
+    yield "\n".join(writer.atoms).encode()
 
 
 def _end_after(seconds: float) -> None:

@@ -40,7 +40,12 @@ DEFAULT_BUDGET = Budget()
 
 @dataclass(frozen=True)
 class GroundProgram:
-    """Ground rules over numbered atoms; an atom that always holds is a fact and stands in no rule."""
+    """Ground rules over numbered atoms.
+
+    Atoms that always hold are facts, by name.  A fact that was found after rules had been written that refer to it has
+    a number as well, perhaps without a name, and a rule without a body.  A number that heads no rule never holds,
+    except those of ``true`` and ``does``, which are up to the state and the joint move.
+    """
 
     facts: frozenset[Term]
     atoms: dict[int, Term]

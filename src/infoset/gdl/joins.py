@@ -202,7 +202,7 @@ class Model(dict[int, Facts]):
     def __init__(self, phase: int, symbols: Symbols, parent: Model | None = None) -> None:
         self.phase, self.symbols = phase, symbols
         self.watch: Watch = symbols.watch
-        self.below: tuple[Model, ...] = (*parent.below, parent) if parent else ()  # not itself: no cycle to collect
+        self.below: tuple[Model, ...] = (*parent.below, parent) if parent is not None else ()  # an empty model is false
         self.tables: dict[Any, Table] = {}
         self.size = self.counted = 0
 

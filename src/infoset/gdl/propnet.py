@@ -210,7 +210,7 @@ class _Compiler:
             stage_begin=stage_begin,
             loops=_runs(loop),
             base=tuple(base),
-            initial=np.array([Term("init", (t,)) in self.program.facts for t in base], dtype=np.bool_),
+            initial=np.array([self.value(Term("init", (t,))) == TRUE for t in base], dtype=np.bool_),
             following=moved(following),
             moves=tuple(move for _, move in moves),
             first_move=self.first(moves),

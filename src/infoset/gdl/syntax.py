@@ -1,14 +1,15 @@
 """Game descriptions as values: terms, formulas, rules; read from KIF or infix text, printed as KIF.
 
 KIF (prefix) is ``(<= (legal ?p noop) (role ?p) (not (true (control ?p))))``; the infix form of the same rule is
-``legal(P, noop) :- role(P) & ~true(control(P))``.  Symbols fold to lower case; ``(f)`` is the constant ``f``;
-everything keeps the place where it stood, which does not count when values are compared.
+``legal(P, noop) :- role(P) & ~true(control(P))``.  Symbols fold to lower case, except in a text that has words which
+differ only in case and means them as different ones (see ``Spelling``); ``(f)`` is the constant ``f``; everything keeps
+the place where it stood, which does not count when values are compared.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
@@ -20,6 +21,11 @@ from infoset.files import read_text
 
 MAX_DEPTH = 200
 MAX_SHOWN = 200  # characters of a rule in a message
+KEYWORDS = frozenset((
+    "role", "init", "true", "next", "legal", "does", "goal", "terminal", "sees", "distinct", "base", "input", "percept",
+    "not", "and", "or", "random", "nil",
+))  # fmt: skip
+"""Words with a meaning of their own, in whatever case they are written."""
 
 
 class Place(NamedTuple):
@@ -121,6 +127,7 @@ def to_term(action: Action) -> Term:
 
 
 Formula: TypeAlias = "Atom | Not | And | Or"
+Rename: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +143,36 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a text writes its words, which may be needed to answer whoever wrote it.
+
+    Words fold to lower case.  Where words of a text differ only in case and are meant as different ones, its reading is
+    ``exact``: all words but the keywords stay as they are written.
+    """
+
+    exact: bool = False
+    written: Mapping[str, str] = field(default_factory=dict)
+    """Words that were folded, and what they were before."""
+    alike: tuple[tuple[str, str, Place], ...] = ()
+    """Two words that differ only in case, and the place of the first rule with the second."""
+
+    def read(self, word: str) -> str:
+        """The word that is meant by what is written."""
+        folded = word.lower()
+        return word if self.exact and folded not in KEYWORDS else folded
+
+    def write(self, word: str) -> str:
+        """The word as the text writes it: the inverse of ``read``."""
+        return self.written.get(word, word)
+
+
+@dataclass(frozen=True, slots=True)
 class Description:
-    """The rules of a game in their order, and the file they came from."""
+    """The rules of a game in their order, the file they came from, and how it writes words."""
 
     rules: tuple[Rule, ...]
     file: str = field(default="", compare=False)
+    spelling: Spelling = field(default=Spelling(), compare=False)
 
     def __str__(self) -> str:
         """KIF text; reading it gives an equal description."""
@@ -169,7 +201,108 @@ def parse_gdl(text: str, file: str = "") -> Description:
     """
     first = re.search(r"[^\s]", re.sub(r"[;%].*", "", text))
     reader = _Infix if first and first[0] != "(" and ":-" in text else Kif
-    return Description(tuple(reader(text, file).rules()), file)
+    return spelled(tuple(reader(text, file).rules()), file, text)
+
+
+def atoms(rule: Rule) -> Iterator[tuple[Term, bool]]:
+    """The head and every atom of the body, each with whether it must hold."""
+    yield rule.head, True
+    todo: list[tuple[Formula, bool]] = [(part, True) for part in reversed(rule.body)]
+    while todo:
+        part, positive = todo.pop()
+        if isinstance(part, Atom):
+            yield part.term, positive
+        elif isinstance(part, Not):
+            todo.append((part.formula, not positive))
+        else:
+            todo += [(inner, positive) for inner in reversed(part.parts)]
+
+
+def parts(argument: Argument) -> Iterator[Argument]:
+    """A term and everything in it."""
+    yield argument
+    if isinstance(argument, Term):
+        for inner in argument.arguments:
+            yield from parts(inner)
+
+
+def renamed(rule: Rule, word: Rename, variable: Rename = str) -> Rule:
+    """The rule with other words, and perhaps with other names of variables."""
+
+    def argument(one: Argument) -> Argument:
+        return Variable(variable(one.name)) if isinstance(one, Variable) else term(one)
+
+    def term(one: Term) -> Term:
+        return Term(word(one.functor), tuple(map(argument, one.arguments)))
+
+    def formula(one: Formula) -> Formula:
+        match one:
+            case Atom(atom, place):
+                return Atom(term(atom), place)
+            case Not(inner, place):
+                return Not(formula(inner), place)
+        return type(one)(tuple(map(formula, one.parts)), one.place)
+
+    return Rule(term(rule.head), tuple(map(formula, rule.body)), rule.place)
+
+
+def renamed_action(action: Action, word: Rename) -> Action:
+    """The move or percept with other words; numbers stay."""
+    if isinstance(action, tuple):
+        return tuple([renamed_action(part, word) for part in action])
+    return word(action) if isinstance(action, str) else action
+
+
+def spelled(rules: tuple[Rule, ...], file: str, text: str) -> Description:
+    """The description that is meant by rules whose words stand as ``text`` writes them.
+
+    Words that differ only in case are one word where otherwise a relation had no rule, or a variable were not bound;
+    everywhere else they are two, as they are for programs that are case sensitive.
+    """
+    if text == text.lower():
+        return Description(rules, file)
+    relations: dict[str, dict[str, Place]] = {}
+    others: dict[str, dict[str, Place]] = {}
+    variables: list[tuple[str, str, Place]] = []
+    for rule in rules:
+        known: dict[str, str] = {}
+        for atom, _ in atoms(rule):
+            relations.setdefault(atom.functor.lower(), {}).setdefault(atom.functor, rule.place)
+            for part in (inner for argument in atom.arguments for inner in parts(argument)):
+                if isinstance(part, Term):
+                    others.setdefault(part.functor.lower(), {}).setdefault(part.functor, rule.place)
+                elif known.setdefault(part.name.lower(), part.name) != part.name:
+                    variables.append((f"?{known[part.name.lower()]}", f"?{part.name}", rule.place))
+    pairs = [(next(iter(found)), word, place)
+             for table in (relations, others) for folded, found in table.items() if folded not in KEYWORDS
+             for word, place in list(found.items())[1:]]  # fmt: skip
+    alike = tuple(sorted(dict.fromkeys([*pairs, *variables]), key=lambda pair: pair[2]))
+    folded_rules = tuple([renamed(rule, str.lower, str.lower) for rule in rules])
+    if alike:
+        exact = Spelling(True, {}, alike)
+        exact_rules = tuple([renamed(rule, exact.read) for rule in rules])
+        if _loose(exact_rules) <= _loose(folded_rules):
+            return Description(exact_rules, file, exact)
+    written = {folded: next(iter(found)) for folded, found in others.items() if folded not in found}
+    return Description(folded_rules, file, Spelling(False, written, alike))
+
+
+def _loose(rules: tuple[Rule, ...]) -> set[tuple[int, str]]:
+    """In lower case, the relations that rules use and none defines, and of each rule the variables that none binds."""
+    defined = KEYWORDS.union(rule.head.functor for rule in rules)
+    found: set[tuple[int, str]] = set()
+    for k, rule in enumerate(rules):
+        bound: set[str] = set()
+        every: set[str] = set()
+        for number, (atom, positive) in enumerate(atoms(rule)):
+            if atom.functor not in defined:
+                found.add((-1, atom.functor.lower()))
+            names = {part.name for part in parts(atom) if isinstance(part, Variable)}
+            every |= names
+            if number and positive and atom.functor != "distinct":
+                bound |= names
+        found |= {(k, name.lower()) for name in every - bound}
+    return found
 
 
 class _Reader:
@@ -274,7 +407,7 @@ class Kif(_Reader):
             return self.compound()
         if self.token in ("", ")", "?", "<="):
             raise self.fail("a term")
-        word = self.advance().lower()
+        word = self.advance()
         return Variable(word[1:]) if word.startswith("?") and len(word) > 1 else Term(word)
 
     def compound(self) -> Term:
@@ -282,7 +415,7 @@ class Kif(_Reader):
         if self.token in ("", "(", ")", "<=") or self.token.startswith("?"):
             raise self.fail("a name")
         self.descend()
-        name, arguments = self.advance().lower(), []
+        name, arguments = self.advance(), []
         while self.token != ")":
             arguments.append(self.argument())
         self.depth -= 1
@@ -344,7 +477,7 @@ class _Infix(_Reader):
             term = self.term("a literal")
             if isinstance(term, Variable):
                 raise self.fail("a relation", place, f"the variable {term}")
-            if term.functor in ("not", "and", "or") and term.arguments:
+            if term.functor.lower() in ("not", "and", "or") and term.arguments:
                 raise self.fail("a relation", place, f"the word {term.functor!r}")
             formula = Atom(term, place)
         self.depth -= 1
@@ -358,7 +491,7 @@ class _Infix(_Reader):
             self.anonymous += 1
             return Variable(f"_{self.anonymous}")
         if word[0] == "?" or word[0].isupper():
-            return Variable(word.lstrip("?").lower())
+            return Variable(word.lstrip("?"))
         arguments: list[Argument] = []
         if self.token == "(":
             self.descend()
@@ -369,7 +502,7 @@ class _Infix(_Reader):
                     self.expect(",")
             self.depth -= 1
             self.advance()
-        return Term(word.lower(), tuple(arguments))
+        return Term(word, tuple(arguments))
 
 
 class Literal(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from infoset.base import Action, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.gdl.game import GdlGame
-from infoset.gdl.syntax import Description
+from infoset.gdl.syntax import Description, renamed_action
 from infoset.match.apart import Elsewhere, ThreadLine
 from infoset.names import full_name
 from infoset.remote.kif import (
@@ -61,6 +61,13 @@ def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scram
     """Games in GDL: a player of the GGP protocol at an address (http://HOST:PORT); clocks in seconds."""
     name = full_name("ggp", ggp, url=url, start_clock=start_clock, play_clock=play_clock, scramble=scramble)
     return Elsewhere(ThreadLine(GgpAgent(url, start_clock, play_clock, scramble)), name)
+
+
+def _in_another_case(move: Action, legal: tuple[Action, ...]) -> Action:
+    """The one legal move that differs from the player's only in case; the player's where there is none, or several."""
+    folded = renamed_action(move, str.lower)
+    found = [other for other in legal if renamed_action(other, str.lower) == folded]
+    return found[0] if len(found) == 1 else move
 
 
 def give_up(agent: Elsewhere) -> None:
@@ -122,7 +129,8 @@ class GgpAgent:
         if self.refusal:
             raise RemoteError(self.refusal)
         answer = self._ask(Play(self.match, self._told(self.offered)), self.play_clock, deadline)
-        return self.tongue.back(read_move(answer))
+        move = self.tongue.back(read_move(answer, self.tongue.description.spelling))
+        return move if move in legal else _in_another_case(move, legal)
 
     def end(self, returns: tuple[float, ...]) -> None:
         """Send the last step."""

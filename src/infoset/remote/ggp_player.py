@@ -24,7 +24,7 @@ from infoset.gdl.game import RANDOM, Evaluator, GdlGame, GdlRules, rules_of
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.scalar import ScalarEvaluator
-from infoset.gdl.syntax import Description
+from infoset.gdl.syntax import Description, Spelling
 from infoset.match.agents import load_agent
 from infoset.match.apart import ThreadLine
 from infoset.match.match import FAULTS
@@ -106,9 +106,9 @@ class Mind:
     def _begin(self, start: Start, deadline: float) -> None:
         game = self._game(start)
         if start.role not in game.players:
-            roles = ", ".join(game.players)
+            roles = ", ".join(map(start.rules.spelling.write, game.players))
             what = "is played by the manager" if start.role == RANDOM else f"is no role; allowed: {roles}"
-            raise ParameterError(f"{shorten(start.role)!r} {what}")
+            raise ParameterError(f"{shorten(start.rules.spelling.write(start.role))!r} {what}")
         rules, player = game.rules, game.players.index(start.role)
         mine, yours = np.random.default_rng([self.seed, self.matches]).spawn(2)
         tracking = Tracking(own_evaluator(rules), rules.seats[player], mine)
@@ -274,6 +274,8 @@ class _Match:
     """The match at the desk."""
 
     name: str
+    spelling: Spelling
+    """Of its rules."""
     play_clock: float
     due: float
     """When it is held to be gone, if nothing more is heard of it."""
@@ -313,7 +315,8 @@ class Desk:
         that cannot be followed.
         """
         arrived = monotonic() if arrived is None else arrived
-        match read_message(text):
+        now = self.match
+        match read_message(text, now.spelling if now else kif.FOLDED):
             case Info():
                 return f"((name infoset)(status {kif.BUSY if self.busy else 'available'}))"
             case Preview():
@@ -364,7 +367,9 @@ class Desk:
         if self.busy:
             return None
         due = arrived + 2 * start.start_clock + self.grace
-        self.match = _Match(start.match, start.play_clock, due, self.line.post("begin", start, deadline))
+        self.match = _Match(
+            start.match, start.rules.spelling, start.play_clock, due, self.line.post("begin", start, deadline)
+        )
         return self.match
 
     def _play(self, match: _Match, told: kif.Told, arrived: float) -> str:
@@ -377,7 +382,7 @@ class Desk:
             move = mind.fallback
         if move is None:
             raise RemoteError("no legal move is known yet: the rules are still being read")
-        return kif.written(move)
+        return kif.written(move, match.spelling)
 
     def _end(self, name: str, told: kif.Told | None) -> None:
         with self.lock:

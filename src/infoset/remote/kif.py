@@ -1,7 +1,8 @@
 """What a manager and a player of the GGP protocol say to each other: messages as values, read from KIF and written.
 
 A message is read by ``read_message`` and written by ``str``.  There are two forms of what is told of a step: ``Joint``,
-the moves of all roles, for GDL-I, and ``Seen``, the own move and percepts, for GDL-II.  Symbols fold to lower case.
+the moves of all roles, for GDL-I, and ``Seen``, the own move and percepts, for GDL-II.  Words are read as the rules of
+the match are (see ``Spelling``): mostly they fold to lower case.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from infoset.base import Action
 from infoset.gdl.checks import variables
-from infoset.gdl.syntax import Description, Kif, Term, to_action, to_term
+from infoset.gdl.syntax import Description, Kif, Spelling, Term, renamed_action, spelled, to_action, to_term
 
 T = TypeVar("T")
 
 CONTENT_TYPE = "text/acl"
+FOLDED = Spelling()
 NIL = "nil"
 READY, BUSY, DONE, ABORTED = "ready", "busy", "done", "aborted"
 MAX_CLOCK = 86_400.0  # seconds; longer ones, by which some managers mean none, are read as this
@@ -108,9 +110,9 @@ class Abort(NamedTuple):
 Message: TypeAlias = Info | Preview | Start | Play | Stop | Abort
 
 
-def written(move: Action) -> str:
-    """A move or percept as KIF."""
-    return str(to_term(move))
+def written(move: Action, spelling: Spelling = FOLDED) -> str:
+    """A move or percept as KIF, its words as the text of the rules writes them."""
+    return str(to_term(renamed_action(move, spelling.write)))
 
 
 def _listed(moves: Iterable[Action]) -> str:
@@ -121,8 +123,8 @@ def _lines(rules: Description) -> str:
     return str(rules).replace("\n", " ").strip()
 
 
-def read_message(text: str) -> Message:
-    """One message.  Raises ``FormatError`` with line and column.
+def read_message(text: str, spelling: Spelling = FOLDED) -> Message:
+    """One message; ``spelling`` is that of the rules of its match.  Raises ``FormatError`` with line and column.
 
     >>> from infoset.remote.kif import read_message
     >>> read_message("(PLAY M1 3 (MARK 1 2) (OK ))")
@@ -130,17 +132,21 @@ def read_message(text: str) -> Message:
     >>> print(read_message("( PLAY M1 ((mark 1 2) NOOP) )"))
     (PLAY m1 ((mark 1 2) noop))
     """
-    reader = _Messages(text, "message")
+    reader = _Messages(text, "message", spelling)
     return reader.alone(reader.message)
 
 
-def read_move(text: str) -> Action:
-    """A player's answer to PLAY.  Raises ``FormatError``."""
-    reader = _Messages(text, "answer")
+def read_move(text: str, spelling: Spelling = FOLDED) -> Action:
+    """A player's answer to PLAY; ``spelling`` is that of the rules of the match.  Raises ``FormatError``."""
+    reader = _Messages(text, "answer", spelling)
     return reader.alone(reader.action)
 
 
 class _Messages(Kif):
+    def __init__(self, text: str, file: str, spelling: Spelling) -> None:
+        super().__init__(text, file)
+        self.spelling = spelling
+
     def alone(self, read: Callable[[], T]) -> T:
         """What is read, if nothing comes after it."""
         found = read()
@@ -158,12 +164,16 @@ class _Messages(Kif):
         return found
 
     def word(self, what: str) -> str:
+        return self.as_written(what).lower()
+
+    def as_written(self, what: str) -> str:
         if self.token in ("", "(", ")"):
             raise self.fail(what)
-        return self.advance().lower()
+        return self.advance()
 
     def start(self) -> Start:
-        return Start(self.match(), self.word("a role"), self.description(), self.clock(), self.clock())
+        match, role, rules = self.match(), self.as_written("a role"), self.description()
+        return Start(match, rules.spelling.read(role), rules, self.clock(), self.clock())
 
     def match(self) -> str:
         return self.word("the name of a match")
@@ -174,7 +184,7 @@ class _Messages(Kif):
         while self.token != ")":
             found.append(self.rule())
         self.advance()
-        return Description(tuple(found), self.file)
+        return spelled(tuple(found), self.file, self.text)
 
     def clock(self) -> float:
         place, word = self.place, self.word("a clock in seconds")
@@ -216,7 +226,7 @@ class _Messages(Kif):
         place, term = self.place, self.argument()
         if any(variables(term)):
             raise self.fail("a term without variables", place, repr(str(term)))
-        return to_action(cast("Term", term))
+        return renamed_action(to_action(cast("Term", term)), self.spelling.read)
 
 
 _READERS: dict[str, Callable[[_Messages], Message]] = {
