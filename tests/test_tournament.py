@@ -764,12 +764,12 @@ def test_json_text_picture_and_replay(tmp_path: Path) -> None:
     assert [set(rating) for rating in body["ratings"]] == [{"team", "rating", "low", "high"}] * 3
     lines = run(*arguments, cwd=tmp_path).stdout.splitlines()
     assert lines[0] == "kuhn_poker: 3 teams, 24 games, seed 0"
-    assert lines[1].split() == ["team", "score", "rating", "95", "%", "1", "2", "3"]
+    assert lines[1].split() == ["team", "payoff", "score", "rating", "1", "2", "3"]
     assert lines[2].startswith(f"1 {BETS}")
     assert lines[-1] == "database: t.db"
     svg = Xml.parse(tmp_path / "t.svg").getroot()
     texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert "4/0/0" in texts and f"1  {BETS}" in texts
+    assert "+1" in texts and f"1  {BETS}" in texts
     written = run("--db", "t.db", "--replay", "8", "--out", "game.json", cwd=tmp_path)
     assert (written.returncode, written.stdout) == (0, "game.json\n")
     match = Match.load(tmp_path / "game.json")

@@ -466,6 +466,9 @@ def tournament(
         Path | None, typer.Option(help="Keep every game here, or go on with it (default: a fresh file below runs/).")
     ] = None,
     self_: Annotated[bool, typer.Option("--self", help="Every team also plays against itself.")] = False,
+    rank: Annotated[
+        str | None, typer.Option(help="payoff, wins or elo (default: payoff; wins where the game pays nothing else).")
+    ] = None,
     slow: Annotated[float, typer.Option(help="Count decisions that take more seconds.")] = 0.1,
     move_limit: Annotated[
         float, typer.Option(help="A game is forfeited by an agent that is silent for more seconds.")
@@ -495,8 +498,8 @@ def tournament(
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
         _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers, self_matches=self_,
-        slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
-        executor=executor,
+        rank=rank, slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock,
+        isolate=isolate, executor=executor,
     )  # fmt: skip
     _report_standings(standings, path, json_)
 
