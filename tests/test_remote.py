@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -312,18 +313,54 @@ def test_a_fault_costs_the_move_and_never_the_match(what) -> None:
     assert sum(match.returns) == 0
 
 
-def test_nobody_there() -> None:
+def infoset_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess:
+    line = [sys.executable, "-m", "infoset", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    """It is said before the first game, by the address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    match = play_match("kuhn_poker", [url, "random"], seed=1)
+    words = f"^{re.escape(url)}: nobody listens there$"
+    agents: list[list] = [[url, "random"], [load_agent(url), "random"], [f"mixed(agents=[random,'{url}'])", "random"]]
+    for pair in agents:
+        with pytest.raises(RemoteError, match=words):
+            play_match("kuhn_poker", pair, seed=1)
+        with pytest.raises(RemoteError, match=words):
+            play_series("kuhn_poker", pair, games=2)
+    for name in (url, f"ggp(url='{url}')"):
+        with pytest.raises(RemoteError, match=words):
+            tournament("gdl:tic_tac_toe", [name, "random"], games=2, workers=1, db=tmp_path / "t.db")
+    assert not (tmp_path / "t.db").exists()
+    (tmp_path / "cup.toml").write_text(f'game = "kuhn_poker"\nteams = ["{url}", "random"]\n')
+    for line in (["match", "kuhn_poker", url, "random"], ["compete", "cup.toml"]):
+        done = infoset_command(*line, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", f"infoset: {url}: nobody listens there\n")
+
+
+def test_one_that_takes_calls_and_never_answers_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.remote.http.PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(RemoteError, match=f"^{re.escape(url)}: no answer within 0.2 s$"):
+            play_match("kuhn_poker", [url, "random"], seed=1)
+
+
+def test_one_that_is_gone_later_costs_its_moves_alone() -> None:
+    """It answered once: what follows are faults."""
+    with answering(lambda self, body: self.say({"number": body["number"], "move": body["legal"][0]})) as url:
+        agent = load_agent(url)
+        assert not play_match("kuhn_poker", [agent, "random"], seed=1).faults
+        agent.line.agent.wire.close()
+    match = play_match("kuhn_poker", [agent, "random"], seed=1)
     assert {fault.kind for fault in match.faults} == {"error"}
     assert match.faults[0].detail == f"begin: {url}: nobody listens there"
 
 
 def test_https_where_http_is_spoken() -> None:
-    with answering(late) as url:
-        match = play_match("kuhn_poker", [url.replace("http:", "https:"), "random"], seed=1)
-    assert "https is not spoken there" in match.faults[0].detail
+    with answering(late) as url, pytest.raises(RemoteError, match="https is not spoken there"):
+        play_match("kuhn_poker", [url.replace("http:", "https:"), "random"], seed=1)
 
 
 def test_the_agent_of_the_guide_plays_by_its_card() -> None:
@@ -607,9 +644,13 @@ def test_a_server_that_is_killed_loses_its_moves_until_it_is_there_again(tmp_pat
     teams = [f"http://127.0.0.1:{port}", f"python:{tmp_path / 'waits.py'}:Waits"]
     how = {"games": 600 * moments, "workers": 1, "db": tmp_path / "t.db", "slow": 60.0}
 
+    up, begun = threading.Event(), threading.Event()
+
     def kill() -> None:
         for _ in range(moments):
             with served(port):
+                up.set()
+                begun.wait()
                 away.unlink(missing_ok=True)
                 if over.wait(rng.uniform(0.1, 0.5)):
                     return
@@ -623,9 +664,11 @@ def test_a_server_that_is_killed_loses_its_moves_until_it_is_there_again(tmp_pat
     away.touch()
     killer = threading.Thread(target=kill)
     killer.start()
+    up.wait()
     try:
-        played = tournament("goofspiel(num_cards=3)", teams, **how)
+        played = tournament("goofspiel(num_cards=3)", teams, **how, progress=lambda _: begun.set())
     finally:
+        begun.set()
         over.set()
         killer.join()
     assert len(kills) == moments

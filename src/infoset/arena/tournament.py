@@ -15,7 +15,7 @@ import numpy as np
 
 from infoset.arena.crew import Crew, Forfeit, LocalCrew, SharedCrew
 from infoset.arena.formats import FORMATS, Format, Meeting, Plan, RoundRobin
-from infoset.arena.payoffs import Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
+from infoset.arena.payoffs import Kind, Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
 from infoset.arena.ratings import Rating, Skill, bradley_terry, openskill
 from infoset.arena.schedule import Fixture, Schedule, is_foreign
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
@@ -32,7 +32,7 @@ from infoset.errors import (
     shorten,
 )
 from infoset.executors import LOCAL, Where, check_executor
-from infoset.match.agents import given
+from infoset.match.agents import check_reached, given, is_addressed, load_agent
 from infoset.match.match import MAX_SEED, check_clocks
 from infoset.match.series import PROGRESS_SECONDS, sides_of
 from infoset.names import check_range, full_name
@@ -182,8 +182,8 @@ def tournament(
 
     ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
 
-    Raises what ``load`` and ``load_agent`` raise, before anything is played; ``ParameterError`` for teams that do not
-    fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
+    Raises what ``load`` and ``load_agent`` raise, and ``RemoteError`` where nobody answers at an agent's address,
+    before anything is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
     another tournament or another process is at it; ``UnsupportedSystemError`` on Windows.
 
     Ratings are Bradley and Terry's (1952), in points of Elo's scale.  A game that is forfeited counts as lost; it pays
@@ -208,8 +208,6 @@ def tournament(
         if not 0 < seconds < inf:
             raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
     check_clocks(seconds_per_move, start_clock)
-    if rank is not None:
-        check_rank(rank)
     rules = load(game) if isinstance(game, str) else game
     name = game if isinstance(game, str) else own_name(game) or game.name
     with given(teams) as (names, anywhere):
@@ -224,15 +222,11 @@ def tournament(
             raise ParameterError(f"memory={memory} is for agents in processes of their own; isolate them")
         clocks = seconds_per_move, start_clock, alone, memory
         plan = form.plan(schedule)
-        if plan.by_meetings and rank is not None:
-            raise ParameterError(f"rank={rank}: the format {_spelled(form)} ranks by its meetings")
-        kind = kind_of(rules, schedule.sides)
-        by = "" if plan.by_meetings else rank or ("wins" if kind.pays_wins else "payoff")
+        by, adjust = _rank(rank, form, plan, kind_of(rules, schedule.sides))
         how = "" if isinstance(form, RoundRobin) else _spelled(form)
         config = TournamentConfig(
             name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks, how, by
         )
-        adjust = kind.small and by != "" and (by == "payoff" or not kind.pays_wins)
         setup = Setup(name, schedule.copies(), slow, *clocks, adjust)
         crew: AnyCrew
         if executor != LOCAL:
@@ -243,6 +237,27 @@ def tournament(
         else:
             crew = LocalCrew(setup, rules)
         return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
+
+
+def _rank(rank: Rank | None, form: Format, plan: Plan, kind: Kind) -> tuple[str, bool]:
+    """What the teams are ranked by, empty for meetings, and whether luck is taken out of payoffs.
+
+    Raises ``ParameterError`` where it cannot be chosen.
+    """
+    if rank is not None:
+        check_rank(rank)
+    if plan.by_meetings:
+        if rank is not None:
+            raise ParameterError(f"rank={rank}: the format {_spelled(form)} ranks by its meetings")
+        return "", False
+    by = rank or ("wins" if kind.pays_wins else "payoff")
+    return by, kind.small and (by == "payoff" or not kind.pays_wins)
+
+
+def _check_addresses(schedule: Schedule) -> None:
+    """Raise ``RemoteError`` where nobody answers at an agent's address."""
+    names = dict.fromkeys(member for team in schedule.teams for member in team.members)
+    check_reached(map(load_agent, filter(is_addressed, names)))
 
 
 @dataclass(frozen=True)
@@ -335,8 +350,14 @@ def _play(
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
     """All games that are not in the store."""
+    here = not isinstance(crew, SharedCrew)  # a cluster may reach what this machine does not
+    new = db is None or not db.exists()
+    if here and new:  # before a file is made
+        _check_addresses(schedule)
     with Store.open(db, config) as store:
         run = _Run(schedule, plan, store, progress, config.rank)
+        if here and not new and any(True for _ in plan.due(run.scores)):
+            _check_addresses(schedule)
         try:
             with crew:
                 for outcome in crew.play(run.next):

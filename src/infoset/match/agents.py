@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -76,6 +76,10 @@ class Delegating:
     def unknown(self) -> int:
         """How many moves the inner agent made at random."""
         return int(getattr(self.inner, "unknown", 0))
+
+    def reach(self) -> None:
+        """See ``check_reached``."""
+        check_reached([self.inner] if hasattr(self, "inner") else [])
 
     def account(self) -> str:
         """Its plan, and what the inner agent says of how it played."""
@@ -303,7 +307,9 @@ METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # whose agents play Pommerman alone
-APART = {"docker", "ggp", "http", "isolated"}  # agents that are in another process anyway
+ADDRESSED = {"ggp", "http"}  # agents at an address
+AROUND = {"filtered", "mixed"}  # agents that play as others do
+APART = {"docker", "isolated", *ADDRESSED}  # agents that are in another process anyway
 HERE = {"human"}  # at the terminal of this one
 TRAINED = "trained:"
 NET = "net.safetensors"
@@ -420,6 +426,21 @@ def _unknown(word: str) -> ParameterError | UnknownNameError:
         return ParameterError(f"{shorten(word)!r} is {hint}")
     known = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
     return UnknownNameError("agent", word, known)
+
+
+def check_reached(agents: Iterable[Agent]) -> None:
+    """Raise ``RemoteError`` for an agent at an address at which nobody answers; one that answered once is not asked."""
+    for agent in agents:
+        if hasattr(agent, "reach"):
+            agent.reach()
+
+
+def is_addressed(name: str) -> bool:
+    """Whether an agent is at an address, itself or the one that it plays as."""
+    parsed = None if name in GIVEN else read_name(name)
+    if parsed is None or parsed.word in ADDRESSED:
+        return parsed is not None
+    return parsed.word in AROUND and any(word in str(parsed) for word in ADDRESSES)
 
 
 def check_elsewhere(name: str, where: str) -> None:
