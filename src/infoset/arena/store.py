@@ -20,7 +20,7 @@ import msgspec
 
 from infoset.arena.reading import asked, reading
 from infoset.errors import CheckpointError, ParameterError, shorten
-from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder
+from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
 
 SCHEMA = 3
@@ -133,7 +133,7 @@ class Store:
                 store._check_kind()
                 yield store
         except FileNotFoundError:
-            raise CheckpointError(f"{path}: no such file") from None
+            raise CheckpointError(f"{path}: {no_such_path(path)}") from None
         except (OSError, sqlite3.Error) as error:
             raise CheckpointError(f"{path}: {shorten(str(error), 200)}") from None
 

@@ -183,8 +183,9 @@ def tournament(
     ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
 
     Raises what ``load`` and ``load_agent`` raise, and ``RemoteError`` where nobody answers at an agent's address,
-    before anything is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
-    another tournament or another process is at it; ``UnsupportedSystemError`` on Windows.
+    before anything is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for
+    agents that cannot play it; ``CheckpointError`` where ``db`` holds another tournament or another process is at it;
+    ``UnsupportedSystemError`` on Windows.
 
     Ratings are Bradley and Terry's (1952), in points of Elo's scale.  A game that is forfeited counts as lost; it pays
     who forfeits it the least that any game of the tournament paid, and the others the most.
