@@ -28,7 +28,7 @@ class IndianPoker:
         return self.kuhn.start()
 class Broken(IndianPoker):
     def start(self):
-        return infoset.Observed(infoset.Ended((float("nan"), 0.0)), (None, None))
+        return infoset.Observed(infoset.Ended((float("inf"), 0.0)), (None, None))
 """
 
 
@@ -95,8 +95,8 @@ def test_long_lists_are_not_printed_whole() -> None:
         (("solve", "indain.py:IndianPoker"), "indain.py: no such file; did you mean 'indian.py'?"),
         (("solve", "python:indain.py:IndianPoker"), "indain.py: no such file; did you mean '"),
         (("solve", "games/mine"), "games/mine: no such file or folder"),
-        (("solve", "tabel.csv"), "tabel.csv: no such file; did you mean '"),
-        (("compete", "cups.toml"), "cups.toml: no such file; did you mean 'cup.toml'?"),
+        (("solve", "tabel.csv"), "tabel.csv: cannot be read: no such file; did you mean '"),
+        (("compete", "cups.toml"), "cups.toml: cannot be read: no such file; did you mean 'cup.toml'?"),
         (("match", "pommerman:OneVsOne-v0", "agent.py", "random"),
          "'agent.py' holds an agent of the playground: playground(path=agent.py) plays it"),
         (("match", "pommerman:OneVsOne-v0", "agent.py:Mine", "random"), "playground(path=agent.py,cls=Mine) plays it"),
@@ -132,6 +132,6 @@ def test_a_game_of_ones_own_is_checked_against_the_game_model(here: Path) -> Non
     assert body["information_states"] <= 12
     plain = CliRunner().invoke(app, ["check", "python:indian.py:IndianPoker"])
     assert "indian.py:IndianPoker: keeps to the game model in 100 random games" in plain.stdout
-    assert "nan" in said("check", "python:indian.py:Broken")
+    assert "payoffs" in said("check", "python:indian.py:Broken")
     with pytest.raises(ParameterError, match="random games"):
         raise CliRunner().invoke(app, ["check", "python:indian.py:IndianPoker", "--seconds", "3"]).exception

@@ -160,7 +160,7 @@ def read_text(path: Path) -> str:
             raise FormatError(f"{size:,} bytes; at most {MAX_TEXT_BYTES:,} are read", str(path))
         return path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
     except FileNotFoundError:
-        raise FormatError(no_such_path(path), str(path)) from None
+        raise FormatError(f"cannot be read: {no_such_path(path)}", str(path)) from None
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
 
