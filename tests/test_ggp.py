@@ -415,7 +415,7 @@ def test_one_that_takes_no_connection() -> None:
             agent.begin(game, 0, np.random.default_rng(0), None)
         with pytest.raises(TimeoutError):
             agent.act(("noop",), time.monotonic() + 0.1)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
         agent.match = ""
         agent.close()
 
@@ -749,7 +749,7 @@ def test_whatever_an_agent_does_the_answer_is_legal_and_in_time(agent: str, monk
             assert one.answer(f"(STOP {match} 3 switch ((car 2)))") == "DONE"
 
 
-def timed(one: Desk, text: str, seconds: float = 1.0) -> str:
+def timed(one: Desk, text: str, seconds: float = 3.0) -> str:
     """The answer, which comes before the clock; a machine that is busy may be somewhat late."""
     began = time.monotonic()
     answer = one.answer(text)
