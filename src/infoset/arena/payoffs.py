@@ -11,7 +11,7 @@ import numpy as np
 
 from infoset.arena.schedule import Fixture, Schedule
 from infoset.arena.store import Result
-from infoset.base import Action, Game
+from infoset.base import Action, Game, State
 from infoset.errors import InfosetError, ParameterError, UnsupportedGameError, shorten
 from infoset.statistics import NORMAL_95
 from infoset.tree.game_tree import GameTree
@@ -79,7 +79,7 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
                 if legal:
                     weight *= len(legal)
                     size += weight
-            answers = _answers(state.chance, tuple(moves))
+            answers = _answers(state, tuple(moves))
             if answers:
                 weight *= answers
                 size += weight
@@ -91,10 +91,10 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
     return found, sum(sizes) / len(sizes)
 
 
-def _answers(chance: object, moves: tuple[Action | None, ...]) -> float:
+def _answers(state: State, moves: tuple[Action | None, ...]) -> float:
     """How many answers nature has; where they are too many to list, more than any tree holds."""
     try:
-        return len(chance(moves))  # type: ignore[operator]
+        return len(state.chance(moves))
     except UnsupportedGameError:
         return float(HOPELESS * MAX_HISTORIES)
 
