@@ -226,6 +226,9 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "tournament --self": (
         f"{MEET} random {ODD} --games 2 --self", lambda s: any(cell["a"] == cell["b"] for cell in s.body["table"])
     ),
+    "tournament --rank": (
+        f"{MEET} random random --games 2 --rank elo", lambda s: s.body["rank"] == "elo"
+    ),
     "tournament --slow": (
         f"{MEET} random '{ODD}(moves=.05)' --games 2 --slow .01", lambda s: s.faults["slow"] > 0
     ),
