@@ -155,7 +155,7 @@ def test_time_ends_a_run() -> None:
     anneal(form, sweeps=1, runs=1)  # compiled
     found = anneal(form, sweeps=10**9, runs=9, seconds=0.1)
     assert (found.stopped, len(found.values)) == ("seconds", 1)
-    assert found.seconds < 10
+    assert found.seconds < 60
     assert evaluate(form, found.plan).epsilon < 1e-9
 
 

@@ -401,14 +401,11 @@ def test_faults_of_a_player(kind: type[BaseHTTPRequestHandler], kinds: set[str])
 
 
 def test_nobody_listens(players: list[str]) -> None:
+    """It is said before the first game, by the address."""
     with listening("127.0.0.1", 0) as where:
         dead = f"http://127.0.0.1:{where.getsockname()[1]}"
-    began = time.monotonic()
-    found = series([players[0], dead], "gdl:kuhn_poker", 2)
-    assert time.monotonic() - began < 15
-    assert found.games == 2
-    assert dict(found.agents[0].faults) == FINE
-    assert found.agents[1].faults["error"] >= 4
+    with pytest.raises(RemoteError, match=f"^{re.escape(dead)}: nobody listens there$"):
+        series([players[0], dead], "gdl:kuhn_poker", 2)
 
 
 def test_one_that_takes_no_connection() -> None:
@@ -421,7 +418,7 @@ def test_one_that_takes_no_connection() -> None:
             agent.begin(game, 0, np.random.default_rng(0), None)
         with pytest.raises(TimeoutError):
             agent.act(("noop",), time.monotonic() + 0.1)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
         agent.match = ""
         agent.close()
 
@@ -755,7 +752,7 @@ def test_whatever_an_agent_does_the_answer_is_legal_and_in_time(agent: str, monk
             assert one.answer(f"(STOP {match} 3 switch ((car 2)))") == "DONE"
 
 
-def timed(one: Desk, text: str, seconds: float = 1.0) -> str:
+def timed(one: Desk, text: str, seconds: float = 3.0) -> str:
     """The answer, which comes before the clock; a machine that is busy may be somewhat late."""
     began = time.monotonic()
     answer = one.answer(text)
@@ -958,9 +955,11 @@ def test_the_manager_on_the_command_line(players: list[str], tmp_path: Path) -> 
 
 
 def test_a_fault_begins_with_the_number_of_its_game() -> None:
+    """Of players that take calls and never answer."""
+    clocks = ["--start-clock", "0.1", "--play-clock", "0.1"]
     with listening("127.0.0.1", 0) as where:
         url = f"http://127.0.0.1:{where.getsockname()[1]}"
-    done = CliRunner().invoke(app, ["ggp-match", "gdl:kuhn_poker", url, url, "--games", "2"])
+        done = CliRunner().invoke(app, ["ggp-match", "gdl:kuhn_poker", url, url, "--games", "2", *clocks])
     lines = [line for line in done.stderr.splitlines() if "begin" in line]
     assert [line[: len("infoset: game 1, step 0")] for line in lines[::2]] == [
         "infoset: game 1, step 0", "infoset: game 2, step 0",

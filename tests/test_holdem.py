@@ -22,7 +22,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.evaluation import policy_of
 from infoset.games.holdem import HoldemRules, holdem_river, holdem_turn
-from infoset.games.poker_hands import card_name, cards_of, hand_name, parse_range, strength
+from infoset.games.poker_hands import RangeWarning, _warn_of, card_name, cards_of, hand_name, parse_range, strength
 from infoset.solvers.metrics import evaluate_plan
 from infoset.testing import check_game
 from infoset.tree.dealt_rules import AskedDealt
@@ -443,3 +443,42 @@ def test_the_state_is_a_value() -> None:
     assert one == two
     assert hash(one) == hash(two)
     assert replace(holdem_river(), name="x").first == holdem_river().first
+
+
+@pytest.mark.parametrize(
+    ("text", "eval7", "pio"),
+    [
+        ("T9s+", "T9s", "T9s JTs QJs KQs AKs"),
+        ("T9o+", "T9o", "T9o JTo QJo KQo AKo"),
+        ("98+", "98", "98 T9 JT QJ KQ AK"),
+        ("KQs+", "KQs", "KQs AKs"),
+        ("AKs+", "AKs", "AKs"),
+        ("T8s+", "T8s T9s", "T8s T9s"),  # a gap: kickers upwards for both
+        ("A5s+", "A5s A6s A7s A8s A9s ATs AJs AQs AKs", "A5s A6s A7s A8s A9s ATs AJs AQs AKs"),
+        ("QQ+", "QQ KK AA", "QQ KK AA"),
+        ("JTs-98s", "98s T9s JTs", "98s T9s JTs"),
+        ("AA:0.5 QQ+", "AA KK QQ", "AA:0.5 KK QQ"),  # the last of what overlaps, and the first
+    ],
+)
+def test_what_a_plus_stands_for_in_each_dialect(text: str, eval7: str, pio: str) -> None:
+    """As eval7 0.1.10 and poker 0.30.0 read it; and as postflop-solver's own tests have it."""
+    for dialect, same in (("eval7", eval7), ("pio", pio)):
+        assert parse_range(text, (), "range1", dialect) == parse_range(same, (), "range1", "eval7")
+
+
+def test_a_range_that_others_read_otherwise_is_warned_of_once() -> None:
+    _warn_of.cache_clear()
+    words = (
+        "T9s\\+ is read as T9s alone, as eval7 and poker do; postflop-solver reads T9s-AKs: say which with ranges=pio"
+    )
+    with pytest.warns(RangeWarning, match=words) as seen:
+        games = [infoset.load("holdem_river(range1='AA T9s+',range2=KK)") for _ in range(2)]
+    assert len(seen) == 1
+    assert games[0].name == games[1].name
+    kinds = [
+        infoset.load(f"holdem_river(range1='AA T9s+',range2=KK,ranges={word})") for word in ("eval7", "pio")
+    ]  # no warning
+    assert [len(game.start().state.spot.ranges[0]) for game in kinds] == [10, 22]  # beside the board
+    assert infoset.load(kinds[1].name).name == kinds[1].name
+    with pytest.raises(ParameterError, match="ranges=stove is not one of eval7, pio"):
+        infoset.load("holdem_river(ranges=stove)")

@@ -81,7 +81,7 @@ def test_a_large_game_is_not_enumerated_to_be_shown() -> None:
     game = infoset.load("goofspiel(num_cards=13)")
     begun = time.perf_counter()
     game._repr_html_()
-    assert time.perf_counter() - begun < 1
+    assert time.perf_counter() - begun < 20  # it has more positions than could be listed in days
 
 
 def test_a_state_says_who_may_do_what() -> None:

@@ -226,11 +226,14 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "tournament --self": (
         f"{MEET} random {ODD} --games 2 --self", lambda s: any(cell["a"] == cell["b"] for cell in s.body["table"])
     ),
+    "tournament --rank": (
+        f"{MEET} random random --games 2 --rank elo", lambda s: s.body["rank"] == "elo"
+    ),
     "tournament --slow": (
         f"{MEET} random '{ODD}(moves=.05)' --games 2 --slow .01", lambda s: s.faults["slow"] > 0
     ),
     "tournament --move-limit": (
-        f"{MEET} random '{ODD}(moves=9)' --games 2 --move-limit .5", lambda s: s.faults["hung"] == 2
+        f"{MEET} random '{ODD}(moves=9)' --games 2 --move-limit 2", lambda s: s.faults["hung"] == 2
     ),
     "tournament --seconds-per-move": (
         f"{MEET} random '{ODD}(moves=.2)' --games 2 --seconds-per-move .05", lambda s: s.faults["late"] > 0

@@ -445,6 +445,14 @@ def test_the_radio_in_our_matches() -> None:
     assert match.steps[1].moves[0] == (0, 3, 5)
 
 
+def test_a_game_on_the_radio_begins_in_silence_after_a_reset_too() -> None:
+    env = pommerman.make(RADIO, [agents.RandomAgent() for _ in range(4)])
+    env.reset()
+    said, *_ = env.step([(0, 3, 5)] * 4)
+    assert {tuple(seen["message"]) for seen in said} == {(3, 5)}
+    assert {tuple(seen["message"]) for seen in env.reset()} == {(0, 0)}
+
+
 def test_wrong_answers_are_faults() -> None:
     class Wrong(agents.BaseAgent):
         def act(self, obs: dict[str, Any], action_space: Any) -> Any:

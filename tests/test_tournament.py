@@ -234,7 +234,11 @@ def test_who_hangs_or_dies_forfeits_the_game_and_the_tournament_goes_on(tmp_path
         load_replay(tmp_path / "t.db", 1)
 
 
-def test_other_faults_are_counted_and_the_game_goes_on(tmp_path: Path) -> None:
+def test_other_faults_are_counted_and_the_game_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on only while the agent sleeps."""
+    now = [0.0]
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.append(now[-1] + seconds))
+    monkeypatch.setattr("infoset.match.match.monotonic", lambda: now[-1])
     (tmp_path / "rude.py").write_text(RUDE)
     rude = f"playground(path='{tmp_path / 'rude.py'}')"
     with TemporaryFile() as shared:
@@ -249,7 +253,7 @@ def test_other_faults_are_counted_and_the_game_goes_on(tmp_path: Path) -> None:
     assert tuple(match["returns"]) == played.returns
     assert match["faults"][0]["detail"] == "act: ValueError: no idea (rude.py:8)"
     seconds = [fault.detail for fault in played.faults if fault.kind == "slow"]
-    assert seconds[0].startswith("took 0.15")
+    assert seconds == ["took 0.15 s"]
 
 
 def test_another_agent_rehearses_in_place_of_a_foreign_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -764,12 +768,12 @@ def test_json_text_picture_and_replay(tmp_path: Path) -> None:
     assert [set(rating) for rating in body["ratings"]] == [{"team", "rating", "low", "high"}] * 3
     lines = run(*arguments, cwd=tmp_path).stdout.splitlines()
     assert lines[0] == "kuhn_poker: 3 teams, 24 games, seed 0"
-    assert lines[1].split() == ["team", "score", "rating", "95", "%", "1", "2", "3"]
+    assert lines[1].split() == ["team", "payoff", "score", "rating", "1", "2", "3"]
     assert lines[2].startswith(f"1 {BETS}")
     assert lines[-1] == "database: t.db"
     svg = Xml.parse(tmp_path / "t.svg").getroot()
     texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert "4/0/0" in texts and f"1  {BETS}" in texts
+    assert "+1" in texts and f"1  {BETS}" in texts
     written = run("--db", "t.db", "--replay", "8", "--out", "game.json", cwd=tmp_path)
     assert (written.returncode, written.stdout) == (0, "game.json\n")
     match = Match.load(tmp_path / "game.json")
@@ -843,13 +847,13 @@ class Cheats(Plays):
 def test_with_a_clock_each_agent_has_a_process_of_its_own_and_loses_its_move_alone(tmp_path: Path) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY)
     teams = [f"python:{tmp_path / 'faulty.py'}:{name}" for name in ("Sleeps", "Dies", "Cheats", "Plays")]
-    played = tournament(KUHN, teams, games=2, seed=1, seconds_per_move=0.1, db=tmp_path / "t.db")
-    assert played.games == played.planned == 12
+    played = tournament(KUHN, teams, games=1, seed=1, seconds_per_move=1.5, db=tmp_path / "t.db")
+    assert played.games == played.planned == 6
     assert {(fault.team.rpartition(":")[2], fault.kind) for fault in played.faults} == {
         ("Sleeps", "late"), ("Dies", "error"), ("Cheats", "illegal"),
     }  # fmt: skip
-    with pytest.raises(CheckpointError, match=r"seconds_per_move=0.1, not None"):
-        tournament(KUHN, teams, games=2, seed=1, db=tmp_path / "t.db")
+    with pytest.raises(CheckpointError, match=r"seconds_per_move=1.5, not None"):
+        tournament(KUHN, teams, games=1, seed=1, db=tmp_path / "t.db")
 
 
 def test_a_clock_that_nobody_needs_changes_nothing(tmp_path: Path) -> None:
@@ -878,5 +882,6 @@ def test_a_thousand_games_with_one_agent_of_each_fault(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "t.db") as connection:
         assert connection.execute("SELECT count(*), count(returns) FROM games").fetchone() == (1008, 1008)
     connection.close()
-    kinds = {fault.team.rpartition(":")[2]: fault.kind for fault in played.faults}
-    assert kinds == {"Sleeps": "late", "Dies": "error", "Cheats": "illegal"}
+    kinds = {(fault.team.rpartition(":")[2], fault.kind) for fault in played.faults}
+    assert {("Sleeps", "late"), ("Dies", "error"), ("Cheats", "illegal")} <= kinds
+    assert {kind for team, kind in kinds if team == "Plays"} <= {"late"}  # as anybody may be on a busy machine

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
+from infoset.files import no_such_path
 from infoset.names import build, parse_name
-from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
+from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, path_problem
 
 GAMES: Registry[Game] = Registry(
     "game",
@@ -97,12 +98,16 @@ def load(name: str) -> Game:
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)
+    if ".py" in name and (problem := path_problem(name, "names")):
+        raise problem
     if len(name) < MAX_PATH and Path(name).is_file():
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
     if re.fullmatch(r"[^()=]+\.\w{1,5}", name):
-        raise FormatError(f"no such file, and no kind of game file; known: {', '.join(READERS)}", name)
+        raise FormatError(f"{no_such_path(name)}, and no kind of game file; known: {', '.join(READERS)}", name)
     parsed = parse_name(name)
     if parsed.word not in GAMES and parsed.word not in known_games():
+        if problem := path_problem(parsed.word, "names"):
+            raise problem
         raise UnknownNameError("game", parsed.word, known_games())
     if parsed.word.startswith(GDL):
         from infoset.gdl.library import load_library

@@ -20,8 +20,14 @@ Every message is one line: the offending value, where it stands, what would be a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+MOST_LISTED, FEW = 12, 5
+"""Names in one message, and how many of them where there are more."""
+LISTS = ("agent", "game", "method")
+"""Kinds of names that the command line lists."""
 
 
 class InfosetError(Exception):
@@ -32,22 +38,37 @@ class UnknownNameError(InfosetError, LookupError):
     """No game, method or parameter of that name.
 
     Of the names that are known the one most like it is suggested; a family in front (``gdl:``) may be missing or wrong.
-    Of a family alone all names are listed; else each family once.
+    Of a family alone its names are listed; else each family once.  Of many names some are.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         family = [other for other in known if other.startswith(f"{name}:")]
-        close = get_close_matches(name, known, n=1, cutoff=0.5) if name.partition(":")[1] else []
+        close = [other for other in known if _spelled(other) == _spelled(name)][:1]
+        if not close and name.partition(":")[1]:
+            close = get_close_matches(name, known, n=1, cutoff=0.5)
         if not close:
             bare = {
                 other.rpartition(":")[2].lower(): other for other in sorted(known, key=lambda other: ":" not in other)
             }
             close = [bare[one] for one in get_close_matches(name.rpartition(":")[2].lower(), bare, n=1, cutoff=0.5)]
         short = dict.fromkeys(f"{other.partition(':')[0]}:…" if ":" in other else other for other in known)
-        listed = f"known: {', '.join(family or short) or 'none'}"
+        listed = f"known: {_listed(list(family or short), kind)}"
         hint = f"did you mean {close[0]!r}?" if close and not family else listed
         super().__init__(f"unknown {kind} {shorten(name)!r}; {hint}")
+
+
+def _spelled(name: str) -> str:
+    """What is alike in spellings of one name: ``cfr_plus`` and ``cfr+``, ``Linear_CFR`` and ``linear-cfr``."""
+    return re.sub(r"[\s_-]+", "", name.lower()).replace("plus", "+")
+
+
+def _listed(names: list[str], kind: str) -> str:
+    """The names, if they are few; else the first of them, and where the others are."""
+    if len(names) <= MOST_LISTED:
+        return ", ".join(names) or "none"
+    where = f"'infoset {kind}s' lists them" if kind in LISTS else f"and {len(names) - FEW} more"
+    return f"{', '.join(names[:FEW])}, … ({len(names)}; {where})"
 
 
 class ParameterError(InfosetError, ValueError):

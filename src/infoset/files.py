@@ -8,6 +8,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,46 @@ def lock_file(file: int) -> bool:
     return True
 
 
+ENDINGS = {
+    *SUFFIXES, ".csv", ".db", ".efg", ".gbt", ".gdl", ".ipynb", ".kif", ".nfg", ".npy", ".pkl", ".py", ".pt",
+    ".safetensors", ".toml", ".txt", ".zip",
+}  # fmt: skip
+"""By which a word is known to name a file."""
+MOST_NAMES = 10_000  # of a folder that are looked at
+
+
+def looks_like_path(word: str) -> bool:
+    """Whether somebody who typed this meant a file or a folder."""
+    return "/" in word or os.sep in word or word.startswith(("~", ".")) or Path(word).suffix.lower() in ENDINGS
+
+
+def no_such_path(path: str | Path, what: str = "file") -> str:
+    """``no such file``, and the one that is there and most like it: ``no such file; did you mean 'runs/leduc'?``."""
+    near = nearest_path(path)
+    return f"no such {what}; did you mean {shorten(near, 200)!r}?" if near else f"no such {what}"
+
+
+def nearest_path(path: str | Path) -> str:
+    """A file or folder that is there, of names like those of ``path`` or beginning like them; empty where none is."""
+    path = Path(path)
+    found = Path(path.anchor)
+    try:
+        for part in path.parts[1 if path.anchor else 0 :]:
+            if not (found / part).exists():
+                with os.scandir(found) as entries:
+                    names = [entry.name for entry in islice(entries, MOST_NAMES) if not entry.name.startswith(".")]
+                close = get_close_matches(part, names, n=1, cutoff=0.6)
+                close = close or sorted(name for name in names if name.lower().startswith(part.lower()))
+                if not close:
+                    return ""
+                found /= close[0]
+            else:
+                found /= part
+    except (OSError, ValueError):
+        return ""
+    return "" if found == path else str(found)
+
+
 def read_text(path: Path) -> str:
     """The text of a game's file of at most ``MAX_TEXT_BYTES`` bytes.  Raises ``FormatError``."""
     if "\0" in str(path):
@@ -170,6 +212,8 @@ def read_text(path: Path) -> str:
         if size > MAX_TEXT_BYTES:
             raise FormatError(f"{size:,} bytes; at most {MAX_TEXT_BYTES:,} are read", str(path))
         return path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+    except FileNotFoundError:
+        raise FormatError(f"cannot be read: {no_such_path(path)}", str(path)) from None
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
 

@@ -20,6 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 from zlib import crc32
 
 from infoset.errors import FormatError, InfosetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
+from infoset.files import looks_like_path, no_such_path
 from infoset.names import Name, Value, build, check_parameters, parse_name
 
 T = TypeVar("T")
@@ -125,6 +126,23 @@ def python_hint(path: Path, use: str) -> str:
     return f"{what}: {' or '.join(names[:MAX_HINTS])}{more} {use} a class of it"
 
 
+def path_problem(word: str, use: str) -> InfosetError | None:
+    """What is wrong with a word that was meant as a file or a folder, and no name; ``None`` for other words.
+
+    ``use`` says what a class of a Python file does here.  No code is run.
+    """
+    place, _, attribute = word.rpartition(":")
+    if Path(place).suffix == ".py" and attribute:
+        if os.path.isfile(place):  # noqa: PTH113
+            return ParameterError(f"{shorten(word)!r} is a class of a Python file: {PYTHON}{shorten(word)} {use} it")
+        return FormatError(no_such_path(place), shorten(place))
+    if hint := python_hint(Path(word), use):
+        return ParameterError(f"{shorten(word)!r} is {hint}")
+    if looks_like_path(word) and ":" not in word.partition("/")[0] and not os.path.exists(word):  # noqa: PTH110
+        return FormatError(no_such_path(word, "file or folder"), shorten(word))
+    return None
+
+
 def check_python(word: str) -> None:
     """Raise ``FormatError`` or ``ParameterError`` for what is soon seen to name nothing; no code is run."""
     rest = word.removeprefix(PYTHON)
@@ -137,7 +155,7 @@ def check_python(word: str) -> None:
     if not place or not attribute:
         raise ParameterError(f"found {shorten(word)!r}, expected python:FILE.py:Class or python:package.module:Class")
     if Path(place).suffix == ".py" and not Path(place).is_file():
-        raise FormatError("no such file", place)
+        raise FormatError(no_such_path(place), place)
 
 
 def build_own(kind: str, name: Name) -> Any:
@@ -173,7 +191,7 @@ def load_python(word: str) -> Callable[..., Any]:
 def _module_of_file(path: Path) -> ModuleType:
     """The module of a Python file, run once a process; what lies beside it can be imported."""
     if not path.is_file():
-        raise FormatError("no such file", str(path))
+        raise FormatError(no_such_path(path), str(path))
     name = f"infoset_user_{path.stem}_{crc32(str(path).encode()):08x}"
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None

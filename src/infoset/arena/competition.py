@@ -37,12 +37,13 @@ class Competition(msgspec.Struct, forbid_unknown_fields=True):
     teams: list[str]
     format: str = "round-robin"
     seed: int = 0
+    rank: str | None = None
     limits: Limits = msgspec.field(default_factory=Limits)
 
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments of ``tournament`` beside the game and the teams."""
-        return {"format": self.format, "seed": self.seed, **msgspec.structs.asdict(self.limits)}
+        return {"format": self.format, "seed": self.seed, "rank": self.rank, **msgspec.structs.asdict(self.limits)}
 
     @staticmethod
     def kept(file: Path, db: Path | None) -> Path:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import ceil, log2
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from infoset.arena.schedule import Fixture, Schedule
 from infoset.catalog import load
@@ -53,6 +53,11 @@ class Plan(Protocol):
     """The games of one competition."""
 
     @property
+    def by_meetings(self) -> bool:
+        """Whether meetings alone say who stands where."""
+        ...
+
+    @property
     def total(self) -> int:
         """How many games there are, or at most."""
         ...
@@ -70,7 +75,7 @@ class Plan(Protocol):
         ...
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
-        """The teams from the first down; empty where the ratings say it."""
+        """The teams from the first down by meetings or games won; empty where the cross table says it."""
         ...
 
 
@@ -111,6 +116,7 @@ class _Fixed(ABC):
 
     schedule: Schedule
     games: int
+    by_meetings: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, number: int) -> bool:
@@ -217,6 +223,7 @@ class _Meetings(ABC):
     """That a team needs to go through."""
     decider: str
     """The game on which a meeting is decided once two of its games were tied."""
+    by_meetings: ClassVar[bool] = True
 
     @property
     @abstractmethod

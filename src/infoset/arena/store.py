@@ -20,11 +20,11 @@ import msgspec
 
 from infoset.arena.reading import asked, reading
 from infoset.errors import CheckpointError, ParameterError, shorten
-from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder
+from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
 
-SCHEMA = 2
-READS = (1, SCHEMA)  # in a file of schema 1 no clock runs
+SCHEMA = 3
+READS = (1, 2, SCHEMA)  # in a file of schema 1 no clock runs; before 3 payoffs are as they were played
 APPLICATION = 0x696E6673  # "infs", in the file's header
 MEMORY = ":memory:"
 MAX_READ = 1_000_000
@@ -38,7 +38,8 @@ TABLES = (
     agents TEXT NOT NULL,  -- a JSON list, by seat
     returns TEXT,          -- a JSON list, by seat; NULL where the game was forfeited
     forfeit INTEGER,       -- the seat that forfeited it, or NULL
-    replay BLOB            -- the match as JSON, compressed by zlib; NULL where the game was forfeited
+    replay BLOB,           -- the match as JSON, compressed by zlib; NULL where the game was forfeited
+    adjusted TEXT          -- a JSON list, by seat: returns without their luck; NULL where that is not known
 )""",
     """CREATE TABLE faults (
     number INTEGER NOT NULL,
@@ -66,6 +67,8 @@ class TournamentConfig(msgspec.Struct, frozen=True):
     memory: int | None = None
     format: str = ""
     """Of any but a round robin, which may go on with more games."""
+    rank: str = ""
+    """What the teams are ranked by: the games are the same, so that it may change."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Result:
     number: int
     returns: tuple[float, ...] | None
     forfeit: int | None
+    adjusted: tuple[float, ...] | None = None
+    """(n,) ``returns`` without their luck (``control.Controls``), where that is known."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ class Store:
                 store._check_kind()
                 yield store
         except FileNotFoundError:
-            raise CheckpointError(f"{path}: no such file") from None
+            raise CheckpointError(f"{path}: {no_such_path(path)}") from None
         except (OSError, sqlite3.Error) as error:
             raise CheckpointError(f"{path}: {shorten(str(error), 200)}") from None
 
@@ -158,18 +163,23 @@ class Store:
 
     def _take_over(self, config: TournamentConfig) -> None:
         """Go on with this tournament, or begin another where not one game was played."""
-        if self._one(LAST) == 0:
-            with self._transaction():
-                self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
-                self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
-        held = self.config()
+        held = config if self._one(LAST) == 0 else self.config()
         for field in msgspec.structs.fields(TournamentConfig):
             own, asked = getattr(held, field.name), getattr(config, field.name)
-            if own != asked:
+            if own != asked and field.name != "rank":
                 raise CheckpointError(
                     f"{self.path} holds a tournament with {field.name}={_plain(own)}, not {_plain(asked)}; "
                     "choose another --db"
                 )
+        with self._transaction():
+            if not self._adjusts():
+                self.connection.execute("ALTER TABLE games ADD COLUMN adjusted TEXT")
+            self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
+
+    def _adjusts(self) -> bool:
+        """Whether the file holds payoffs without their luck."""
+        return any(column[1] == "adjusted" for column in self.connection.execute("PRAGMA table_info(games)"))
 
     def numbers(self) -> list[int]:
         """Those of the games so far.  Raises ``CheckpointError`` beyond ``MAX_READ``."""
@@ -186,13 +196,19 @@ class Store:
 
     def results(self, players: int) -> Iterator[Result]:
         """All games so far by number, of a game for so many players."""
-        rows = self.connection.execute("SELECT number, returns, forfeit FROM games ORDER BY number")
-        for number, text, forfeit in rows:
+        adjusted = "adjusted" if self._adjusts() else "NULL"
+        rows = self.connection.execute(f"SELECT number, returns, forfeit, {adjusted} FROM games ORDER BY number")
+        for number, text, forfeit, without in rows:
             with self._reading():
-                returns = None if text is None else msgspec.json.decode(text, type=tuple[float, ...])
+                returns, luckless = (
+                    None if found is None else msgspec.json.decode(found, type=tuple[float, ...])
+                    for found in (text, without)
+                )
                 if (len(returns) != players) if returns is not None else forfeit not in range(players):
                     raise ValueError(f"the result of game {number}")
-            yield Result(number, returns, forfeit)
+                if luckless is not None and (returns is None or len(luckless) != players):
+                    raise ValueError(f"the adjusted result of game {number}")
+            yield Result(number, returns, forfeit, luckless)
 
     def faults(self) -> Iterator[TeamFault]:
         """All faults so far by game."""
@@ -209,11 +225,12 @@ class Store:
         Raises ``CheckpointError`` where it cannot be, as on a full disk.
         """
         returns = None if result.returns is None else json.dumps(result.returns)
-        row = (result.number, seed, json.dumps(agents), returns, result.forfeit, replay)
+        adjusted = None if result.adjusted is None else json.dumps(result.adjusted)
+        row = (result.number, seed, json.dumps(agents), returns, result.forfeit, replay, adjusted)
         noted = [(fault.game, fault.team, fault.kind, fault.count, fault.detail) for fault in faults]
         try:
             with self._transaction():
-                self.connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?)", row)
+                self.connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?)", row)
                 self.connection.executemany("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", noted)
         except sqlite3.Error as error:
             raise CheckpointError(

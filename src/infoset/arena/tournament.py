@@ -15,6 +15,7 @@ import numpy as np
 
 from infoset.arena.crew import Crew, Forfeit, LocalCrew, SharedCrew
 from infoset.arena.formats import FORMATS, Format, Meeting, Plan, RoundRobin
+from infoset.arena.payoffs import Kind, Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
 from infoset.arena.ratings import Rating, Skill, bradley_terry, openskill
 from infoset.arena.schedule import Fixture, Schedule, is_foreign
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
@@ -31,7 +32,7 @@ from infoset.errors import (
     shorten,
 )
 from infoset.executors import LOCAL, Where, check_executor
-from infoset.match.agents import given
+from infoset.match.agents import check_reached, given, is_addressed, load_agent
 from infoset.match.match import MAX_SEED, check_clocks
 from infoset.match.series import PROGRESS_SECONDS, sides_of
 from infoset.names import check_range, full_name
@@ -80,7 +81,11 @@ class Standings:
     meetings: tuple[Meeting, ...] = ()
     """Of a format in which teams go through; teams by their numbers."""
     ranking: tuple[str, ...] = ()
-    """The teams from the first down, where the format says it; else the ratings do."""
+    """The teams from the first down."""
+    rank: str = "elo"
+    """By what: ``payoff``, ``wins``, ``elo``; ``meetings`` of a format in which teams go through."""
+    payoffs: tuple[Payoff, ...] = ()
+    """Of each team in all its games against others, then of each against each; once it is over or ended."""
     won: Mapping[str, int] = field(default_factory=dict)
     """Games in which nobody at a table of more than two did as well; once it is over or ended."""
     skills: tuple[Skill, ...] = ()
@@ -120,6 +125,14 @@ class Standings:
                 games += cell.wins + cell.losses + cell.ties
         return points / games if games else None
 
+    def payoff(self, team: str, against: str = "") -> Payoff | None:
+        """A team's mean payoff against another, or against all others; ``None`` without a game."""
+        return self._paid.get((team, against))
+
+    @cached_property
+    def _paid(self) -> dict[tuple[str, str], Payoff]:
+        return {(one.team, one.against): one for one in self.payoffs}
+
 
 def tournament(
     game: str | Game,
@@ -129,6 +142,7 @@ def tournament(
     format: str | Format = "round-robin",
     seed: int = 0,
     self_matches: bool = False,
+    rank: Rank | None = None,
     db: str | Path | None = None,
     workers: int | None = None,
     slow: float = SLOW,
@@ -151,6 +165,11 @@ def tournament(
     agents keep to what ``Agent`` asks of them.  An odd number of games leaves the last seed without some of its
     seatings.
 
+    The teams are ranked by ``rank``: ``"payoff"`` (their mean payoff), ``"wins"`` (their share of games won, a tie as
+    half of one), ``"elo"`` (their ratings).  Without it by payoff, or by wins where the game pays nothing else, as
+    ``payoffs.pays_wins`` has it.  Where the game has few histories, the luck of nature and of known policies is taken
+    out of payoffs (``control.Controls``).
+
     ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
     over ``slow`` seconds are counted, and stand.  An agent that needs more than ``move_limit`` seconds for one call, or
     ends its process, loses the game.  Other faults are those of ``play_match``, whose clocks are ``seconds_per_move``
@@ -163,11 +182,13 @@ def tournament(
 
     ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
 
-    Raises what ``load`` and ``load_agent`` raise, before anything is played; ``ParameterError`` for teams that do not
-    fit the game; ``UnsupportedGameError`` for agents that cannot play it; ``CheckpointError`` where ``db`` holds
-    another tournament or another process is at it; ``UnsupportedSystemError`` on Windows.
+    Raises what ``load`` and ``load_agent`` raise, and ``RemoteError`` where nobody answers at an agent's address,
+    before anything is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for
+    agents that cannot play it; ``CheckpointError`` where ``db`` holds another tournament or another process is at it;
+    ``UnsupportedSystemError`` on Windows.
 
-    Ratings are Bradley and Terry's (1952), in points of Elo's scale.
+    Ratings are Bradley and Terry's (1952), in points of Elo's scale.  A game that is forfeited counts as lost; it pays
+    who forfeits it the least that any game of the tournament paid, and the others the most.
 
     >>> from infoset.arena.tournament import tournament
     >>> teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])"]
@@ -202,9 +223,12 @@ def tournament(
             raise ParameterError(f"memory={memory} is for agents in processes of their own; isolate them")
         clocks = seconds_per_move, start_clock, alone, memory
         plan = form.plan(schedule)
+        by, adjust = _rank(rank, form, plan, kind_of(rules, schedule.sides))
         how = "" if isinstance(form, RoundRobin) else _spelled(form)
-        config = TournamentConfig(name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks, how)
-        setup = Setup(name, schedule.copies(), slow, *clocks)
+        config = TournamentConfig(
+            name, tuple(names), seed, self_matches, float(slow), float(move_limit), *clocks, how, by
+        )
+        setup = Setup(name, schedule.copies(), slow, *clocks, adjust)
         crew: AnyCrew
         if executor != LOCAL:
             _check_elsewhere(setup, apart)
@@ -214,6 +238,27 @@ def tournament(
         else:
             crew = LocalCrew(setup, rules)
         return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
+
+
+def _rank(rank: Rank | None, form: Format, plan: Plan, kind: Kind) -> tuple[str, bool]:
+    """What the teams are ranked by, empty for meetings, and whether luck is taken out of payoffs.
+
+    Raises ``ParameterError`` where it cannot be chosen.
+    """
+    if rank is not None:
+        check_rank(rank)
+    if plan.by_meetings:
+        if rank is not None:
+            raise ParameterError(f"rank={rank}: the format {_spelled(form)} ranks by its meetings")
+        return "", False
+    by = rank or ("wins" if kind.pays_wins else "payoff")
+    return by, kind.small and (by == "payoff" or not kind.pays_wins)
+
+
+def _check_addresses(schedule: Schedule) -> None:
+    """Raise ``RemoteError`` where nobody answers at an agent's address."""
+    names = dict.fromkeys(member for team in schedule.teams for member in team.members)
+    check_reached(map(load_agent, filter(is_addressed, names)))
 
 
 @dataclass(frozen=True)
@@ -240,7 +285,7 @@ def read_record(path: Path) -> Record:
     True
     """
     with Store.read(path) as store:
-        run = _Run(*read_plan(store), store, None)
+        run = _Run(*read_plan(store), store, None, store.config().rank)
         left = next(iter(run.due), None)
         return Record(run.standings("games" if left is None else "running"), run.met, run.scores)
 
@@ -306,8 +351,14 @@ def _play(
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
     """All games that are not in the store."""
+    here = not isinstance(crew, SharedCrew)  # a cluster may reach what this machine does not
+    new = db is None or not db.exists()
+    if here and new:  # before a file is made
+        _check_addresses(schedule)
     with Store.open(db, config) as store:
-        run = _Run(schedule, plan, store, progress)
+        run = _Run(schedule, plan, store, progress, config.rank)
+        if here and not new and any(True for _ in plan.due(run.scores)):
+            _check_addresses(schedule)
         try:
             with crew:
                 for outcome in crew.play(run.next):
@@ -342,24 +393,26 @@ class _Run:
     """A tournament while it is played."""
 
     def __init__(
-        self, schedule: Schedule, plan: Plan, store: Store, progress: Callable[[Standings], object] | None
+        self, schedule: Schedule, plan: Plan, store: Store, progress: Callable[[Standings], object] | None, rank: str
     ) -> None:
         self.schedule, self.plan, self.store, self.progress = schedule, plan, store, progress
-        self.tally = _Tally(schedule)
+        self.rank = rank
+        self.tally, self.paid = _Tally(schedule), PayoffTally(schedule)
         self.scores: dict[int, list[float]] = {}
         self.met: dict[int, tuple[int, ...]] = {}
         self.given: dict[int, Fixture] = {}
         kept = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
         for fixture in plan.over(kept, self.scores, lambda fixture: self._scores(fixture, kept[fixture.number])):
-            self._count(fixture)
+            self._count(fixture, kept[fixture.number])
         self.earlier = self.tally.games
         self.due, self.news = plan.due(self.scores), False
         self.begin = perf_counter()
         self.shown = -inf
         self._show()
 
-    def _count(self, fixture: Fixture) -> None:
+    def _count(self, fixture: Fixture, result: Result) -> None:
         self.met[fixture.number] = fixture.teams
+        self.paid.add(fixture, result)
         self.tally.add(fixture, self.scores[fixture.number])
 
     def _scores(self, fixture: Fixture, result: Result) -> list[float]:
@@ -383,13 +436,13 @@ class _Run:
             result, replay = Result(outcome.number, None, outcome.seat), None
             seen = [(outcome.seat, outcome.kind, 1, outcome.detail)]
         else:
-            result, replay = Result(outcome.number, outcome.returns, None), outcome.replay
+            result, replay = Result(outcome.number, outcome.returns, None, outcome.adjusted), outcome.replay
             seen = [(fault.seat, fault.kind, fault.count, fault.detail) for fault in outcome.faults]
         agents, faults = self.schedule.agents(fixture), self._by_team(fixture, seen)
         self.store.add(result, faults, seed=fixture.seed, agents=agents, replay=replay)
         self.scores[fixture.number] = self._scores(fixture, result)
         self.news = True
-        self._count(fixture)
+        self._count(fixture, result)
         del self.given[fixture.number]
         self._show()
 
@@ -404,13 +457,32 @@ class _Run:
 
     def _show(self) -> None:
         if self.progress is not None and perf_counter() - self.shown >= PROGRESS_SECONDS:
-            self.progress(self._standings((), "running"))
+            self.progress(self._standings((), "running", self.paid.means()))
             self.shown = perf_counter()
 
     def standings(self, stopped: str) -> Standings:
         """With the faults of the games that count."""
         faults = [fault for fault in self.store.faults() if fault.game in self.scores]
-        return replace(self._standings(tuple(faults), stopped), won=self._won(), skills=self._skills())
+        found = self._standings(tuple(faults), stopped, self.paid.payoffs())
+        return replace(found, won=self._won(), skills=self._skills(), ranking=self._ranking(found))
+
+    def _ranking(self, found: Standings) -> tuple[str, ...]:
+        """The teams from the first down; those that are equal in it by games won, then as they are listed."""
+        by_plan = tuple([self.schedule.teams[team].label for team in self.plan.ranking(self.scores)])
+        if by_plan and found.rank in ("meetings", "wins"):
+            return by_plan
+        first = dict.fromkeys(found.teams, 0.0)
+        if found.rank == "payoff":
+            first = {team: -inf if (own := found.payoff(team)) is None else own.mean for team in found.teams}
+        elif found.rank == "elo":
+            first = {rating.team: rating.rating for rating in found.ratings}
+        return tuple(sorted(found.teams, key=lambda team: (-first[team], -(found.score(team) or 0.0))))
+
+    def _ranked_by(self) -> str:
+        """Of a file that does not say it, what its games show."""
+        if self.plan.by_meetings:
+            return "meetings"
+        return self.rank or ("wins" if pays_wins(self.paid.outcomes, self.schedule.sides) else "payoff")
 
     def _won(self) -> dict[str, int]:
         """By team; of tables of two the pairs say it."""
@@ -433,7 +505,7 @@ class _Run:
         )
         return openskill(games)
 
-    def _standings(self, faults: tuple[TeamFault, ...], stopped: str) -> Standings:
+    def _standings(self, faults: tuple[TeamFault, ...], stopped: str, payoffs: tuple[Payoff, ...]) -> Standings:
         return Standings(
             game=self.schedule.game,
             teams=tuple([team.label for team in self.schedule.teams]),
@@ -446,5 +518,6 @@ class _Run:
             faults=faults,
             stopped=stopped,
             meetings=self.plan.meetings(self.scores),
-            ranking=tuple([self.schedule.teams[team].label for team in self.plan.ranking(self.scores)]),
+            rank=self._ranked_by(),
+            payoffs=payoffs,
         )

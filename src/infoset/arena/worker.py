@@ -22,6 +22,8 @@ from typing import TypeAlias
 import msgspec
 import numpy as np
 
+from infoset.arena.control import Controls, known_row
+from infoset.arena.payoffs import MAX_HISTORIES
 from infoset.arena.schedule import is_foreign
 from infoset.base import Action, Agent, Game, Observation, Rehearsed
 from infoset.catalog import load as load_game
@@ -51,6 +53,8 @@ class Setup(msgspec.Struct, frozen=True):
     """Whether each agent has a process of its own."""
     memory: int | None = None
     """Of such a process, in MiB."""
+    adjust: bool = False
+    """Whether luck is taken out of payoffs, of a game that is small enough for that."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -90,6 +94,8 @@ class PlayedGame(msgspec.Struct, frozen=True, tag=True):
     returns: tuple[float, ...]
     faults: tuple[SeatFault, ...]
     replay: bytes
+    adjusted: tuple[float, ...] | None = None
+    """(n,) the payoffs without their luck, where that is known."""
 
 
 Message: TypeAlias = Ready | Refused | PlayedGame
@@ -158,6 +164,8 @@ class Player:
         self.games = {"": (self.name, self.game)}
         self.agents = {name: [self._made(name) for _ in range(count)] for name, count in setup.agents.items()}
         self._rehearse()
+        self.controls = Controls.of(self.game, MAX_HISTORIES) if setup.adjust else None
+        self.asked: set[tuple[str, int]] = set()
         clock.note(NOBODY)
 
     def _made(self, name: str) -> Noted | Apart:
@@ -204,7 +212,22 @@ class Player:
         for seat, (agent, before) in enumerate(zip(seated, unknown, strict=True)):
             if (now := unknown_of(agent)) > before:
                 counts.append(SeatFault(seat, "unknown", now - before, "played at random"))
-        return PlayedGame(task.number, match.returns, tuple(counts), zlib.compress(msgspec.json.encode(match)))
+        replay = zlib.compress(msgspec.json.encode(match))
+        return PlayedGame(task.number, match.returns, tuple(counts), replay, self._adjusted(task, match))
+
+    def _adjusted(self, task: Task, match: Match) -> tuple[float, ...] | None:
+        """Its payoffs without luck, where that is known."""
+        if self.controls is None or task.game:
+            return None
+        for seat, name in enumerate(task.agents):
+            if (name, seat) not in self.asked:
+                self.asked.add((name, seat))
+                first = self.agents[name][0]
+                # where a clock runs, or its process may die, a move may be another than the policy's
+                if isinstance(first, Noted) and (row := known_row(first.agent, self.game)) is not None:
+                    with suppress(InfosetError):
+                        self.controls.know(name, seat, row)
+        return self.controls.adjust(match.steps, match.returns, task.agents)
 
     def _table(self, task: Task) -> Table:
         if task.game not in self.games:

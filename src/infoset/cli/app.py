@@ -33,6 +33,7 @@ app = typer.Typer(
 METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
+CHECKED_PLAYS = 100
 GAME_HELP = (
     "A name ('infoset games' lists them), an .efg, .nfg, .csv or .gdl file, openspiel:NAME(…), "
     "or python:FILE.py:Class(…)."
@@ -475,6 +476,9 @@ def tournament(
         Path | None, typer.Option(help="Keep every game here, or go on with it (default: a fresh file below runs/).")
     ] = None,
     self_: Annotated[bool, typer.Option("--self", help="Every team also plays against itself.")] = False,
+    rank: Annotated[
+        str | None, typer.Option(help="payoff, wins or elo (default: payoff; wins where the game pays nothing else).")
+    ] = None,
     slow: Annotated[float, typer.Option(help="Count decisions that take more seconds.")] = 0.1,
     move_limit: Annotated[
         float, typer.Option(help="A game is forfeited by an agent that is silent for more seconds.")
@@ -504,8 +508,8 @@ def tournament(
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
         _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers, self_matches=self_,
-        slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate,
-        executor=executor,
+        rank=rank, slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock,
+        isolate=isolate, executor=executor,
     )  # fmt: skip
     _report_standings(standings, path, json_)
 
@@ -769,11 +773,14 @@ def check(
 ) -> None:
     """Check a game description: every defect with its place; exit status 1 if one is an error.
 
+    A game of your own, python:FILE.py:Class, is checked against the game model by random games (--simulate, 100).
+
     With WHAT, which solution concepts a strategy of all players satisfies: Nash, subgame-perfect, undominated,
     sequential, quasi-perfect, and where it fails.
     """
-    from infoset.catalog import GAMES
+    from infoset.catalog import GAMES, OPENSPIEL
     from infoset.errors import ParameterError
+    from infoset.registry import PYTHON
 
     if what is not None:
         others = "a strategy is checked by what it is, not by random games"
@@ -781,10 +788,32 @@ def check(
         _check_profile(game, what, max_histories, json_)
         return
     known = not Path(game).exists() and game.partition("(")[0] in GAMES
+    if game.startswith((PYTHON, OPENSPIEL)):
+        others = "a game's contract is checked by random games"
+        _refuse_others(context, {"game", "simulate", "seed", "max_steps", "json_"}, others)
+        _check_game(_absolute(game), simulate, seed, max_steps, json_)
+        return
     if known or Path(game).suffix.lower() in {".efg", ".nfg", ".csv"}:
         raise ParameterError(f"{game} is no description of rules in GDL; to check a strategy, name it too: {game} WHAT")
     _refuse(context, {"max_histories"}, "rules are checked without listing histories")
     _check_rules(game, simulate, seed, max_steps, seconds, json_)
+
+
+def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | None, json_: bool) -> None:
+    """Whether a game that is written in Python keeps to the game model, by random games."""
+    from infoset.catalog import load
+    from infoset.testing import check_game
+
+    rules = load(game)
+    most = {} if max_steps is None else {"max_steps": max_steps}
+    found = check_game(rules, plays=simulate or CHECKED_PLAYS, seed=seed or 0, **most)
+    if json_:
+        _print_json(asdict(found) | {"game": game})
+    else:
+        print(
+            f"{game}: keeps to the game model in {found.plays:,} random games of {found.mean_length:.4g} steps on"
+            f" average, with {found.information_states:,} information states"
+        )
 
 
 def _check_profile(game: str, what: str, max_histories: int | None, json_: bool) -> None:

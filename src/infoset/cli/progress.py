@@ -180,8 +180,13 @@ class TournamentProgress(Bar):
         if not standings.fresh:
             self.bar.reset(self.task, total=standings.planned, completed=standings.games, description="starting")
             return
-        scores = {team: standings.score(team) or 0.0 for team in standings.teams}
-        leader = max(scores, key=scores.__getitem__)
+        paid = standings.rank == "payoff"
+        if paid:
+            scores = {one.team: one.mean for one in standings.payoffs if not one.against}
+        else:
+            scores = {team: standings.score(team) or 0.0 for team in standings.teams}
+        leader = max(scores, key=scores.__getitem__, default="")
         rate = f"{standings.fresh / standings.seconds:,.1f}/s"
-        quality = f"{shorten(leader, 20)} leads with {100 * scores[leader]:.1f} %"
+        figure = "" if not leader else f"{scores[leader]:+.3g}" if paid else f"{100 * scores[leader]:.1f} %"
+        quality = f"{shorten(leader, 20)} leads with {figure}" if leader else ""
         self.show(description="playing", completed=standings.games, rate=rate, quality=quality)

@@ -13,6 +13,7 @@ from infoset.base import Action, BoolArray, FloatArray, InformationState, JointM
 from infoset.errors import ParameterError, shorten
 from infoset.games.poker_hands import (
     DECK,
+    DIALECTS,
     RANKS,
     Range,
     card_name,
@@ -24,7 +25,7 @@ from infoset.games.poker_hands import (
 )
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
-from infoset.names import Value, check_range, full_name
+from infoset.names import Value, check_choice, check_range, full_name
 
 CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
 RIVER, TURN = 5, 4  # cards on the board
@@ -280,23 +281,26 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 def holdem_river(
     board: str = "QsJh8h5d2c", pot: int = 100, stack: int = 200, bets: tuple[Value, ...] = (0.5, 1.0), raises: int = 1,
     limit: int = 0, range1: Value = "AA KQs JTs:0.5 T9s A5s", range2: Value = "QJs AQo ATs 99 J9s",
+    ranges: str = "",
 ) -> Rules:  # fmt: skip
     """Texas hold'em on the river, heads up: P1 moves first, the last five cards lie open.
 
     Bets and raises are shares of the pot, after a call, in whole chips; ``allin`` is all that is left. With a ``limit``
     they are that many chips. A hand sees a bet and up to ``raises`` raises. Ranges are written as
-    ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand. Payoffs are chips won, where half of the ``pot`` was each
+    ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand; ``ranges`` says how ``T9s+`` is read, ``eval7`` (T9s alone) or
+    ``pio`` (T9s to AKs). Payoffs are chips won, where half of the ``pot`` was each
     player's. Raises ``ParameterError`` for cards and ranges that are none.
     """
     return _holdem(
         holdem_river, RIVER, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
-        range2=range2,
+        range2=range2, ranges=ranges,
     )  # fmt: skip
 
 
 def holdem_turn(
     board: str = "QsJh8h5d", pot: int = 100, stack: int = 200, bets: tuple[Value, ...] = (1.0,), raises: int = 1,
     limit: int = 0, range1: Value = "AA KQs JTs:0.5", range2: Value = "QJs AQs 99",
+    ranges: str = "",
 ) -> Rules:  # fmt: skip
     """Texas hold'em from the turn on: four cards lie open, and one more is opened after a round of betting.
 
@@ -305,13 +309,13 @@ def holdem_turn(
     """
     return _holdem(
         holdem_turn, TURN, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
-        range2=range2,
+        range2=range2, ranges=ranges,
     )  # fmt: skip
 
 
 def _holdem(
     maker: Callable[..., Rules], cards: int, board: str, pot: int, stack: int, bets: tuple[Value, ...], raises: int,
-    limit: int, range1: Value, range2: Value,
+    limit: int, range1: Value, range2: Value, ranges: str,
 ) -> Rules:  # fmt: skip
     """Either.  Raises ``ParameterError``."""
     game = maker.__name__
@@ -323,15 +327,17 @@ def _holdem(
     if len(open_cards) != cards:
         raise ParameterError(f"{game}: board={shorten(board)!r} has {len(open_cards)} cards; it needs {cards}")
     texts = str(range1), str(range2)  # 22 and 99 are numbers elsewhere
-    found = [parse_range(text, open_cards, f"{game}: range{k}") for k, text in enumerate(texts, 1)]
+    if ranges:
+        check_choice(f"{game}: ranges", ranges, DIALECTS)
+    found = [parse_range(text, open_cards, f"{game}: range{k}", ranges) for k, text in enumerate(texts, 1)]
     name = full_name(
         game, maker, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=texts[0],
-        range2=texts[1],
+        range2=texts[1], ranges=ranges,
     )  # fmt: skip
-    ranges = _held(*found)
-    if not all(ranges):
+    held = _held(*found)
+    if not all(held):
         raise ParameterError(f"{game}: no hand of range1 can be held beside one of range2; each needs its card")
-    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, ranges)
+    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, held)
     first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
     return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
 

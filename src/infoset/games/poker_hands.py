@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from typing import TypeAlias
 
@@ -21,9 +23,20 @@ _ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA
 EVERY = ("any", "random", "100%")
 LEAST, MOST = 1e-6, 1e6
 """Weights: what is further apart loses its figures."""
+EVAL7, PIO = "eval7", "pio"
+DIALECTS = (EVAL7, PIO)
+"""How ranges are read.
+
+``eval7``: ``T9s+`` keeps its high card, as in eval7 and poker; of entries that overlap the last counts.
+``pio``: neighbours go up together, T9s to AKs, as in postflop-solver; of entries that overlap the first counts.
+"""
 _CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}", re.IGNORECASE)
 STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [frozenset((12, 0, 1, 2, 3))]
 """The ranks of each straight, the best one first; an ace may be the lowest card."""
+
+
+class RangeWarning(UserWarning):
+    """A range that other programs read otherwise."""
 
 
 def card_name(card: int) -> str:
@@ -51,19 +64,21 @@ def cards_of(text: str, where: str) -> tuple[int, ...]:
     return tuple([4 * RANKS.index(name[0]) + SUITS.index(name[1]) for name in names])
 
 
-def parse_range(text: str, board: tuple[int, ...], where: str) -> Range:
+def parse_range(text: str, board: tuple[int, ...], where: str, dialect: str = "") -> Range:
     """The hands of ``QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd``, in whatever case, each with its weight; those with a card of
     the board are left out.
 
+    ``dialect`` is one of ``DIALECTS``; where none is chosen it is ``eval7``, with a ``RangeWarning`` for what the other
+    reads otherwise.
     Raises ``ParameterError`` for what is no range, for weights below 0, and where no hand is left.
     """
     found: Range = {}
     if not (entries := [entry for entry in re.split(r"[\s,]+", re.sub(r"\s*:\s*", ":", text)) if entry]):
         raise ParameterError(f"{where} is empty; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any")
-    for entry in entries:
+    for entry in reversed(entries) if dialect == PIO else entries:
         hands, _, number = entry.partition(":")
         weight = _weight(number, entry, where) if number or entry.endswith(":") else 1.0
-        for hand in _hands(hands, entry, where):
+        for hand in _hands(hands, entry, where, dialect):
             found[hand] = weight
     left = {hand: found[hand] for hand in sorted(found, reverse=True) if found[hand] > 0 and not {*hand} & {*board}}
     if not left:
@@ -92,7 +107,7 @@ def _weight(number: str, entry: str, where: str) -> float:
     return weight
 
 
-def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
+def _hands(text: str, entry: str, where: str, dialect: str) -> Iterator[tuple[int, ...]]:
     if text.lower() in EVERY:
         yield from (hand[::-1] for hand in combinations(range(DECK), 2))
         return
@@ -107,8 +122,24 @@ def _hands(text: str, entry: str, where: str) -> Iterator[tuple[int, ...]]:
         wrong = "a pair is neither suited nor not" if first == second else "its ends must both be suited, or neither"
         raise ParameterError(f"{where}: {shorten(entry)!r} is no range: {wrong}")
     high, low = sorted((RANKS.index(first), RANKS.index(second)), reverse=True)
+    if more == "+" and high - low == 1 and high < len(RANKS) - 1:  # neighbours
+        if dialect == PIO:
+            more, to_first, to_second = "-", *RANKS[:-3:-1]
+        elif not dialect:
+            _warn_of(text)
     for a, b in _ladder(high, low, more, (to_first, to_second), f"{where}: {shorten(entry)!r}"):
         yield from _combos(a, b, kind.lower())
+
+
+@cache  # once a process, however often the game is loaded
+def _warn_of(text: str) -> None:
+    bare = text.removesuffix("+")
+    warnings.warn(
+        f"{text} is read as {bare} alone, as eval7 and poker do; postflop-solver reads {bare}-AK{bare[2:]}:"
+        f" say which with ranges={PIO} or ranges={EVAL7}",
+        RangeWarning,
+        stacklevel=2,
+    )
 
 
 def _ladder(high: int, low: int, more: str | None, to: tuple[str | None, ...], where: str) -> list[tuple[int, int]]:

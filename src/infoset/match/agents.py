@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -18,6 +19,7 @@ from infoset.base import Accountable, Action, Agent, Drawing, Game, InformationS
 from infoset.errors import (
     FormatError,
     GameRuleError,
+    InfosetError,
     ParameterError,
     PolicyError,
     UnknownNameError,
@@ -27,7 +29,7 @@ from infoset.errors import (
 from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
-from infoset.registry import PYTHON, Registry, check_python, own_name, python_hint
+from infoset.registry import PYTHON, Registry, check_python, own_name, path_problem
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -76,6 +78,10 @@ class Delegating:
     def unknown(self) -> int:
         """How many moves the inner agent made at random."""
         return int(getattr(self.inner, "unknown", 0))
+
+    def reach(self) -> None:
+        """See ``check_reached``."""
+        check_reached([self.inner] if hasattr(self, "inner") else [])
 
     def account(self) -> str:
         """Its plan, and what the inner agent says of how it played."""
@@ -303,7 +309,9 @@ METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # whose agents play Pommerman alone
-APART = {"docker", "ggp", "http", "isolated"}  # agents that are in another process anyway
+ADDRESSED = {"ggp", "http"}  # agents at an address
+AROUND = {"filtered", "mixed"}  # agents that play as others do
+APART = {"docker", "isolated", *ADDRESSED}  # agents that are in another process anyway
 HERE = {"human"}  # at the terminal of this one
 TRAINED = "trained:"
 NET = "net.safetensors"
@@ -330,7 +338,12 @@ def _made(name: str, parsed: Name | None) -> Agent:
     """A new agent; ``parsed`` is what its name stands for, ``None`` for one of ``GIVEN``."""
     if parsed is None:
         return copy.deepcopy(GIVEN[name])
-    made = AGENTS.build(parsed)
+    try:
+        made = AGENTS.build(parsed)
+    except FormatError:
+        if parsed.word.startswith(PYTHON) and (plays := _playground_name(parsed.word)):
+            raise ParameterError(f"{shorten(parsed.word)!r} is an agent of the playground: {plays} plays it") from None
+        raise
     if not isinstance(made, type) and isinstance(made, Agent):
         return made
     agent = made.agent() if hasattr(made, "agent") else made
@@ -347,6 +360,8 @@ def _no_agent(word: str, made: object) -> str:
     if kind.__name__ != attribute or isinstance(made, type):
         a = "the class " if isinstance(made, type) else "an object of class "
         what = f"{attribute} of {shorten(place)} makes {a}{kind.__name__}, no agent"
+    if plays := _playground_name(word):
+        return f"{what}, but one of the playground: {plays} plays it"
     lacks = [method for method in METHODS if not callable(getattr(made, method, None))]
     return f"{what}: it lacks {', '.join(lacks)}" if lacks else f"{what}; it needs an object"
 
@@ -414,12 +429,54 @@ def read_name(name: str) -> Name:
     return parsed
 
 
-def _unknown(word: str) -> ParameterError | UnknownNameError:
+def _unknown(word: str) -> InfosetError:
     """No agent has that name; it may be a file's, a folder's, or an address."""
-    if hint := python_hint(Path(word), "plays"):
-        return ParameterError(f"{shorten(word)!r} is {hint}")
+    if plays := _playground_name(word):
+        return ParameterError(f"{shorten(word)!r} holds an agent of the playground: {plays} plays it")
+    if not BARE_ADDRESS.fullmatch(word) and (problem := path_problem(word, "plays")):
+        return problem
     known = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
     return UnknownNameError("agent", word, known)
+
+
+def check_reached(agents: Iterable[Agent]) -> None:
+    """Raise ``RemoteError`` for an agent at an address at which nobody answers; one that answered once is not asked."""
+    for agent in agents:
+        if hasattr(agent, "reach"):
+            agent.reach()
+
+
+def is_addressed(name: str) -> bool:
+    """Whether an agent is at an address, itself or the one that it plays as."""
+    parsed = None if name in GIVEN else read_name(name)
+    if parsed is None or parsed.word in ADDRESSED:
+        return parsed is not None
+    return parsed.word in AROUND and any(word in str(parsed) for word in ADDRESSES)
+
+
+def _playground_name(word: str) -> str:
+    """The name that plays a Python file written for the playground, or a class of it; empty for others.
+
+    It is read, not run: a file that imports ``pommerman`` and has a class that acts and does not observe.
+    """
+    word = word.removeprefix(PYTHON)
+    path, cls = (word, "") if word.endswith(".py") else (word.rpartition(":")[0], word.rpartition(":")[2])
+    if not path.endswith(".py") or not os.path.isfile(path):  # noqa: PTH113
+        return ""
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    imported = [alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
+    imported += [node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)]
+    if not any(name.partition(".")[0] == "pommerman" for name in imported):
+        return ""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    methods = {node.name: {part.name for part in node.body if isinstance(part, ast.FunctionDef)} for node in classes}
+    own = [name for name, has in methods.items() if "act" in has and "observe" not in has and cls in ("", name)]
+    if not own:
+        return ""
+    return full_name("playground", playground, path=path, cls=own[0] if cls or len(own) > 1 else "")
 
 
 def check_elsewhere(name: str, where: str) -> None:

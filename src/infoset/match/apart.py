@@ -86,6 +86,12 @@ class Apart:
 class Elsewhere(Apart):
     """One whose thinking costs nobody else anything: it thinks while others do."""
 
+    def reach(self) -> None:
+        """Raise ``RemoteError`` where nobody answers at the agent's address, if it has one; asked once."""
+        there = getattr(getattr(self.line, "agent", None), "reach", None)
+        if there is not None:
+            self.line.wait(self.line.post("reach"), None)
+
     def prompt(self, legal: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
         posted = self.line.post("act", legal, deadline)
         return lambda: self.line.wait(posted, deadline)

@@ -19,7 +19,7 @@ import numpy as np
 from infoset.base import Accountable, Action, Agent, Game, Passing, Prompted, State, Step
 from infoset.catalog import load as load_game
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, shorten
-from infoset.match.agents import agent_name, load_agents
+from infoset.match.agents import agent_name, check_reached, load_agents
 from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import check_range
@@ -58,7 +58,8 @@ def play_match(
     exception in another call is a fault too.  With a clock every agent is called in a thread of its own and cut off at
     the deadline: its late answer is dropped.  Without one an agent that never returns holds up the game.
 
-    Raises what ``begin`` raises as ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
+    Raises ``RemoteError`` where nobody answers at an agent's address before the first game; what ``begin`` raises as
+    ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
     agents do not fit the players; ``GameRuleError`` where the game is not over after ``max_steps`` steps.
 
     Times are in seconds, ``None`` for no limit; ``seconds_to_begin`` is the clock of the start.
@@ -129,6 +130,7 @@ class Table:
         name = game if isinstance(game, str) else own_name(game) or game.name
         check_seats(name, rules, len(agents))
         seated = load_agents(agents)
+        check_reached(seated)
         labels = tuple(map(agent_name, seated))
         return cls(rules, name, seated, labels, seconds_per_move, seconds_to_begin, max_steps)
 

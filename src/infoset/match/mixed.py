@@ -8,7 +8,7 @@ import numpy as np
 
 from infoset.base import Agent, Game
 from infoset.errors import ParameterError, shorten
-from infoset.match.agents import Delegating, agent_name, common_stream, load_agent
+from infoset.match.agents import Delegating, agent_name, check_reached, common_stream, load_agent
 from infoset.names import Value, format_value
 
 
@@ -47,6 +47,10 @@ class MixedAgent(Delegating):
     def __init__(self, agents: Sequence[Agent], weights: Sequence[float]) -> None:
         self.agents, self.bounds = list(agents), np.cumsum(weights) / np.sum(weights)
         self.inner, self.name = self.agents[0], f"mixed({','.join(map(agent_name, agents))})"
+
+    def reach(self) -> None:
+        """See ``check_reached``."""
+        check_reached(self.agents)
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         first = next((min(team) for team in getattr(game, "teams", ()) if player in team), player)

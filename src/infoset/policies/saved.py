@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from infoset.base import Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
-from infoset.files import BROKEN_ARCHIVE, POLICY, SUFFIXES, archive_names, describe_damage
+from infoset.files import BROKEN_ARCHIVE, POLICY, SUFFIXES, archive_names, describe_damage, no_such_path
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.public_policy import PublicPolicy
@@ -55,7 +55,7 @@ def load_policy(path: str | Path) -> SavedPolicy:
     """
     file = policy_file(str(path)) or Path(path)
     if not file.is_file():
-        raise PolicyError(f"{path}: no such file")
+        raise PolicyError(f"{path}: {no_such_path(path)}")
     if file.suffix == ".json":
         return TabularPolicy.load(file)
     try:

@@ -20,7 +20,15 @@ import numpy as np
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, describe_damage, read_arrays, replace_file
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    MAX_BYTES,
+    check_archive,
+    describe_damage,
+    no_such_path,
+    read_arrays,
+    replace_file,
+)
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
 from infoset.tree.plans import behaviour, realisation
@@ -267,7 +275,7 @@ def _readable(path: Path) -> Iterator[None]:
     """Whatever reading a policy's file raises becomes a ``PolicyError`` that names it."""
     try:
         if not path.is_file():
-            raise PolicyError(f"{path}: no such file")
+            raise PolicyError(f"{path}: {no_such_path(path)}")
         yield
     except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
         if isinstance(error, PolicyError):

@@ -32,6 +32,7 @@ from infoset.remote.kif import (
 from infoset.remote.scrambling import Scrambling
 from infoset.remote.wire import Wire
 
+SECONDS_TO_REACH = 10.0
 SECONDS_TO_END = 2.0  # for an answer to STOP or ABORT, on which nothing depends
 
 
@@ -96,6 +97,13 @@ class GgpAgent:
         self.wire = Wire(url)
         self.start_clock, self.play_clock, self.scramble = start_clock, play_clock, scramble
         self.match = ""
+        self.reached = False
+
+    def reach(self) -> None:
+        """Raise ``RemoteError`` where nobody listens at the address; nothing is said that a player might not know."""
+        if not self.reached:
+            self.wire.open(monotonic() + SECONDS_TO_REACH)
+            self.reached = True
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         """Send the rules.  Raises ``UnsupportedGameError`` for a game that is no description."""

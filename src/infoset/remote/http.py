@@ -112,6 +112,19 @@ class HttpAgent(Delegating):
 
     def __init__(self, url: str, protocol: str) -> None:
         self.protocol, self.wire = protocol, Wire(url)
+        self.reached = False
+
+    def reach(self) -> None:
+        """Raise ``RemoteError`` where nobody answers at the address; whatever is answered, even an error, will do."""
+        if self.reached:
+            return
+        try:
+            self.wire.get("/ping", monotonic() + PATIENCE)
+        except StatusError:
+            pass
+        except TimeoutError:
+            raise RemoteError(f"{self.wire.url}: no answer within {PATIENCE:g} s") from None
+        self.reached = True
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         plays = hasattr(game, "config") and game.name.startswith("pommerman:")

@@ -104,6 +104,16 @@ class Wire:
         self.clock = _Clock()
         self.connection: http.client.HTTPConnection | None = None
 
+    def open(self, deadline: float) -> None:
+        """Connect, for the next question to be asked.  Raises ``RemoteError`` where that cannot be by ``deadline``."""
+        self.clock.deadline = deadline
+        try:
+            self.connection = self.connection or self._connect()
+        except TimeoutError:
+            raise RemoteError(f"{self.url}: nobody answers there") from None
+        except (OSError, ValueError) as error:
+            raise RemoteError(f"{self.url}: {_text(error)}") from None
+
     def get(self, path: str, deadline: float | None) -> bytes:
         """The body of an answer, see ``ask``."""
         return self.ask("GET", path, None, {}, deadline)

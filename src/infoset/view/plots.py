@@ -109,35 +109,37 @@ def _intervals(axes: Any, names: list[str], intervals: list[tuple[Any, ...]]) ->
 
 
 def plot_standings(standings: Standings, axes: Any = None) -> Any:
-    """The cross table as a map of scores, and the ratings with their intervals: two axes; the first ``ROWS`` teams."""
-    from infoset.view.tournament_svg import tint
-    from infoset.view.tournament_text import cross_table, ranking
+    """The cross table as a map, and what the teams are ranked by with its intervals: two axes.
+
+    Of the first ``ROWS`` teams: payoffs or shares of games won, and mean payoffs or ratings.
+    """
+    from infoset.view.tournament_svg import cells_of, intervals_of, tint
+    from infoset.view.tournament_text import ranking
 
     order = ranking(standings)[:ROWS]
-    size, cells = len(order), cross_table(standings)
+    size, cells = len(order), cells_of(standings)
     if axes is None:
         axes = new_axes("standings", (4.8 + 0.62 * size, 1.6 + 0.5 * size), columns=2, width_ratios=[size + 1, 6])
     table, ratings = axes
-    score: list[list[float | None]] = [[_score(cells.get((team, other))) for other in order] for team in order]
-    tints = [[(1.0, 1.0, 1.0) if value is None else tint(value) for value in line] for line in score]
-    table.imshow(tints, aspect="auto")
-    for row, line in enumerate(score):
-        for column, value in enumerate(line):
-            if value is not None:
-                ink = "white" if value > 0.75 else INK
-                table.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=ink, fontsize=9)
+    lines = [[cells.get((team, other)) for other in order] for team in order]
+    table.imshow(
+        [[(1.0, 1.0, 1.0) if cell is None else tint(cell.share) for cell in line] for line in lines], aspect="auto"
+    )
+    for row, line in enumerate(lines):
+        for column, cell in enumerate(line):
+            if cell is not None:
+                ink = "white" if cell.share > 0.75 else INK
+                words = cell.large.removesuffix(" %")
+                table.text(column, row, words, ha="center", va="center", color=ink, fontsize=9)
     table.set_yticks(range(size), [f"{label(team, 28)}  {place}" for place, team in enumerate(order, start=1)])
     table.set_xticks(range(size), [str(place) for place in range(1, size + 1)])
     table.xaxis.tick_top()
     table.tick_params(length=0)
     table.spines[:].set_visible(False)
-    table.set_title(label(f"{standings.game}: score in %", 60), loc="left", fontsize=11)
-    rated = {rating.team: rating for rating in standings.ratings}
-    _intervals(ratings, [""] * size, [(rated[t].low, rated[t].rating, rated[t].high) for t in order])
-    ratings.set_xlabel("Elo points, 95 % intervals")
+    what = "payoff" if standings.rank == "payoff" else "score in %"
+    table.set_title(label(f"{standings.game}: {what}", 60), loc="left", fontsize=11)
+    found, words = intervals_of(standings)
+    _intervals(ratings, [""] * size, [found[team] for team in order])
+    ratings.set_xlabel(words)
     tidy(ratings, f"{standings.games:,} games")
     return axes
-
-
-def _score(cell: tuple[int, int, int] | None) -> float | None:
-    return None if cell is None else (cell[0] + cell[2] / 2) / sum(cell)

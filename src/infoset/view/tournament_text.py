@@ -10,9 +10,9 @@ SHOWN_GAMES = 5
 
 
 def tournament_text(standings: Standings) -> str:
-    """The cross table, the best team first, with ratings; then every team's faults."""
+    """The cross table, the best team first, and by what it is the best; then every team's faults."""
     head = f"{standings.game}: {len(standings.teams)} teams, {standings.games:,} games, seed {standings.seed}"
-    note = "wins/losses/ties of the row against the column"
+    note = f"ranked by {RANKED_BY[standings.rank]}; {cell_note(standings)}"
     rate = f", {standings.fresh / standings.seconds:,.0f} a second" if standings.fresh else ""
     tail = f"{standings.fresh:,} games in {standings.seconds:.3g} s{rate}"
     stopped = [f"stopped: interrupted, {standings.planned - standings.games:,} games are left"]
@@ -24,8 +24,51 @@ def tournament_text(standings: Standings) -> str:
     )
 
 
+RANKED_BY = {
+    "payoff": "mean payoff",
+    "wins": "games won (a tie is half of one)",
+    "elo": "rating (Elo points)",
+    "meetings": "meetings",
+}
+
+
+def cell_note(standings: Standings) -> str:
+    """What the cross table holds."""
+    if standings.rank != "payoff":
+        return "wins/losses/ties of the row against the column"
+    note = "mean payoff of the row against the column, 95 % intervals over the seeds"
+    if any(one.mean != one.played for one in standings.payoffs):
+        note += ", luck taken out (AIVAT)"
+    return note
+
+
+def signed(value: float, margin: float | None = None) -> str:
+    """A mean payoff, with its margin where that is known: ``+0.25 ± 0.01``."""
+    return f"{round(value, 12) + 0.0:+.4g}" + ("" if margin is None else f" ± {margin:.2g}")
+
+
 def standing_rows(standings: Standings) -> list[list[str]]:
-    """The table's cells, the titles first: team, score, rating, its interval, then the cross table."""
+    """The table's cells, the titles first: team, what it is ranked by with its interval, then the cross table."""
+    return _payoff_rows(standings) if standings.rank == "payoff" else _score_rows(standings)
+
+
+def _payoff_rows(standings: Standings) -> list[list[str]]:
+    """Team, mean payoff, its interval, score, rating; then mean payoffs by pair."""
+    order = ranking(standings)
+    ratings = {rating.team: rating for rating in standings.ratings}
+    rows = [["team", "payoff", "score", "rating", *(str(place) for place in range(1, len(order) + 1))]]
+    for place, team in enumerate(order, start=1):
+        met = [None if other == team else standings.payoff(team, other) for other in order]
+        own, score = standings.payoff(team), standings.score(team)
+        mean = "-" if own is None else signed(own.mean, own.margin)
+        share = "-" if score is None else f"{100 * score:.1f} %"
+        cells = ["-" if one is None else signed(one.mean, one.margin) for one in met]
+        rows.append([f"{place} {team}", mean, share, f"{round(ratings[team].rating):+d}", *cells])
+    return rows
+
+
+def _score_rows(standings: Standings) -> list[list[str]]:
+    """Team, score, rating, its interval; then wins, losses and ties by pair."""
     order = ranking(standings)
     ratings = {rating.team: rating for rating in standings.ratings}
     cells = cross_table(standings)
@@ -69,7 +112,7 @@ def skill_lines(standings: Standings) -> list[str]:
 
 
 def ranking(standings: Standings) -> list[str]:
-    """The teams from the first down, as the format says, or the highest rating first."""
+    """The teams from the first down; while nothing is said of that, the highest rating first."""
     if standings.ranking:
         return list(standings.ranking)
     return [rating.team for rating in sorted(standings.ratings, key=lambda rating: -rating.rating)]

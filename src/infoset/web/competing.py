@@ -14,7 +14,7 @@ import msgspec
 from infoset.arena.reading import beside, reading, version
 from infoset.arena.store import Store, TeamFault
 from infoset.arena.tournament import Record, Standings, read_record
-from infoset.view.tournament_text import cross_table, ranking
+from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
 from infoset.web.shelf import find
 
 KEPT = 4  # records
@@ -86,10 +86,13 @@ def _standings(found: Standings) -> dict[str, Any]:
             "low": ratings[team].low,
             "high": ratings[team].high,
             "won": found.won.get(team),
+            "payoff": _payoff(found, team),
         }
         for team in order
     ]
     return {
+        "rank": found.rank,
+        "note": f"ranked by {RANKED_BY[found.rank]}",
         "game": found.game,
         "seed": found.seed,
         "games": found.games,
@@ -97,11 +100,18 @@ def _standings(found: Standings) -> dict[str, Any]:
         "left": found.stopped == "running",
         "rows": rows,
         "cells": [[cells.get((team, other)) for other in order] for team in order],
+        "paid": [[None if other == team else _payoff(found, team, other) for other in order] for team in order],
         "meetings": [msgspec.to_builtins(meeting) for meeting in found.meetings],
         "teams": found.teams,
         "skills": [msgspec.to_builtins(skill) for skill in found.skills],
         "faults": _faults(found.faults),
     }
+
+
+def _payoff(found: Standings, team: str, against: str = "") -> dict[str, float | None] | None:
+    """A mean payoff with its margin, where the teams are ranked by payoffs."""
+    paid = found.payoff(team, against) if found.rank == "payoff" else None
+    return None if paid is None else {"mean": paid.mean, "margin": paid.margin}
 
 
 def _faults(faults: tuple[TeamFault, ...]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
+from infoset.files import no_such_path
 from infoset.pommerman import playground
 from infoset.pommerman.playground.finder import AGENTS, FINDER, ORIGINAL, OUR_AGENTS
 from infoset.pommerman.playground.runner import DockerAgentRunner
@@ -54,7 +55,7 @@ def _candidates(module: ModuleType, known: dict[str, type[Any]]) -> list[str]:
 
 def _run(path: Path) -> ModuleType:
     if not path.is_file():
-        raise FormatError("no such file", str(path))
+        raise FormatError(no_such_path(path), str(path))
     with suppress(ImportError):  # an original that cannot be imported: the file will say the same
         import_module(f"{ORIGINAL}.agents")
     if sys.modules.get(ORIGINAL) is not playground:

@@ -87,7 +87,7 @@ const titled = (text, ...children) => make("section", { className: "part" }, mak
 
 function head(found) {
   const form = found.format || "round robin";
-  const bits = [gameTitle(found.game), form, `seed ${found.seed}`];
+  const bits = [gameTitle(found.game), form, `seed ${found.seed}`, found.note];
   const count = make("span", { className: `state ${found.running ? "running" : ""}` },
     found.left && found.format ? `${found.games.toLocaleString("en")} of at most ${counted(found.planned, "game")}`
       : `${counted(found.games, "game")}${found.running ? " so far" : ""}`);
@@ -98,18 +98,28 @@ function head(found) {
 const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(Math.round(value))}`;
 const share = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
 
-function table({ rows }) {
+/** A mean payoff: four figures, and always its sign. */
+const amount = (value) => `${value < 0 ? "−" : "+"}${Number(Math.abs(value).toPrecision(4))}`;
+
+function table({ rows, rank }) {
   const names = agentTitles(rows.map(({ team }) => team));
-  const scale = scaled(rows.flatMap(({ low, high }) => [low, high]), 0);
+  const paid = rank === "payoff";
+  const ends = rows.map(({ low, rating, high, payoff }) => {
+    if (!paid) return { low, middle: rating, high };
+    const middle = payoff?.mean ?? 0, half = payoff?.margin ?? 0;
+    return { low: middle - half, middle, high: middle + half };
+  });
+  const scale = scaled(ends.flatMap(({ low, high }) => [low, high]), 0);
   const won = rows.some((row) => row.won !== null);
-  const heads = ["", "Team", ...(won ? ["Games won"] : []), "Score", "Rating", "95 % interval, in Elo points about the mean"];
+  const heads = ["", "Team", ...(won ? ["Games won"] : []), "Score", "Rating", ...(paid ? ["Payoff", "95 % interval of the mean payoff"] : ["95 % interval, in Elo points about the mean"])];
   const body = rows.map((row, place) => make("tr", {},
     make("td", { className: "rank number" }, String(place + 1)),
     make("th", { scope: "row" }, make("span", { className: "team", title: row.team }, names[place])),
     ...(won ? [make("td", { className: "number right" }, (row.won ?? 0).toLocaleString("en"))] : []),
     make("td", { className: "number right score" }, share(row.score)),
     make("td", { className: "number right rating" }, points(row.rating)),
-    make("td", { className: "interval" }, interval(row.low, row.rating, row.high, scale, points))));
+    ...(paid ? [make("td", { className: "number right payoff" }, row.payoff ? amount(row.payoff.mean) : "–")] : []),
+    make("td", { className: "interval" }, interval(ends[place].low, ends[place].middle, ends[place].high, scale, paid ? amount : points))));
   return make("div", { className: "panel scroll" }, make("table", { className: "list standings" },
     make("caption", { className: "unseen" }, "Standings"),
     make("thead", {}, make("tr", {}, ...heads.map((word, k) => make("th", { scope: "col", className: k > 1 && k < heads.length - 1 ? "right" : "" }, word)))),
@@ -132,33 +142,37 @@ function interval(low, middle, high, scale, text) {
     make("span", { className: "number muted ends" }, `${text(low)} to ${text(high)}`));
 }
 
-function cross({ rows, cells, games: played }, item) {
+function cross({ rows, cells, paid, rank, games: played }, item) {
   if (!played) return make("p", { className: "muted" }, "No game is over yet.");
   if (rows.length > MOST_CELLS) return make("p", { className: "muted" }, `${rows.length} teams; a cross table holds ${MOST_CELLS}.`);
   const names = agentTitles(rows.map(({ team }) => team));
   const heads = rows.map((row, k) => make("th", { scope: "col", title: row.team, aria: { label: row.team } }, String(k + 1)));
+  const most = Math.max(1e-12, ...paid.flat().map((one) => Math.abs(one?.mean ?? 0)));
+  const shown = rank === "payoff" ? "its mean payoff with the 95 % interval" : "its score, and games won / lost / tied";
   const body = rows.map((row, r) => make("tr", {},
     make("th", { scope: "row" }, make("span", { className: "rank number" }, String(r + 1)), make("span", { className: "team", title: row.team }, names[r])),
-    ...cells[r].map((cell, c) => square(cell, rows, r, c, item))));
+    ...cells[r].map((cell, c) => square(cell, paid[r][c], most, rows, r, c, item))));
   const element = make("table", { className: "cross", onkeydown: (event) => walk(event, element) },
-    make("caption", { className: "muted" }, "The row against the column: its score, and games won / lost / tied. A cell leads to its games."),
+    make("caption", { className: "muted" }, `The row against the column: ${shown}. A cell leads to its games.`),
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Team"), ...heads)), make("tbody", {}, ...body));
   const first = element.querySelector("a");
   if (first) first.tabIndex = 0;
   return make("div", { className: "panel scroll crossing" }, element);
 }
 
-function square(cell, rows, r, c, item) {
+function square(cell, paid, most, rows, r, c, item) {
   if (cell === null) return make("td", { className: "none" }, make("span", { className: "unseen" }, "did not meet"));
   const [wins, losses, ties] = cell;
-  const score = (wins + ties / 2) / (wins + losses + ties);
+  const score = paid ? 0.5 + paid.mean / (2 * most) : (wins + ties / 2) / (wins + losses + ties);
+  const large = paid ? amount(paid.mean) : `${Math.round(100 * score)} %`;
+  const small = paid ? (paid.margin === null ? "" : `± ${Number(paid.margin.toPrecision(2))}`) : `${wins}/${losses}/${ties}`;
   const strength = Math.round(72 * Math.abs(2 * score - 1));
   const colour = `color-mix(in oklab, var(${score > 0.5 ? "--won" : "--lost"}) ${strength}%, var(--even))`;
   const link = make("a", {
     href: way("compete", { item, a: rows[r].number, b: rows[c].number }), tabIndex: -1,
     title: `${rows[r].team} against ${rows[c].team}`, dataset: { cell: `${r}.${c}` }, style: { background: colour },
-    aria: { label: `${rows[r].team} against ${rows[c].team}: ${share(score)}, ${wins} won, ${losses} lost, ${ties} tied` },
-  }, make("strong", {}, `${Math.round(100 * score)} %`), make("small", { className: "number" }, `${wins}/${losses}/${ties}`));
+    aria: { label: `${rows[r].team} against ${rows[c].team}: ${paid ? `${large} ${small}` : share(score)}, ${wins} won, ${losses} lost, ${ties} tied` },
+  }, make("strong", {}, large), make("small", { className: "number" }, small));
   return make("td", {}, link);
 }
 

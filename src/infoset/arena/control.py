@@ -1,0 +1,120 @@
+"""Luck taken out of payoffs: control variates from exact values, where a game's tree is enumerated.
+
+The estimator is AIVAT (Burch, Schmid, Moravcik, Morrill & Bowling 2018, *AIVAT: A New Variance Reduction Technique for
+Agent Evaluation in Imperfect Information Games*, AAAI).  Every history has a value: the expected payoffs where players
+whose policy is known follow it, and all others move uniformly.  Wherever nature or a known policy moves, the value
+before the move less the value after the move that was drawn is added to the payoffs.  Each such term has the mean 0
+whatever the others do, so that the sum is an unbiased estimate of the expected payoffs, also of agents that make
+faults.  Where all policies are known, nothing of the luck is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from infoset.base import Agent, BoolArray, Drawing, FloatArray, Game
+from infoset.errors import InfosetError
+from infoset.match.agents import PolicyAgent, RandomAgent
+from infoset.match.replay import MatchStep
+from infoset.policies.simple import Row, UniformPolicy, row_at
+from infoset.tree.game_tree import ROOT, GameTree
+from infoset.tree.graph import CHANCE, TERMINAL
+
+LINEUPS = 64  # whose values are kept
+
+
+class Controls:
+    """The control variates of one game's payoffs."""
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        graph = tree.graph
+        mover = graph.player[tree.position]
+        self.chance = mover == CHANCE
+        self.mover = mover
+        nodes = np.arange(1, len(tree.parent), dtype=np.int32)
+        branches = np.diff(tree.first_child)
+        above = tree.parent[nodes]
+        self.uniform = np.ones(len(tree.parent))
+        self.uniform[1:] = np.where(self.chance[above], graph.probability[tree.edges(nodes)], 1 / branches[above])
+        self.ends = np.flatnonzero(branches == 0)
+        self.paid = graph.payoffs[graph.content[tree.position[self.ends]]]
+        self.rows: dict[tuple[str, int], FloatArray] = {}
+        self.values = lru_cache(maxsize=LINEUPS)(self._values)
+
+    @classmethod
+    def of(cls, game: Game, max_histories: int) -> Controls:
+        """Raises ``BudgetError`` for a game with more histories."""
+        return cls(GameTree.of(game, max_histories))
+
+    def know(self, name: str, player: int, row: Row) -> None:
+        """The agent ``name`` in the seat ``player`` draws its moves from these rows."""
+        tree, chances = self.tree, np.full(len(self.tree.parent), np.nan)
+        sets = {k: row_at(row, tree, k) for k in np.flatnonzero(tree.infoset_player == player).tolist()}
+        for node in np.flatnonzero(self.mover == player).tolist():
+            first = int(tree.first_child[node])
+            found = sets[int(tree.infoset[node])]
+            chances[first : first + len(found)] = found
+        self.rows[name, player] = chances
+
+    def adjust(
+        self, steps: Sequence[MatchStep], returns: Sequence[float], agents: Sequence[str]
+    ) -> tuple[float, ...] | None:
+        """The payoffs (n,) of a game without its luck, ``agents[p]`` in the seat of player ``p``.
+
+        ``None`` for a game that is none of the tree.
+        """
+        values, known = self.values(tuple(name if (name, p) in self.rows else "" for p, name in enumerate(agents)))
+        path = self._path(steps)
+        if path is None:
+            return None
+        drawn = [k for k in range(len(path) - 1) if known[path[k]]]
+        luck = sum((values[path[k]] - values[path[k + 1]] for k in drawn), np.zeros(values.shape[1]))
+        return tuple([float(value) for value in np.asarray(returns) + luck])
+
+    def _path(self, steps: Sequence[MatchStep]) -> list[int] | None:
+        """The nodes of a game, from the root."""
+        tree, node = self.tree, ROOT
+        path = [node]
+        for step in steps:
+            moves = [move for move in step.moves if move is not None]
+            if step.nature is not None:
+                moves.append(step.nature)
+            for move in moves:  # those who move at once do so one after the other, nature last
+                menu = tree.graph.moves(int(tree.position[node])) if tree.player(node) != TERMINAL else ()
+                if move not in menu:
+                    return None
+                node = int(tree.first_child[node]) + menu.index(move)
+                path.append(node)
+        return path
+
+    def _values(self, lineup: tuple[str, ...]) -> tuple[FloatArray, BoolArray]:
+        """(N, n) what every history is worth, and (N,) where a move is drawn with chances that are known."""
+        tree = self.tree
+        weight, known = self.uniform.copy(), self.chance.copy()
+        for player, name in enumerate(lineup):
+            if name:
+                row = self.rows[name, player]
+                weight = np.where(np.isnan(row), weight, row)
+                known |= self.mover == player
+        values = np.zeros((len(tree.parent), self.paid.shape[1]))
+        values[self.ends] = self.paid
+        for begin, end in zip(tree.levels[-2:0:-1].tolist(), tree.levels[:1:-1].tolist(), strict=True):
+            np.add.at(values, tree.parent[begin:end], weight[begin:end, None] * values[begin:end])
+        return values, known & (tree.first_child[:-1] < tree.first_child[1:])
+
+
+def known_row(agent: Agent, game: Game) -> Row | None:
+    """By which chances an agent draws its moves; ``None`` of one whose chances are not known for certain."""
+    if type(agent) is RandomAgent:
+        return UniformPolicy().row
+    if type(agent) is PolicyAgent:  # nothing that is made of it, which may move otherwise
+        try:
+            policy = agent.policy_for(game)
+        except InfosetError:
+            return None
+        return None if isinstance(policy, Drawing) else policy.row
+    return None
