@@ -25,9 +25,9 @@ from infoset.files import read_text
 from infoset.formats.gambit_text import Reader, distinct, quote
 from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import move_words
+from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.sequence_form import simplest
 
 PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 CHANCE_PLAYER = -1
@@ -337,6 +337,7 @@ def game_to_efg(game: Game, max_histories: int | None = None) -> Efg:
 
 def _from_tree(tree: GameTree) -> Efg:
     graph = tree.graph
+    probability = exact_probabilities(graph)
     infosets: list[Infoset] = []
     numbers: dict[tuple[int, int], int] = {}
     ends: dict[int, int] = {}
@@ -354,18 +355,11 @@ def _from_tree(tree: GameTree) -> Efg:
             numbers[key] = len(infosets)
             counts[player] += 1
             menu = move_words(graph.menus[graph.content[position]])
-            edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-            chances = _exact_sum(tuple(map(simplest, graph.probability[edges].tolist())))
+            edges = range(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
+            chances = tuple(probability[edge] for edge in edges) if player == CHANCE else ()
             name = "" if player == CHANCE else tree.key(key[1])
-            infosets.append(Infoset(player, counts[player], name, menu, chances if player == CHANCE else ()))
+            infosets.append(Infoset(player, counts[player], name, menu, chances))
         nodes.append(Node("", numbers[key], NO_OUTCOME))
         todo.extend(range(int(tree.first_child[node + 1]) - 1, int(tree.first_child[node]) - 1, -1))
     outcomes = tuple(Outcome(k, "", tuple(map(simplest, graph.payoffs[row].tolist()))) for row, k in ends.items())
     return Efg(tree.name, tree.players, "", tuple(infosets), outcomes, tuple(nodes))
-
-
-def _exact_sum(probabilities: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """The same probabilities, the rounding of floats taken off the largest so that they sum to exactly one."""
-    largest = probabilities.index(max(probabilities))
-    rest = sum(probabilities, Fraction(0)) - probabilities[largest]
-    return (*probabilities[:largest], 1 - rest, *probabilities[largest + 1 :])

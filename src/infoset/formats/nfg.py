@@ -26,10 +26,11 @@ from infoset.errors import ParameterError, shorten
 from infoset.files import read_text
 from infoset.formats.gambit_text import Reader, distinct, quote
 from infoset.games.rules import Ended, NativeState, NotebookGame, seats
+from infoset.tree.exact_numbers import simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import LARGEST_PAYOFF
 from infoset.tree.normal_form import MOST_CELLS, normal_form
-from infoset.tree.sequence_form import SequenceForm, simplest
+from infoset.tree.sequence_form import SequenceForm
 
 MAX_STRATEGIES = 100_000
 
