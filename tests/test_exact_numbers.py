@@ -1,7 +1,7 @@
 """Floats as the fractions that were meant: the shortest that round to them, and chances that sum to one."""
 
 from fractions import Fraction
-from math import inf, nextafter
+from math import nextafter
 
 import pytest
 from hypothesis import example, given

@@ -34,7 +34,7 @@ METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists 
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
 GAME_HELP = (
-    "A name ('infoset games' lists them), an .efg, .nfg, .csv or .gdl file, openspiel:NAME(…), "
+    "A name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv or .gdl file, openspiel:NAME(…), "
     "or python:FILE.py:Class(…)."
 )
 AGENT_HELP = (
@@ -85,7 +85,7 @@ def games(json_: AsJson = False) -> None:
     from infoset.verbs import list_games
 
     more = (
-        f"Also: a path to an .efg, .nfg, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
+        f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
         f"'interop'), or your own, {PYTHON}FILE.py:Class(…)."
     )
     _list("games", list_games(), more, json_)
@@ -772,7 +772,7 @@ def check(
         _check_profile(game, what, max_histories, json_)
         return
     known = not Path(game).exists() and game.partition("(")[0] in GAMES
-    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".csv"}:
+    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".gbt", ".csv"}:
         raise ParameterError(f"{game} is no description of rules in GDL; to check a strategy, name it too: {game} WHAT")
     _refuse(context, {"max_histories"}, "rules are checked without listing histories")
     _check_rules(game, simulate, seed, max_steps, seconds, json_)
@@ -856,6 +856,13 @@ def convert(
     ],
     target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz or .json.")],
     max_histories: MaxHistories = None,
+    normalise: Annotated[
+        bool,
+        typer.Option(
+            "--normalise",
+            help="Write chances of an .efg file that sum only to about 1 as the fractions that were meant.",
+        ),
+    ] = False,
 ) -> None:
     """Convert a game to .efg or .nfg, a policy between .npz and .json, a replay of Pommerman to the reference's
     game_state.json and back.
@@ -865,7 +872,7 @@ def convert(
     """
     from infoset.verbs import convert as convert_to
 
-    convert_to(source, target, max_histories=max_histories)
+    convert_to(source, target, max_histories=max_histories, normalise=normalise)
     print(f"{source} -> {target}", file=sys.stderr)
 
 

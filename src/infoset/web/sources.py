@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_HISTORIES = 3_000_000  # of a tree that values are worked out on
 PATIENCE = 0.5  # seconds that a question waits
-GAME_FILES = (".efg", ".nfg", ".csv", ".gdl", ".kif")
+GAME_FILES = (".efg", ".nfg", ".gbt", ".csv", ".gdl", ".kif")
 
 Chances: TypeAlias = "Sequence[float] | None"
 
