@@ -416,7 +416,8 @@ which the relaxed policy earned more than 21, and shrinks by 3 % after any other
     after = f"""
 The paper's trainings lie between 20.1 and 20.7 with a peak at {PAPER_PEAK}; without coordination one gets
 {NO_COORDINATION}, and CAPI, after 100,000 episodes, close to {CAPI:.0f} (both as the paper quotes them). If every card
-were open, {ALL_KNOWN}. The exact optimum is 2647/126, about {OPTIMUM:.6f} ([Team optimum](../solvers/team.md)): no training of 75
+were open, {ALL_KNOWN}. The exact optimum is 2647/126, about {OPTIMUM:.6f}
+([Team optimum](../solvers/team.md)): no training of 75
 iterations comes there; [Progressive hiding](../solvers/progressive-hiding.md) says what does.
 
 ## Against others (section 7)

@@ -860,7 +860,7 @@ def convert(
         bool,
         typer.Option(
             "--normalise",
-            help="Write chances of an .efg file that sum only to about 1 as the fractions that were meant.",
+            help="Write chances of an .efg file that sum only to about 1 as the fractions meant.",
         ),
     ] = False,
 ) -> None:

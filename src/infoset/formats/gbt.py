@@ -1,8 +1,8 @@
 """What Gambit's window saves (``.gbt``): colours, fonts and profiles in XML, and among them an .efg or .nfg file.
 
 The game stands between the tags ``<efgfile>`` or ``<nfgfile>`` as it is: Gambit escapes nothing in it, so that a label
-with ``&`` or ``<`` is no XML any more.  It is therefore found as text, and no XML is parsed: entities and document types
-mean nothing here.
+with ``&`` or ``<`` is no XML any more.  It is therefore found as text, and no XML is parsed: entities and document
+types mean nothing here.
 """
 
 from __future__ import annotations
