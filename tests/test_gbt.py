@@ -78,7 +78,9 @@ def test_a_table_is_read_too(tmp_path: Path) -> None:
 
 def test_pygambit_reads_the_same(tmp_path: Path) -> None:
     pygambit = pytest.importorskip("pygambit")
-    (tmp_path / "entry.gbt").write_text(saved("efg", EFG.replace(" & <share>", "").replace("A<B", "AB").replace("B & A", "BA"), LAYOUT))
+    (tmp_path / "entry.gbt").write_text(
+        saved("efg", EFG.replace(" & <share>", "").replace("A<B", "AB").replace("B & A", "BA"), LAYOUT)
+    )
     theirs = pygambit.read_gbt(str(tmp_path / "entry.gbt"))
     assert theirs.title == "Fight"
     assert len(list(theirs.nodes)) == 5

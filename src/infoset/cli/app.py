@@ -696,7 +696,14 @@ def show(
         Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
     ] = None,
     equilibria: Annotated[
-        bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
+        bool,
+        typer.Option(
+            "--equilibria",
+            help="List all equilibria of a small game instead: extreme ones of two players, else isolated.",
+        ),
+    ] = False,
+    pure: Annotated[
+        bool, typer.Option("--pure", help="List all pure equilibria of a small game of any number of players instead.")
     ] = False,
     stable: Annotated[
         bool,
@@ -723,7 +730,8 @@ def show(
 
     for name, why in INSTEAD.items():
         if context.params[name]:
-            _refuse_others(context, {"game", "max_histories", name, *(("what",) if name == "stable" else ())}, why)
+            beside = {"stable": {"what"}, "pure": {"equilibria"}}.get(name, set())
+            _refuse_others(context, {"game", "max_histories", name, *beside}, why)
             print(_instead(name, game, what, correlated, max_histories))
             return
     if propnet is None:
@@ -877,6 +885,7 @@ def convert(
 
 
 INSTEAD = {
+    "pure": "--pure lists what a game has; it goes alone or with --equilibria",
     "equilibria": "--equilibria lists what a game has; it goes alone",
     "stable": "--stability is of a strategy alone",
     "dominated": "--dominated says what is never played; it goes alone",
@@ -902,9 +911,10 @@ def _instead(name: str, game: str, what: str | None, correlated: str | None, max
         from infoset.solvers.tabular.dominance import eliminate_dominated
 
         return eliminate_dominated(compiled)
-    from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
+    from infoset.solvers.tabular.all_equilibria import all_equilibria
+    from infoset.solvers.tabular.pure_equilibria import pure_equilibria
 
-    return extreme_equilibria(compiled)
+    return pure_equilibria(compiled) if name == "pure" else all_equilibria(compiled)
 
 
 def _refuse_others(context: typer.Context, used: set[str], why: str) -> None:
