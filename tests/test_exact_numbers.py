@@ -1,5 +1,7 @@
 """Floats as the fractions that were meant: the shortest that round to them, and chances that sum to one."""
 
+from __future__ import annotations
+
 from fractions import Fraction
 from math import nextafter
 
@@ -7,7 +9,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from infoset import GameTree, NativeState, Observed, SequenceForm, backward_induction, exact_equilibrium, load
+from infoset import (
+    Action,
+    GameTree,
+    JointMove,
+    NativeState,
+    Observed,
+    SequenceForm,
+    backward_induction,
+    exact_equilibrium,
+    load,
+)
 from infoset.formats.efg import game_to_efg, write_efg
 from infoset.tree.exact_numbers import exact_chances, simplest, simplest_between
 
@@ -89,11 +101,12 @@ class WeatherState(NativeState):
     def legal(self, player: int) -> tuple[str, ...]:
         return ("i", "o") if len(self.seen) == 1 and player == 0 else ()
 
-    def chance(self, moves):
+    def chance(self, moves: JointMove) -> tuple[tuple[str, float], ...]:
         return () if self.seen else (("k", 0.7), ("u", 1 - 0.7))
 
-    def play_unchecked(self, moves, nature=None) -> Observed:
-        return Observed(WeatherState(self.seen + (nature or moves[0])), ((nature or moves[0]),) * 2)
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        move = str(nature or moves[0])
+        return Observed(WeatherState(self.seen + move), (move, move))
 
     def returns(self) -> tuple[float, ...]:
         paid = {"ki": 0.1, "ko": 0.3, "ui": 0.7, "uo": 1.1}[self.seen]

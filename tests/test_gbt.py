@@ -71,7 +71,7 @@ def test_a_table_is_read_too(tmp_path: Path) -> None:
     (tmp_path / "Dilemma.GBT").write_text(saved("nfg", NFG).replace("\n", "\r\n"))
     game = load(str(tmp_path / "Dilemma.GBT"))
     assert isinstance(game, NfgGame)
-    assert game.nfg.payoffs == ((3, 3), (5, 0), (0, 5), (1, 1))
+    assert [tuple(map(int, cell)) for cell in game.nfg.payoffs] == [(3, 3), (5, 0), (0, 5), (1, 1)]
     shown = CliRunner().invoke(app, ["show", str(tmp_path / "Dilemma.GBT"), "--equilibria"])
     assert "1 extreme equilibrium" in shown.output
 

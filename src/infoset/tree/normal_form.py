@@ -104,7 +104,7 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
     scales = [1] * form.num_players
     if tree is not None:
         payoffs, scales = _whole(payoffs)
-    table = np.zeros((*counts, form.num_players), dtype=payoffs.dtype)
+    table: Any = np.zeros((*counts, form.num_players), dtype=payoffs.dtype)
     begins = [form.player_sequences(p).start for p in range(form.num_players)]
     for row, paid in zip(sequences.tolist(), payoffs, strict=True):
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]

@@ -164,7 +164,7 @@ class _System:
         self.size = self.begin[-1]
         self.others = [[q for q in range(self.n) if q != p] for p in range(self.n)]
 
-        def drawn(*size: int) -> ComplexArray:
+        def drawn(*size: int) -> Any:
             return np.exp(2j * np.pi * rng.random(size)) * (0.5 + rng.random(size))
 
         self.forms = [{q: drawn(shape[p] - 1, shape[q]) for q in self.others[p]} for p in range(self.n)]
@@ -180,10 +180,10 @@ class _System:
             parts.append(np.linalg.solve(matrix, np.eye(len(matrix))[-1]))
         return np.concatenate(parts)
 
-    def parts(self, point: ComplexArray) -> list[ComplexArray]:
+    def parts(self, point: Any) -> list[Any]:
         return [point[:, self.begin[p] : self.begin[p + 1]] for p in range(self.n)]
 
-    def target(self, coefficients: Sequence[Any], point: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+    def target(self, coefficients: Sequence[Any], point: Any) -> tuple[ComplexArray, ComplexArray]:
         """Indifferences (B, N - n) and their derivatives (B, N - n, N)."""
         parts, count = self.parts(point), len(point)
         values = np.zeros((count, self.size - self.n), dtype=point.dtype)
@@ -235,7 +235,7 @@ class _System:
             matrix[:, equations + p, self.begin[p] : self.begin[p + 1]] = self.patches[p]
         return whole, matrix, drift
 
-    def follow(self, coefficients: Sequence[Any], point: ComplexArray) -> tuple[ComplexArray, npt.NDArray[np.bool_]]:
+    def follow(self, coefficients: Sequence[Any], point: ComplexArray) -> tuple[ComplexArray, FloatArray]:
         """Each point at the end of its path, or where the path stalls, and how far it came, from 0 to 1."""
         count = len(point)
         point, t, step = point.copy(), np.zeros(count), np.full(count, FIRST_STEP)
@@ -245,7 +245,7 @@ class _System:
             here, now = point[active], t[active]
             ahead = np.minimum(step[active], 1 - now)
 
-            def slope(x: ComplexArray, when: FloatArray, table: Any = table) -> ComplexArray:
+            def slope(x: ComplexArray, when: FloatArray, table: Any = table) -> Any:
                 _, matrix, drift = self.at(table, x, when)
                 return -_solved(matrix, drift)
 
