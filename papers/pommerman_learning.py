@@ -205,7 +205,8 @@ nearly all trainings end with less than one bomb a game (last table): they win b
 optimum in which bombs are feared. Backplay wins more than dealt boards do in the same time, and lays no more.
 
 What differs from the paper's learners: the networks here see the cells around their agent, when each of them will
-burn and how much room each move leaves ([](../pommerman.md#agents-that-learn)), not the raw planes of the board. So
+burn and how much room each move leaves ([Agents that learn](../pommerman.md#agents-that-learn)), not the raw planes of
+the board. So
 what makes bombs hard to learn from is told to them. A small batch is {SMALL["ppo"]["boards"]} boards and
 {SMALL["ppo"]["steps"]} steps for PPO, a large one 256 and 64; for DQN 8 and 256 boards. One seed each: differences
 of a few points between two trainings are no more than luck.

@@ -227,7 +227,8 @@ Intervals are Wilson's at 95 %.
 
 The originals are images with policies inside, which were not run, and little is said of how they came about: navocado
 is an advantage actor-critic with a curriculum and self-play, skynet is PPO with an action filter, shaped rewards and
-self-play. `navocado` and `skynet` here are trained anew by these methods ([](../pommerman.md#agents-that-learn)), each
+self-play. `navocado` and `skynet` here are trained anew by these methods
+([Agents that learn](../pommerman.md#agents-that-learn)), each
 on one core, without a clock for moves in the games:
 
 ```console

@@ -156,7 +156,7 @@ intervals Wilson's at 95 %. The fixed opponents are two `{PAIR}`: who loses to t
 In `{RADIO}`, the last of the variants of Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and
 Bruna (2018), an agent says two words a step. `champion` says what it means to do in the next step, and spells out where
 it sees enemies; its teammate plans with the first and hunts by the second, as long as what is said comes true
-([](../pommerman.md#on-the-radio)).
+([On the radio](../pommerman.md#on-the-radio)).
 
 {chr(10).join(radio_rows(radio))}
 
@@ -181,7 +181,7 @@ their own:
 
 `ad-hoc` is `champion` that plays `simple`, `dypm` and `champion` along from its teammate's seat, and plans with the
 next move of whoever moved most like it, once that was right in 60 % of the moves it saw
-([](../pommerman.md#strangers)).
+([Strangers](../pommerman.md#strangers)).
 
 {chr(10).join(stranger_rows(strangers))}
 

@@ -362,7 +362,7 @@ def page(
 
 Benjamin Heymann and Marc Lanctot, *Learning in games with progressive hiding*, AAMAS 2025. This page is written
 by `papers/progressive_hiding.py`, numbers and pictures included. The algorithm and its maps are described in
-[](../solvers/progressive-hiding.md).
+[Progressive hiding](../solvers/progressive-hiding.md).
 
 ## Trade Comm (Figure 1)
 
@@ -416,8 +416,9 @@ which the relaxed policy earned more than 21, and shrinks by 3 % after any other
     after = f"""
 The paper's trainings lie between 20.1 and 20.7 with a peak at {PAPER_PEAK}; without coordination one gets
 {NO_COORDINATION}, and CAPI, after 100,000 episodes, close to {CAPI:.0f} (both as the paper quotes them). If every card
-were open, {ALL_KNOWN}. The exact optimum is 2647/126, about {OPTIMUM:.6f} ([](../solvers/team.md)): no training of 75
-iterations comes there; [](../solvers/progressive-hiding.md) says what does.
+were open, {ALL_KNOWN}. The exact optimum is 2647/126, about {OPTIMUM:.6f}
+([Team optimum](../solvers/team.md)): no training of 75
+iterations comes there; [Progressive hiding](../solvers/progressive-hiding.md) says what does.
 
 ## Against others (section 7)
 

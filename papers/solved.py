@@ -304,7 +304,7 @@ In these games much that happens is nobody's business but one player's: which ta
 holds. Given what truly happened besides, the *core*, the players' parts are independent: the histories of one path of
 cores are *all combinations* of one sequence of each player. A gradient needs their sums, not the combinations, so it
 costs the lists' lengths added up and not multiplied: 94 million in place of nine thousand million
-([](../game-model.md#factored-games)). Counts agree with the paper's to the unit.
+([Factored games](../game-model.md#factored-games)). Counts agree with the paper's to the unit.
 
 {sizes(found)}
 

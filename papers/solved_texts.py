@@ -40,7 +40,8 @@ Games of *hidden-information general game playing* come as rules in GDL-II, and 
 (Zachary Partridge and Michael Thielscher, *Hidden information general game playing with deep learning and search*,
 PRICAI 2022).
 Some have [factored forms](solved.md) all the same: the text shows what of a state is a player's own
-([](../game-model.md#found-in-a-text)). This page is written by `papers/solved_texts.py`, numbers and picture included;
+([Found in a text](../game-model.md#found-in-a-text)). This page is written by `papers/solved_texts.py`,
+numbers and picture included;
 goals are from 0 to 100, and every figure is exact.
 
 ```console

@@ -85,6 +85,13 @@ def test_what_numpy_writes_is_read(rows: list[list[float]]) -> None:
         ("1O,2\n3,4\n", "game.csv:1: '1O' among payoffs; names of strategies stand before all rows"),
         ("1,2O\n3,4\n", "game.csv:1: '2O' among payoffs"),
         ("1,2,3O\n3,4,5\n", "game.csv:1: '3O' among payoffs"),
+        (
+            '"3,3","0,5"\n"5,0","1,1"\n',
+            "game.csv:1: '0,5'; needed: two payoffs with a blank between them, '0 5', or a number with a point, '0.5'",
+        ),
+        (',l,r\nu,"3,3","0,5"\n', "game.csv:2: '3,3'; needed: two payoffs with a blank between them, '3 3'"),
+        (";l;r\nu;0,5;1\n", "or a number with a point, '0.5'"),
+        ('u,"(3, 3)","(0, 5)"\n', "game.csv:1: '(3, 3)'; needed: two payoffs with a blank between them, '3 3'"),
         ("50%,1\n1,2\n", "game.csv:1: '50%' among payoffs"),
         (",l,r\nu,1,2\nd,3,4\n\n,r,l\nd,1,2\nu,3,4\n", "game.csv:5: other names of strategies than in the first"),
     ],
@@ -94,3 +101,7 @@ def test_what_is_no_table(text: str, message: str) -> None:
         parse_csv(text, "game.csv")
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_names_may_be_pairs_of_numbers_under_an_empty_corner() -> None:
+    assert parse_csv(',"1,1","1,2"\n"2,1",3 3,4 4\n').strategies == (("2,1",), ("1,1", "1,2"))

@@ -86,3 +86,17 @@ def test_every_paper_with_a_page_is_cited(name: str) -> None:
     first = [reference for reference in references
              if all(author["family-names"] in text for author in reference["authors"]) and str(reference["year"]) in text]  # fmt: skip
     assert first, name
+
+
+def test_no_link_of_the_documentation_is_without_words() -> None:
+    """``[](page.md)`` is filled in by Sphinx alone; in plain Markdown it vanishes."""
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "papers").glob("*.py"),
+    ]
+    assert len(pages) > 50
+    empty = [f"{page.name}: {line}" for page in pages for line in page.read_text(encoding="utf-8").splitlines()
+             if re.search(r"(?<!!)\[\s*\]\(", line)]  # fmt: skip
+    assert not empty

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         performance,
     )
     from infoset.solvers.study import Study
+    from infoset.solvers.tabular.all_equilibria import all_equilibria
     from infoset.solvers.tabular.backward_induction import backward_induction
     from infoset.solvers.tabular.cfr import (
         cfr,
@@ -69,8 +70,10 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.logit import logit, logit_path
     from infoset.solvers.tabular.loop import Method
     from infoset.solvers.tabular.mirror_descent import mmd
+    from infoset.solvers.tabular.pure_equilibria import pure_equilibria
     from infoset.solvers.tabular.refinements import check_profile
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
+    from infoset.solvers.tabular.support_enumeration import isolated_equilibria
     from infoset.solvers.tabular.trembles import trembling_equilibrium
     from infoset.solvers.teams.annealing import Annealing, anneal
     from infoset.solvers.teams.hidden_game import HiddenGame
@@ -119,6 +122,7 @@ _HOME = {
     "TabularPolicy": "policies.tabular",
     "TeamOptimum": "solvers.teams.optimum",
     "Watcher": "solvers.work",
+    "all_equilibria": "solvers.tabular.all_equilibria",
     "anneal": "solvers.teams.annealing",
     "behaviour": "tree.plans",
     "best_response": "solvers.metrics",
@@ -140,6 +144,8 @@ _HOME = {
     "exact_equilibrium": "solvers.tabular.linear_complementarity",
     "export_policy": "formats.openspiel",
     "extreme_equilibria": "solvers.tabular.extreme_equilibria",
+    "isolated_equilibria": "solvers.tabular.support_enumeration",
+    "pure_equilibria": "solvers.tabular.pure_equilibria",
     "hedge": "solvers.tabular.cfr",
     "hs_dcfr": "solvers.tabular.cfr",
     "hs_pcfr_plus": "solvers.tabular.cfr",
@@ -212,6 +218,7 @@ __all__ = [
     "TabularPolicy",
     "TeamOptimum",
     "Watcher",
+    "all_equilibria",
     "anneal",
     "backward_induction",
     "behaviour",
@@ -237,6 +244,7 @@ __all__ = [
     "hs_dcfr",
     "hs_pcfr_plus",
     "information_relaxation",
+    "isolated_equilibria",
     "lcp",
     "linear_cfr",
     "linear_complementarity",
@@ -259,6 +267,7 @@ __all__ = [
     "play_series",
     "product_form_of",
     "progressive_hiding",
+    "pure_equilibria",
     "realisation",
     "replay_states",
     "sfrd",

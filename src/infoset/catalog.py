@@ -55,6 +55,12 @@ def _read_nfg(path: str) -> Game:
     return read_nfg(path)
 
 
+def _read_gbt(path: str) -> Game:
+    from infoset.formats.gbt import read_gbt
+
+    return read_gbt(path)
+
+
 def _read_csv(path: str) -> Game:
     from infoset.formats.csv_table import read_csv
 
@@ -70,6 +76,7 @@ def _read_gdl(path: str) -> Game:
 READERS: dict[str, Callable[[str], Game]] = {
     ".efg": _read_efg,
     ".nfg": _read_nfg,
+    ".gbt": _read_gbt,
     ".csv": _read_csv,
     ".gdl": _read_gdl,
     ".kif": _read_gdl,
@@ -78,7 +85,7 @@ READERS: dict[str, Callable[[str], Game]] = {
 
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
-    (``.efg``, ``.nfg``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,
+    (``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,
     ``"python:FILE.py:Class(…)"``.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.

@@ -198,12 +198,17 @@ def check(file: str) -> list[Defect]:
     return find_defects(description(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file))
 
 
-def convert(source: str | Path | Game, target: str | Path, *, max_histories: int | None = None) -> Path:
+def convert(
+    source: str | Path | Game, target: str | Path, *, max_histories: int | None = None, normalise: bool = False
+) -> Path:
     """A game to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
     reference's game_state.json and back.
 
     Games by name, by file, or as they are.  What a .json file holds is told by its keys: "state" or "blob" is the
-    reference's, "steps" a replay, anything else a policy.  Raises ``FormatError`` for anything else.
+    reference's, "steps" a replay, anything else a policy.  Labels are written so that Gambit takes them, with a
+    ``GambitWarning`` where some had to be changed.  ``normalise``: chances in an .efg file that sum only to about one
+    become the fractions that were meant; without it such a game does not go to .efg.  Raises ``FormatError`` for
+    anything else.
 
     >>> infoset.convert("kuhn_poker", "kuhn.efg").name
     'kuhn.efg'
@@ -216,8 +221,10 @@ def convert(source: str | Path | Game, target: str | Path, *, max_histories: int
             raise FormatError(
                 f"{source.name} cannot be converted to {target.name!r}; a game goes to .efg or .nfg", "game"
             )
-        return _write_game(source, target, max_histories)
+        return _write_game(source, target, max_histories, normalise)
     source = str(source)
+    if normalise and target.suffix != ".efg":
+        raise ParameterError("normalise=True would not be used: chances of nature are written to .efg alone")
     keys = json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         _refuse_limit(max_histories)
@@ -233,7 +240,7 @@ def convert(source: str | Path | Game, target: str | Path, *, max_histories: int
     elif target.suffix in GAME_TEXTS and not keys:
         from infoset.catalog import load
 
-        _write_game(load(source), target, max_histories)
+        _write_game(load(source), target, max_histories, normalise)
     else:
         raise FormatError(
             f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz or .json, a replay "
@@ -243,21 +250,21 @@ def convert(source: str | Path | Game, target: str | Path, *, max_histories: int
     return target
 
 
-def _write_game(game: Game, target: Path, max_histories: int | None) -> Path:
-    text = GAME_TEXTS[target.suffix](game, max_histories)
+def _write_game(game: Game, target: Path, max_histories: int | None, normalise: bool) -> Path:
+    text = GAME_TEXTS[target.suffix](game, max_histories, normalise)
     return replace_file(target, lambda file: file.write(text.encode()))
 
 
-def _efg_text(game: Game, max_histories: int | None) -> str:
-    from infoset.formats.efg import game_to_efg, write_efg
+def _efg_text(game: Game, max_histories: int | None, normalise: bool) -> str:
+    from infoset.formats.efg import efg_for_gambit, game_to_efg, write_efg
 
-    return write_efg(game_to_efg(game, max_histories))
+    return write_efg(efg_for_gambit(game_to_efg(game, max_histories), game.name, normalise, stacklevel=4))
 
 
-def _nfg_text(game: Game, max_histories: int | None) -> str:
-    from infoset.formats.nfg import game_to_nfg, write_nfg
+def _nfg_text(game: Game, max_histories: int | None, normalise: bool) -> str:
+    from infoset.formats.nfg import game_to_nfg, nfg_for_gambit, write_nfg
 
-    return write_nfg(game_to_nfg(game, max_histories))
+    return write_nfg(nfg_for_gambit(game_to_nfg(game, max_histories), game.name, stacklevel=4))
 
 
 GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}

@@ -35,7 +35,7 @@ MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
 CHECKED_PLAYS = 100
 GAME_HELP = (
-    "A name ('infoset games' lists them), an .efg, .nfg, .csv or .gdl file, openspiel:NAME(…), "
+    "A name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv or .gdl file, openspiel:NAME(…), "
     "or python:FILE.py:Class(…)."
 )
 AGENT_HELP = (
@@ -95,7 +95,7 @@ def games(
         _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else print(guide_text(told))
         return
     more = (
-        f"Also: a path to an .efg, .nfg, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
+        f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
         f"'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
     _list("games", list_games(), more, json_)
@@ -709,7 +709,14 @@ def show(
         Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
     ] = None,
     equilibria: Annotated[
-        bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
+        bool,
+        typer.Option(
+            "--equilibria",
+            help="List all equilibria of a small game instead: extreme ones of two players, else isolated.",
+        ),
+    ] = False,
+    pure: Annotated[
+        bool, typer.Option("--pure", help="List all pure equilibria of a small game of any number of players instead.")
     ] = False,
     stable: Annotated[
         bool,
@@ -736,7 +743,8 @@ def show(
 
     for name, why in INSTEAD.items():
         if context.params[name]:
-            _refuse_others(context, {"game", "max_histories", name, *(("what",) if name == "stable" else ())}, why)
+            beside = {"stable": {"what"}, "pure": {"equilibria"}}.get(name, set())
+            _refuse_others(context, {"game", "max_histories", name, *beside}, why)
             print(_instead(name, game, what, correlated, max_histories))
             return
     if propnet is None:
@@ -793,7 +801,7 @@ def check(
         _refuse_others(context, {"game", "simulate", "seed", "max_steps", "json_"}, others)
         _check_game(_absolute(game), simulate, seed, max_steps, json_)
         return
-    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".csv"}:
+    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".gbt", ".csv"}:
         raise ParameterError(f"{game} is no description of rules in GDL; to check a strategy, name it too: {game} WHAT")
     _refuse(context, {"max_histories"}, "rules are checked without listing histories")
     _check_rules(game, simulate, seed, max_steps, seconds, json_)
@@ -894,6 +902,13 @@ def convert(
     ],
     target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz or .json.")],
     max_histories: MaxHistories = None,
+    normalise: Annotated[
+        bool,
+        typer.Option(
+            "--normalise",
+            help="Write chances of an .efg file that sum only to about 1 as the fractions meant.",
+        ),
+    ] = False,
 ) -> None:
     """Convert a game to .efg or .nfg, a policy between .npz and .json, a replay of Pommerman to the reference's
     game_state.json and back.
@@ -903,11 +918,12 @@ def convert(
     """
     from infoset.verbs import convert as convert_to
 
-    convert_to(source, target, max_histories=max_histories)
+    convert_to(source, target, max_histories=max_histories, normalise=normalise)
     print(f"{source} -> {target}", file=sys.stderr)
 
 
 INSTEAD = {
+    "pure": "--pure lists what a game has; it goes alone or with --equilibria",
     "equilibria": "--equilibria lists what a game has; it goes alone",
     "stable": "--stability is of a strategy alone",
     "dominated": "--dominated says what is never played; it goes alone",
@@ -933,9 +949,10 @@ def _instead(name: str, game: str, what: str | None, correlated: str | None, max
         from infoset.solvers.tabular.dominance import eliminate_dominated
 
         return eliminate_dominated(compiled)
-    from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
+    from infoset.solvers.tabular.all_equilibria import all_equilibria
+    from infoset.solvers.tabular.pure_equilibria import pure_equilibria
 
-    return extreme_equilibria(compiled)
+    return pure_equilibria(compiled) if name == "pure" else all_equilibria(compiled)
 
 
 def _refuse_others(context: typer.Context, used: set[str], why: str) -> None:

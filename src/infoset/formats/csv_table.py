@@ -131,6 +131,8 @@ def _table(rows: list[_Row], file: str) -> _Table:
 
 def _are_names(cells: list[str], row: _Row, file: str) -> bool:
     """Whether cells in a row or column are names; numbers are payoffs, and both together a mistake."""
+    for cell in cells:
+        _refuse_commas(cell, row, file)
     numbers = [_is_number(cell) for cell in cells]
     if any(numbers) and not all(numbers):
         odd = shorten(repr(cells[numbers.index(False)]))
@@ -147,6 +149,7 @@ def _cells(row: _Row, before: bool, width: int, file: str) -> list[Cell]:
         raise FormatError(f"{len(words)} payoffs where the first line of the table has {width}", file, row.line)
     found = []
     for column, word in enumerate(words, start=1 + before):
+        _refuse_commas(word, row, file)
         try:
             numbers = tuple([exact_number(part) for part in word.split()])
         except ValueError as error:
@@ -155,6 +158,18 @@ def _cells(row: _Row, before: bool, width: int, file: str) -> list[Cell]:
             raise FormatError(f"{shorten(word)!r} in column {column}; needed: one payoff, or two", file, row.line)
         found.append(numbers)
     return found
+
+
+def _refuse_commas(word: str, row: _Row, file: str) -> None:
+    """Raise ``FormatError`` for a cell of numbers with a comma between them or in them."""
+    first, comma, second = (part.strip() for part in word.strip("()[]{}").partition(","))
+    if comma and _is_number(first) and _is_number(second):
+        raise FormatError(
+            f"{shorten(word)!r}; needed: two payoffs with a blank between them, '{first} {second}', or a number with a "
+            f"point, '{first}.{second}'",
+            file,
+            row.line,
+        )
 
 
 def _is_number(word: str) -> bool:

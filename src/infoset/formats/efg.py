@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from infoset.base import Action, Game, JointMove, Observed
+from infoset.errors import UnsupportedGameError
 from infoset.files import read_text
-from infoset.formats.gambit_text import Reader, distinct, quote
+from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import move_words
+from infoset.tree.exact_numbers import exact_chances, exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.sequence_form import simplest
 
 PROBABILITY_TOLERANCE = Fraction(1, 10**9)
 CHANCE_PLAYER = -1
@@ -337,6 +338,7 @@ def game_to_efg(game: Game, max_histories: int | None = None) -> Efg:
 
 def _from_tree(tree: GameTree) -> Efg:
     graph = tree.graph
+    probability = exact_probabilities(graph)
     infosets: list[Infoset] = []
     numbers: dict[tuple[int, int], int] = {}
     ends: dict[int, int] = {}
@@ -354,18 +356,41 @@ def _from_tree(tree: GameTree) -> Efg:
             numbers[key] = len(infosets)
             counts[player] += 1
             menu = move_words(graph.menus[graph.content[position]])
-            edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-            chances = _exact_sum(tuple(map(simplest, graph.probability[edges].tolist())))
+            edges = range(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
+            chances = tuple(probability[edge] for edge in edges) if player == CHANCE else ()
             name = "" if player == CHANCE else tree.key(key[1])
-            infosets.append(Infoset(player, counts[player], name, menu, chances if player == CHANCE else ()))
+            infosets.append(Infoset(player, counts[player], name, menu, chances))
         nodes.append(Node("", numbers[key], NO_OUTCOME))
         todo.extend(range(int(tree.first_child[node + 1]) - 1, int(tree.first_child[node]) - 1, -1))
     outcomes = tuple(Outcome(k, "", tuple(map(simplest, graph.payoffs[row].tolist()))) for row, k in ends.items())
     return Efg(tree.name, tree.players, "", tuple(infosets), outcomes, tuple(nodes))
 
 
-def _exact_sum(probabilities: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """The same probabilities, the rounding of floats taken off the largest so that they sum to exactly one."""
-    largest = probabilities.index(max(probabilities))
-    rest = sum(probabilities, Fraction(0)) - probabilities[largest]
-    return (*probabilities[:largest], 1 - rest, *probabilities[largest + 1 :])
+def efg_for_gambit(efg: Efg, name: str, normalise: bool = False, stacklevel: int = 1) -> Efg:
+    """Return ``efg`` so that Gambit 16.7 and 17 read it, with a ``GambitWarning`` where labels had to be changed.
+
+    With ``normalise``, chances that sum only to about one become the fractions that were meant.  Raises
+    ``UnsupportedGameError`` for them without it.
+    """
+    labels = Labels()
+    players = labels.group(efg.players)
+    infosets = list(efg.infosets)
+    for player in range(CHANCE_PLAYER, len(players)):
+        own = [k for k, infoset in enumerate(infosets) if infoset.player == player]
+        names = labels.group([infosets[k].name for k in own], [infosets[k].number for k in own])
+        for k, label in zip(own, names, strict=True):
+            infosets[k] = infosets[k]._replace(name=label, actions=labels.group(infosets[k].actions))
+    for k, infoset in enumerate(infosets):
+        if infoset.player == CHANCE_PLAYER and (total := sum(infoset.probabilities, Fraction(0))) != 1:
+            if not normalise:
+                raise UnsupportedGameError(
+                    f"{name}: the chances of nature's information set {infoset.number} sum to {float(total)!r}, not "
+                    "exactly to 1, which Gambit refuses; --normalise writes fractions that do"
+                )
+            infosets[k] = infoset._replace(probabilities=exact_chances(infoset.probabilities))
+    outcomes = tuple(outcome._replace(name=labels.one(outcome.name)) for outcome in efg.outcomes)
+    names = labels.group([node.name for node in efg.nodes])
+    nodes = tuple(node._replace(name=name) for node, name in zip(efg.nodes, names, strict=True))
+    title, comment = (labels.one(text, plain(text)) for text in (efg.title, efg.comment))
+    labels.warn(name, stacklevel + 1)
+    return Efg(title, players, comment, tuple(infosets), outcomes, nodes)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import unicodedata
+import warnings
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -14,6 +16,13 @@ MAX_PLAYERS = 100
 MAX_DIGITS = 700
 MAX_EXPONENT = 300
 LARGEST = Fraction(LARGEST_PAYOFF)
+
+SIGNS = str.maketrans(
+    dict(zip("♠♥♦♣♤♡♢♧", "shdcshdc", strict=True))
+    | {"–": "-", "—": "-", "−": "-", "→": "->", "←": "<-", "×": "x", "·": ".", "≥": ">=", "≤": "<=", "∅": "{}"}
+    | {"“": '"', "”": '"', "‘": "'", "’": "'", "\\": "/", "ß": "ss", "æ": "ae", "ø": "o", "ł": "l"}
+)
+"""Signs that have a spelling in ASCII; of letters with marks the letter is kept."""
 
 _TOKEN = re.compile(r'\s*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([{},])|([^\s"{},]+)|("))', re.DOTALL)
 _KINDS = ("", "text", "mark", "word")
@@ -151,3 +160,62 @@ def distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
             name += f"'{number}"
         names[name] = None
     return tuple(names)
+
+
+class GambitWarning(UserWarning):
+    """Labels of a game that Gambit would refuse are written otherwise."""
+
+
+def plain(text: str) -> str:
+    """Return ``text`` in ASCII without a backslash, of which Gambit 16.7 and 17 read two as three."""
+    bare = unicodedata.normalize("NFKD", text.translate(SIGNS))
+    kept = (one for one in bare if not unicodedata.combining(one))
+    return "".join(one if one.isascii() else "?" for one in kept).replace("\\", "/")
+
+
+def plain_label(text: str) -> str:
+    """Return ``text`` as a label that Gambit 16.7 and 17 take.
+
+    Gambit 16.7 takes printable ASCII with single blanks and none at the ends; 17 also other letters, which are spelled
+    out for both.
+    """
+    words = "".join(one if one.isprintable() else " " for one in plain(text)).split()
+    return " ".join(words)
+
+
+class Labels:
+    """Labels as Gambit takes them: plain, and in a group unique or empty; remembers what was changed."""
+
+    def __init__(self) -> None:
+        self.changed: dict[tuple[str, str], None] = {}
+
+    def one(self, text: str, spelled: str | None = None) -> str:
+        """Return a label as it is to be written; a text that is no label comes as ``spelled``."""
+        found = plain_label(text) if spelled is None else spelled
+        if found != text:
+            self.changed[text, found] = None
+        return found
+
+    def group(self, texts: Sequence[str], numbers: Sequence[int] = ()) -> tuple[str, ...]:
+        """Return the labels of things that are told apart by them; repeated ones get their number."""
+        found: list[str] = []
+        taken = {""}
+        for text, number in zip(texts, numbers or range(1, len(texts) + 1), strict=True):
+            label = plain_label(text)
+            while label and label in taken:
+                label += f"'{number}"
+            taken.add(label)
+            found.append(self.one(text, label))
+        return tuple(found)
+
+    def warn(self, name: str, stacklevel: int) -> None:
+        """Say once what was changed, if anything was."""
+        if self.changed:
+            (old, new), more = next(iter(self.changed)), len(self.changed) - 1
+            others = f", and {more:,} other{'s'[: more != 1]}" if more else ""
+            warnings.warn(
+                f"{name}: Gambit does not take the label {shorten(repr(old), 60)}, written as "
+                f"{shorten(repr(new), 60)}{others}",
+                GambitWarning,
+                stacklevel=stacklevel + 1,
+            )

@@ -11,8 +11,8 @@ import numpy as np
 
 from infoset.base import Game
 from infoset.errors import MissingExtraError, UnsupportedGameError, shorten
-from infoset.formats.efg import EfgGame, game_to_efg, parse_efg, write_efg
-from infoset.formats.nfg import NfgGame, game_to_nfg, parse_nfg, table_game, write_nfg
+from infoset.formats.efg import EfgGame, efg_for_gambit, game_to_efg, parse_efg, write_efg
+from infoset.formats.nfg import NfgGame, game_to_nfg, nfg_for_gambit, parse_nfg, table_game, write_nfg
 
 
 def from_nashpy(game: Any) -> NfgGame:
@@ -53,17 +53,21 @@ def from_gambit(game: Any) -> EfgGame | NfgGame:
     return NfgGame(parse_nfg(game.to_nfg()), name)
 
 
-def to_gambit(game: Game, max_histories: int | None = None) -> Any:
+def to_gambit(game: Game, max_histories: int | None = None, normalise: bool = False) -> Any:
     """Any game as one of pygambit: a table where all choose at once by one, else its tree.
 
-    Raises ``BudgetError`` for too large a tree, ``UnsupportedGameError`` for what Gambit does not take, and
-    ``MissingExtraError``.
+    Labels that Gambit does not take are changed, with a ``GambitWarning``.  ``normalise``: chances in a file that sum
+    only to about one become the fractions that were meant; without it they are refused.  Raises ``BudgetError`` for
+    too large a tree, ``UnsupportedGameError`` for what Gambit does not take, and ``MissingExtraError``.
     """
     gambit = _their("pygambit", "gambit")
     try:
         if isinstance(game, NfgGame):
-            return gambit.read_nfg(io.StringIO(write_nfg(game.nfg)))
-        return gambit.read_efg(io.StringIO(write_efg(game_to_efg(game, max_histories))))
+            return gambit.read_nfg(io.StringIO(write_nfg(nfg_for_gambit(game.nfg, game.name, stacklevel=2))))
+        efg = efg_for_gambit(game_to_efg(game, max_histories), game.name, normalise, stacklevel=2)
+        return gambit.read_efg(io.StringIO(write_efg(efg)))
+    except UnsupportedGameError:
+        raise
     except ValueError as error:
         raise UnsupportedGameError(f"{game.name}: Gambit does not take it: {shorten(str(error))}") from None
 

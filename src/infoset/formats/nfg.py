@@ -24,12 +24,13 @@ import numpy.typing as npt
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import ParameterError, shorten
 from infoset.files import read_text
-from infoset.formats.gambit_text import Reader, distinct, quote
+from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import Ended, NativeState, NotebookGame, seats
+from infoset.tree.exact_numbers import simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import LARGEST_PAYOFF
 from infoset.tree.normal_form import MOST_CELLS, normal_form
-from infoset.tree.sequence_form import SequenceForm, simplest
+from infoset.tree.sequence_form import SequenceForm
 
 MAX_STRATEGIES = 100_000
 
@@ -218,3 +219,12 @@ def game_to_nfg(game: Game, max_histories: int | None = None) -> Nfg:
     cells = product(*[range(len(own)) for own in reversed(table.strategies)])
     payoffs = [tuple(table.payoffs[cell[::-1]].tolist()) for cell in cells]
     return Nfg(game.name, form.players, tuple(distinct(own) for own in table.strategies), tuple(payoffs))
+
+
+def nfg_for_gambit(nfg: Nfg, name: str, stacklevel: int = 1) -> Nfg:
+    """Return ``nfg`` so that Gambit 16.7 and 17 read it, with a ``GambitWarning`` where labels had to be changed."""
+    labels = Labels()
+    players, strategies = labels.group(nfg.players), tuple(map(labels.group, nfg.strategies))
+    title, comment = (labels.one(text, plain(text)) for text in (nfg.title, nfg.comment))
+    labels.warn(name, stacklevel + 1)
+    return Nfg(title, players, strategies, nfg.payoffs, comment)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
-from typing import Any, NamedTuple
+from functools import cached_property
+from math import lcm, prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +18,15 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 MOST_CELLS = 2_000_000
+MOST_WHOLE = 2**62
 _Way = tuple[tuple[int, int], ...]
 """Moves by their information sets."""
 PASSED = "*"
 """Stands for the move at a set that a plan itself keeps from being reached, as in Gambit."""
 
 
-class NormalForm(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class NormalForm:
     """A game as a table.
 
     >>> from infoset.tree.normal_form import normal_form
@@ -35,8 +39,22 @@ class NormalForm(NamedTuple):
     """A player's strategies (K, sequences of the player): which of these each one plays, the empty one first."""
     strategies: tuple[tuple[str, ...], ...]
     """Their names: the move at each information set in order, ``*`` where the strategy does not come to it."""
-    payoffs: npt.NDArray[Any]
-    """(K1, …, Kn, n) expected over chance, as floats or as fractions."""
+    numbers: npt.NDArray[Any]
+    """(K1, …, Kn, n) expected over chance: as floats, or as whole numbers, ``scales`` times what is paid."""
+    scales: tuple[int, ...]
+    exact: bool
+
+    @cached_property
+    def payoffs(self) -> npt.NDArray[Any]:
+        """(K1, …, Kn, n) expected over chance, as floats or as fractions."""
+        if not self.exact:
+            return self.numbers
+        found = np.empty(self.numbers.shape, dtype=object)
+        for player, scale in enumerate(self.scales):
+            column = self.numbers[..., player].ravel().tolist()
+            known = {value: Fraction(value, scale) for value in set(column)}
+            found[..., player] = np.array([known[value] for value in column], dtype=object).reshape(found.shape[:-1])
+        return found
 
     def plan(self, mixed: Sequence[Any]) -> FloatArray:
         """Realisation weights (S,) of the chances of each player's strategies, as Kuhn's theorem has it."""
@@ -83,13 +101,26 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
         raise BudgetError(f"{form.name}: its reduced normal form has {times} cells, more than {MOST_CELLS:,}")
     listed = [_plans(form, p) for p in range(form.num_players)]
     sequences, payoffs = form.terminals() if tree is None else exact_ends(tree, form)
-    zero: Any = 0.0 if tree is None else Fraction(0)
-    table = np.full((*counts, form.num_players), zero)
+    scales = [1] * form.num_players
+    if tree is not None:
+        payoffs, scales = _whole(payoffs)
+    table: Any = np.zeros((*counts, form.num_players), dtype=payoffs.dtype)
     begins = [form.player_sequences(p).start for p in range(form.num_players)]
     for row, paid in zip(sequences.tolist(), payoffs, strict=True):
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
         table[np.ix_(*playing)] += paid
-    return NormalForm(tuple(plans for plans, _ in listed), tuple(names for _, names in listed), table)
+    return NormalForm(
+        tuple(plans for plans, _ in listed), tuple(names for _, names in listed), table, tuple(scales), tree is not None
+    )
+
+
+def _whole(payoffs: Any) -> tuple[Any, list[int]]:
+    """Fractions (T, n) as whole numbers over a denominator for each player; of 64 bits where no sum is larger."""
+    scales = [lcm(*{value.denominator for value in column}) for column in payoffs.T.tolist()]
+    whole = [[value.numerator * (scale // value.denominator) for value, scale in zip(row, scales, strict=True)]
+             for row in payoffs.tolist()]  # fmt: skip
+    largest = max((sum(abs(row[p]) for row in whole) for p in range(len(scales))), default=0)
+    return np.array(whole, dtype=np.int64 if largest < MOST_WHOLE else object).reshape(payoffs.shape), scales
 
 
 def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:

@@ -15,6 +15,7 @@ from infoset import signs
 from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
 from infoset.names import move_words
+from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, free_memory
 
@@ -218,31 +219,19 @@ def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, Floa
 def exact_ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, npt.NDArray[np.object_]]:
     """Every end of the tree in fractions: sequences (T, n), payoffs times the probability of chance (T, n)."""
     graph, sequences = tree.graph, ends(tree, form)[0]
-    chances = {p: simplest(p) for p in set(graph.probability.tolist())}
+    chances = exact_probabilities(graph)
     reach, parent = [Fraction(1)], tree.parent.tolist()
     mover = graph.player[tree.position].tolist()
     for node in range(1, len(parent)):
         above, times = parent[node], Fraction(1)
         if mover[above] == CHANCE:
             edge = int(graph.first_edge[tree.position[above]]) + node - int(tree.first_child[above])
-            times = chances[float(graph.probability[edge])]
+            times = chances[edge]
         reach.append(reach[above] * times)
     paid = [[simplest(value) for value in row] for row in graph.payoffs.tolist()]
     at = _ends(tree).tolist()
     rows = [[reach[node] * value for value in paid[graph.content[tree.position[node]]]] for node in at]
     return sequences, np.array(rows, dtype=object)
-
-
-def simplest(value: float) -> Fraction:
-    """The simplest fraction that rounds to ``value``: 1/3 for 0.333…, else its shortest decimals, not what the bits
-    happen to be.
-    """
-    exact = Fraction(value)
-    for digits in (3, 6, 9):
-        simple = exact.limit_denominator(10**digits)
-        if float(simple) == value:
-            return simple
-    return Fraction(repr(float(value)))
 
 
 def _ends(tree: GameTree) -> IntArray:

@@ -20,9 +20,10 @@ from infoset.errors import UnsupportedGameError
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.tabular.solver import OneProfile
 from infoset.solvers.work import Limits
+from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
-from infoset.tree.sequence_form import SequenceForm, simplest
+from infoset.tree.sequence_form import SequenceForm
 
 Values = tuple[Fraction, ...]
 
@@ -73,7 +74,7 @@ def _check(tree: GameTree) -> None:
 def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
     """What the start is worth, and the best move of each position, counted from 0."""
     paid = [tuple(map(simplest, row)) for row in graph.payoffs.tolist()]
-    chances = {chance: simplest(chance) for chance in set(graph.probability.tolist())}
+    chances = exact_probabilities(graph)
     worth: dict[int, Values] = {}
     best: dict[int, int] = {}
     for position in _from_the_ends(graph):
@@ -83,10 +84,9 @@ def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
             continue
         after = [worth[int(graph.child[edge])] for edge in edges]
         if mover == CHANCE:
-            weights = [chances[float(graph.probability[edge])] for edge in edges]
-            total = sum(weights, Fraction(0))
+            weights = [chances[edge] for edge in edges]
             mixed = [sum(w * one[p] for w, one in zip(weights, after, strict=True)) for p in range(len(graph.players))]
-            worth[position] = tuple(Fraction(value) / total for value in mixed)
+            worth[position] = tuple(map(Fraction, mixed))
             continue
         best[position] = max(range(len(after)), key=lambda k: after[k][mover])  # the first of equals
         worth[position] = after[best[position]]

@@ -81,7 +81,8 @@ def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
     form = compiled.form
     if form.num_players != 2:
         raise UnsupportedGameError(
-            f"{form.name} has {(n := form.num_players)} player{'s'[: n != 1]}; extreme equilibria are those of two"
+            f"{form.name} has {(n := form.num_players)} player{'s'[: n != 1]}; extreme equilibria are those of two. "
+            "all_equilibria takes any number, pure_equilibria lists those without a mixture"
         )
     table = normal_form(form, compiled.tree)
     with signs.during("walking the vertices of the best answers"):
