@@ -29,7 +29,7 @@ def random_tree(seed: int, players: int, moves: int = 16, integers: bool = False
     [-10, 10], to three decimals or, with ``integers``, whole, which makes ties likely.
     """
     rng = random.Random(f"tree {seed} {players} {moves}")
-    root = Node({player: () for player in range(1, players + 1)})
+    root = Node(dict.fromkeys(range(1, players + 1), ()))
     ends, sets, count, natures = [root], list[tuple[int, int, tuple[tuple[int, int], ...]]](), 0, 0
     while count < moves:
         node = ends.pop(rng.randrange(len(ends)))

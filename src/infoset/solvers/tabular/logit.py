@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray, LongArray
+from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_number, full_name
@@ -39,7 +39,8 @@ largest to ask for."""
 NEAR = 1e-9
 """Of the range of its payoffs: what a player may gain at the end of a path."""
 NOISE = 1e-15
-FIRST_STEP, SMALLEST_STEP = 0.03, 1e-12
+FIRST_STEP, SMALLEST_STEP, SMALLEST_STEP_SETTLED = 0.03, 1e-12, 1e-4
+"""The first in logarithms; the others as parts of the largest coordinate: below, no step is tried."""
 NEWTON_STEPS = 8
 ON_PATH = 1e-10
 """How far a point may be off the curve, in logarithms."""
@@ -51,9 +52,9 @@ VAGUE = 0.05
 BENT = 0.1
 """The most that the cosine between the tangents of a step's ends may be below 1; less with more care."""
 DISTANT, FAR_OFF, SHRINKING, LEAST = 2.0, 1e-3, 0.5, 1e-3
-"""How far a guess may be off the curve, in logarithms, or as a part of a long step; less with more care.  Which part of the last Newton step the next
-one may be, where that was not among the least.  Where the curve bends sharply within a step, what Newton steps come to
-may be another part of the curve, or another curve."""
+"""How far a guess may be off the curve, in logarithms, or as a part of a long step; less with more care.  Which part of
+the last Newton step the next one may be, where that was not among the least.  Where the curve bends sharply within a
+step, what Newton steps come to may be another part of the curve, or another curve."""
 CROSSING, PARALLEL = 1e-4, 1.0 - 1e-6
 """The largest step, as a part of the largest coordinate, and the least cosine, at which a change of the determinant's
 sign is a point where another curve crosses this one, as symmetries make it, and no jump to another one."""
@@ -319,7 +320,7 @@ class LogitSolver(Solver):
         notes: dict[str, Any] = {"lambda": self.rationality, "set_gain": float(gains.max(initial=0.0))}
         if self.done[0] > ENDED:
             why = WHY_LOST[float(self.done[0])]
-            if (gains > UNSETTLED * self._range_of_set).any():
+            if self._unsettled().any():
                 worst = int(np.argmax(gains / np.maximum(self._range_of_set, float(np.finfo(float).tiny))))
                 player = self.form.players[int(self.form.infoset_player[worst])]
                 key = self.form.keys[worst]
@@ -365,7 +366,8 @@ class LogitSolver(Solver):
         _, slopes = self.system.at(self._logs(point), float(point[-1]))
         tangent, turn = _tangent(slopes, self.arrays["tangent"])
         end = FAR * self._spread if self.at is None else self.at * self.system.range
-        smallest = SMALLEST_STEP * max(1.0, float(np.abs(point).max()))
+        size = max(1.0, float(np.abs(point).max()))
+        smallest = size * (SMALLEST_STEP if self._unsettled().any() else SMALLEST_STEP_SETTLED)
         while True:
             if step < smallest or _allowed(point) > VAGUE / 2:
                 self._give_up(LOST)
@@ -388,7 +390,7 @@ class LogitSolver(Solver):
                 after, turned = _tangent(found[1], tangent)
                 cosine = float(after @ tangent)
                 # the determinant has one sign all along a curve, but for points where others cross it
-                crossing = step <= CROSSING * max(1.0, float(np.abs(point).max())) and cosine > PARALLEL
+                crossing = step <= CROSSING * size and cosine > PARALLEL
                 if cosine > 1.0 - BENT / care**2 and (turned == turn or crossing):
                     break
             step *= SLOWER
@@ -406,8 +408,8 @@ class LogitSolver(Solver):
     def _give_up(self, why: float) -> None:
         """End here, or begin again with smaller steps where this is no equilibrium and they may lead to one."""
         care = float(self.arrays["care"][0])
-        settled = bool((self._set_gains() <= UNSETTLED * self._range_of_set).all())
-        if care >= MOST_CARE or (why == LOST and (settled or _allowed(self.arrays["point"]) > VAGUE / 2)):
+        rounded = not self._unsettled().any() or _allowed(self.arrays["point"]) > VAGUE / 2
+        if care >= MOST_CARE or (why == LOST and rounded):
             self.done[0] = why
             return
         self.arrays["care"][0] = 2 * care
@@ -445,6 +447,10 @@ class LogitSolver(Solver):
         np.maximum.at(best, owner, paid)
         lost = self._strategy()[moves] * (best[owner] - paid)
         return np.asarray(np.bincount(owner, lost, minlength=sets) * self.system.range, dtype=np.float64)
+
+    def _unsettled(self) -> BoolArray:
+        """(I,) where somebody gains more than rounding errors explain once that set is reached."""
+        return self._set_gains() > UNSETTLED * self._range_of_set
 
     def _settled(self) -> bool:
         """Whether nobody gains anything to speak of at any information set, also where play does not get."""
