@@ -100,7 +100,7 @@ def show(
         return factored_text(compiled.factored, shown, hands)
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree
-    text = tree_text(tree) if policy is None else policy_text(compiled.form, policy)
+    text = tree_text(tree) if policy is None else policy_text(tree if compiled.forgets else compiled.form, policy)
     if isinstance(what, CorrelatedPolicy):
         text = f"{plans_text(compiled.form, what)}\n\neach player's own chances\n\n{text}"
     if drawn:
