@@ -32,8 +32,8 @@ class TeamOptimum:
     """The optimum of a common-payoff game and what proves it.
 
     ``value`` is what ``policy`` earns, a pure one where nobody forgets; no policy earns more than ``bound``.  They
-    differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the search was broken off,
-    and the policy may be a local optimum.  ``seconds`` is the time of the method, without building the tree.
+    differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the search was broken
+    off, and the policy may be a local optimum.  ``seconds`` is the time of the method, without building the tree.
 
     >>> infoset.team_optimum(infoset.load("tiny_hanabi(game=F)")).method
     'subsets'
