@@ -78,7 +78,8 @@ class Polynomial:
             )
         self.tree, graph = tree, tree.graph
         parent = tree.parent.astype(np.int64)
-        sizes = np.diff(tree.first_child.astype(np.int64))[tree.infoset_node]
+        node = tree.infoset_node
+        sizes: LongArray = (tree.first_child[node + 1] - tree.first_child[node]).astype(np.int64)
         self.sets = np.flatnonzero(sizes > 1)
         self.sizes = sizes[self.sets]
         first = np.full(len(sizes), -1)
@@ -176,7 +177,7 @@ class Polynomial:
 
     def _by_move(self, gains: FloatArray) -> FloatArray:
         found = np.zeros((len(gains), self.count))
-        np.add.at(found, (slice(None), self.move[self.moved]), gains)
+        np.add.at(found.T, self.move[self.moved], gains.T)
         return found
 
     def _middle(self, low: FloatArray, high: FloatArray) -> FloatArray:
