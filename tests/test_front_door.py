@@ -139,7 +139,7 @@ FOR = {
     "lp": ZERO_SUM,
     "progressive-hiding": set(KINDS),
     "public": set(),  # none of these has a position that is common knowledge
-    "team-exact": {TEAM},
+    "team-exact": {TEAM, FORGETS},
     "team-maxmin": set(),  # nobody says who plays together
 }
 """Which kinds of game a method solves; all others, all but those in which somebody forgets."""
@@ -492,7 +492,7 @@ class Case:
         Case("goofspiel(num_cards=4)", "pcfr+", "after 100 iterations"),
         Case("gdl:meier", "public", "common knowledge"),
         Case("tiny_bridge", "team-exact", "always paid the same"),
-        Case("forgetful.efg", "progressive-hiding", "forgets"),
+        Case("forgetful.efg", "team-exact", "forgets"),
     ],
     ids=lambda case: case.game,
 )

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import KUHN, SHARED
-from infoset import GameTree, SequenceForm, evaluate, load, solve
+from infoset import GameTree, SequenceForm, check_profile, evaluate, load, solve
 from infoset.base import FloatArray
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
+from infoset.formats.efg import EfgGame, parse_efg
 from infoset.formats.nfg import NfgGame, parse_nfg
 from infoset.solvers.tabular import logit as module
 from infoset.solvers.tabular.logit import LogitSolver, LogitSystem
@@ -19,6 +20,7 @@ from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import behaviour, check_plan, random_interior
 from infoset.tree.sequence_form import ends, first_sequences
 from random_games import RandomGame
+from random_trees import random_tree
 
 THREE = "kuhn_poker(players=3)"
 
@@ -211,3 +213,97 @@ def test_a_run_to_a_point_goes_on_to_that_point(tmp_path: Path) -> None:
     found = solve(resume=True, out=tmp_path / "run", iterations=1000)
     assert found.method == "logit(at=5)"
     assert found.notes["lambda"] == 5.0
+
+
+def test_play_off_the_path_has_settled_where_a_path_ends() -> None:
+    """Nobody enters, but the threat to fight whoever does would not be carried out: the limit is sequential."""
+    text = """EFG 2 R "entry" { "A" "B" }
+        p "" 1 1 "" { "out" "in" } 0
+        t "" 1 "" { 30 9 }
+        p "" 2 1 "entered" { "fight" "share" } 0
+        t "" 2 "" { 0 0 }
+        t "" 3 "" { 3 3 }"""
+    game = EfgGame(parse_efg(text), "entry")
+    solution = solve(game, "logit")
+    assert solution.policy.probabilities(1, "entered")["share"] == pytest.approx(1.0, abs=1e-8)
+    assert solution.notes["set_gain"] <= 1e-9 * 30
+    found = check_profile(game, solution.policy)
+    assert all(found[concept].holds for concept in ("Nash", "subgame-perfect", "sequential"))
+
+
+def path_of(players: int, seed: int, integers: bool = False) -> LogitSolver:
+    """Follow the path of a random tree to its end."""
+    solver = LogitSolver(*compiled(random_tree(seed, players, integers=integers)))
+    while not solver.done[0]:
+        solver.step()
+    return solver
+
+
+def faults(players: int, seeds: range, integers: bool) -> list[str]:
+    """Name the random trees whose paths do not end in what is promised: positive ``λ``, a sequential equilibrium."""
+    found = []
+    for seed in seeds:
+        solver = path_of(players, seed, integers)
+        wrong = ["λ"] if solver.rationality <= 0.0 else []
+        if solver.notes()["set_gain"] > 1e-6 * solver.system.range:
+            wrong.append("somebody gains")
+        what = check_profile(random_tree(seed, players, integers=integers), solver.policy())
+        wrong += [one.concept for one in what.findings[:2] if not one.holds]
+        if what["sequential"].holds is False:
+            wrong.append("sequential")
+        if wrong:
+            found.append(f"{seed}: {', '.join(wrong)}")
+    return found
+
+
+@pytest.mark.parametrize("integers", [False, True])
+@pytest.mark.parametrize("players", [2, 3])
+def test_paths_of_random_trees_end_at_sequential_equilibria(players: int, integers: bool) -> None:
+    assert faults(players, range(60), integers) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integers", [False, True])
+@pytest.mark.parametrize("players", [2, 3])
+def test_paths_of_a_thousand_random_trees(players: int, integers: bool) -> None:
+    assert faults(players, range(1000), integers) == []
+
+
+BACKWARDS = [(2, 384, False), (3, 94, False), (3, 191, True)]
+"""Trees whose paths bend back sharply, where long steps lead to an earlier part of the path, and on to negative ``λ``."""
+
+
+@pytest.mark.parametrize(("players", "seed", "integers"), BACKWARDS)
+def test_paths_that_bend_back_are_followed_round_the_bend(players: int, seed: int, integers: bool) -> None:
+    assert faults(players, range(seed, seed + 1), integers) == []
+
+
+def careless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take every point that Newton steps come to, whichever curve it is on."""
+    for name, value in {"DISTANT": 1e9, "SHRINKING": 1e9, "CROSSING": 1e9, "PARALLEL": -1.0}.items():
+        monkeypatch.setattr(module, name, value)
+
+
+def test_a_path_that_leads_back_begins_again_with_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    careless(monkeypatch)
+    solver = path_of(*BACKWARDS[0])
+    assert solver.arrays["care"][0] > 1.0
+    assert solver.rationality > 0.0
+    assert solver.notes()["set_gain"] < 1e-6 * solver.system.range
+
+
+def test_what_is_no_equilibrium_is_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    careless(monkeypatch)
+    monkeypatch.setattr(module, "MOST_CARE", 1.0)
+    solver = path_of(*BACKWARDS[0])
+    assert 0.0 <= solver.rationality < 1.0
+    assert "led back to uniform play: this is no equilibrium, P" in solver.notes()["ended"]
+
+
+def test_a_symmetric_path_goes_straight_through_where_others_branch_off() -> None:
+    """Chicken: two asymmetric branches leave the symmetric one, which goes on to the mixed equilibrium."""
+    chicken = NfgGame(parse_nfg('NFG 1 R "" { "A" "B" } { { "dare" "out" } { "dare" "out" } } 0 0  2 7  7 2  6 6'), "c")
+    solution = solve(chicken, "logit")
+    for player in range(2):
+        assert solution.policy.probabilities(player, "start")["dare"] == pytest.approx(1 / 3, abs=1e-5)
+    assert solution.epsilon < 1e-6

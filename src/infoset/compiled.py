@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset import signs
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
-from infoset.errors import BudgetError, ClockError, InfosetError, UnsupportedGameError
+from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
 from infoset.tree.factored_form import FactoredForm, is_quick
 from infoset.tree.factored_rules import NO_CORE, FactoredRules, cores_of
 from infoset.tree.form_check import check_factored_form
@@ -258,6 +258,15 @@ class Compiled:
     def check_recall(self) -> None:
         """Raise ``ImperfectRecallError`` where a player forgets; the sequence form is built for it."""
         assert self.form
+
+    @cached_property
+    def forgets(self) -> bool:
+        """Whether a player forgets what it did or saw.  Raises ``BudgetError`` as ``form`` does."""
+        try:
+            self.check_recall()
+        except ImperfectRecallError:
+            return True
+        return False
 
     @cached_property
     def walk(self) -> Walk:

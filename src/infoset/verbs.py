@@ -104,7 +104,8 @@ def show(
     payoffs = "" if drawn or compiled.only_form else _show_payoffs(compiled)
     text = payoffs or tree_text(tree)
     if policy is not None:
-        text = "\n\n".join(filter(None, (payoffs, policy_text(compiled.form, policy))))
+        played = policy_text(tree if compiled.forgets else compiled.form, policy)
+        text = "\n\n".join(filter(None, (payoffs, played)))
     if isinstance(what, CorrelatedPolicy):
         text = f"{plans_text(compiled.form, what)}\n\neach player's own chances\n\n{text}"
     if drawn:

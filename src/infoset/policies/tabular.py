@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,6 +31,7 @@ from infoset.files import (
 )
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
+from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -40,6 +41,15 @@ SOON = 1_000_000  # histories of a tree that is built to see whether a policy fi
 ENTRY_BYTES = 32  # of one probability, also in JSON
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
+
+
+class PolicyRow(NamedTuple):
+    """What a policy does at one information set."""
+
+    player: int
+    key: str
+    actions: tuple[str, ...]
+    chances: list[float]
 
 
 @dataclass(frozen=True)
@@ -175,38 +185,48 @@ class TabularPolicy:
 
         Raises ``PolicyError`` where the policy was made for another game.
         """
-        self._check_game(form)
         strategy = np.ones(form.num_sequences)
-        first, owners = form.arrays.first.tolist(), form.infoset_player.tolist()
-        for key, actions, begin, owner in zip(form.keys, form.actions, first, owners, strict=True):
+        for begin, row in zip(form.arrays.first.tolist(), self.rows_on(form), strict=True):
+            values = np.array(row.chances)
+            strategy[begin : begin + len(values)] = values / values.sum()
+        return strategy
+
+    def rows_on(self, game: SequenceForm | GameTree) -> list[PolicyRow]:
+        """The chances at each information set with a choice, by player; of a tree also where a player forgets.
+
+        Raises ``PolicyError`` where the policy was made for another game.
+        """
+        sets = _sets_of(game)
+        self._check_game(game, sets)
+        found = []
+        for owner, key, actions in sets:
             row = self.tables[owner].get(key)
             if row is None:
-                raise self._other_game(form, f"it says nothing about {form.players[owner]}'s set {shorten(key)!r}")
+                raise self._other_game(game, f"it says nothing about {game.players[owner]}'s set {shorten(key)!r}")
             if not row.keys() <= set(actions):
                 odd = sorted(row.keys() - set(actions))
-                raise self._other_game(form, f"at {shorten(key)!r} it plays {odd}, the game offers {list(actions)}")
-            values = np.array([row.get(action, 0.0) for action in actions])
-            strategy[begin : begin + len(actions)] = values / values.sum()
-        return strategy
+                raise self._other_game(game, f"at {shorten(key)!r} it plays {odd}, the game offers {list(actions)}")
+            found.append(PolicyRow(owner, key, actions, [row.get(action, 0.0) for action in actions]))
+        return found
 
     def plan(self, form: SequenceForm) -> FloatArray:
         """Realisation weights (S,) on a game's sequence form.  Raises ``PolicyError`` as ``behaviour`` does."""
         return realisation(form, self.behaviour(form))
 
-    def _check_game(self, form: SequenceForm) -> None:
-        if len(self.tables) != form.num_players:
-            raise self._other_game(form, f"it has {len(self.tables)} players, the game {form.num_players}")
-        known = [set() for _ in form.players]  # type: list[set[str]]
-        for key, owner in zip(form.keys, form.infoset_player.tolist(), strict=True):
+    def _check_game(self, game: SequenceForm | GameTree, sets: list[tuple[int, str, tuple[str, ...]]]) -> None:
+        if len(self.tables) != len(game.players):
+            raise self._other_game(game, f"it has {len(self.tables)} players, the game {len(game.players)}")
+        known = [set() for _ in game.players]  # type: list[set[str]]
+        for owner, key, _ in sets:
             known[owner].add(key)
-        for name, table, keys in zip(form.players, self.tables, known, strict=True):
+        for name, table, keys in zip(game.players, self.tables, known, strict=True):
             for key in table.keys() - keys:
-                raise self._other_game(form, f"{name} has no information set {shorten(key)!r} with a choice")
+                raise self._other_game(game, f"{name} has no information set {shorten(key)!r} with a choice")
 
-    def _other_game(self, form: SequenceForm, why: str) -> PolicyError:
-        if self.game in ("", form.name):
-            return PolicyError(f"the policy does not fit {form.name}: {why}")
-        return PolicyError(f"the policy was made for {self.game}, this is {form.name}: {why}")
+    def _other_game(self, game: SequenceForm | GameTree, why: str) -> PolicyError:
+        if self.game in ("", game.name):
+            return PolicyError(f"the policy does not fit {game.name}: {why}")
+        return PolicyError(f"the policy was made for {self.game}, this is {game.name}: {why}")
 
     def plot(self, player: int | str = 0, axes: Any = None) -> Any:
         """One player's strategy as bars, one an information set, on axes of matplotlib (extra ``plot``).
@@ -337,6 +357,15 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
 def _check_schema(path: Path, schema: int) -> None:
     if schema != SCHEMA:
         raise PolicyError(f"{path}: policy schema {schema}; this version reads {SCHEMA}. A newer infoset may read it")
+
+
+def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, ...]]]:
+    """The information sets with a choice: player, key and moves of each, those of the first player first."""
+    if isinstance(game, SequenceForm):
+        return list(zip(game.infoset_player.tolist(), game.keys, game.actions, strict=True))
+    menus = [(k, move_words(game.menu(k))) for k in range(len(game.infoset_player))]
+    sets = [(int(game.infoset_player[k]), game.key(k), menu) for k, menu in menus if len(menu) > 1]
+    return sorted(sets, key=lambda row: row[0])
 
 
 def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:

@@ -141,8 +141,8 @@ def _team(compiled: Compiled, options: Options) -> Choice | str:
     if compiled.only_form or not _fits(compiled) or not compiled.common_payoff:
         return ""
     why = f"the {len(compiled.players)} players are always paid the same"
-    if _forgets(compiled):
-        return _chosen("progressive-hiding", options, f"{why}, and one of them forgets")
+    if compiled.forgets:
+        return _forgetful(compiled, options, f"{why}, and one of them forgets")
     if compiled.histories <= FEW_TEAM_HISTORIES and _takes("team-exact", options):
         try:
             return _proof(compiled, options, why)
@@ -152,20 +152,24 @@ def _team(compiled: Compiled, options: Options) -> Choice | str:
     return _chosen(name, options, why) if name else f"{why}; annealing and progressive-hiding do not take all options"
 
 
+def _forgetful(compiled: Compiled, options: Options, why: str) -> Choice:
+    """Where nobody else has a say, the best chances, enclosed, while these are few; else what a search ends at."""
+    if not (len(compiled.players) == 1 or compiled.common_payoff):
+        return _chosen("progressive-hiding", options, f"{why}; what it ends at need not be an equilibrium")
+    if _takes("team-exact", options):
+        try:
+            return _proof(compiled, options, why)
+        except (BudgetError, UnsupportedGameError) as error:
+            why += f"; no proof: {error}"
+    return _chosen("progressive-hiding", options, f"{why}; what it ends at may be a local optimum")
+
+
 def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
-    """The dynamic program, where it fits; raises otherwise."""
+    """The optimum with its proof, where that fits; raises otherwise."""
     from infoset.solvers.teams.optimum import PROVING, check_provable
 
     check_provable(compiled.tree, "auto", PROVING if options.seconds is None else options.seconds)
     return _chosen("team-exact", options, f"{why}, and few enough to prove the optimum")
-
-
-def _forgets(compiled: Compiled) -> bool:
-    try:
-        compiled.check_recall()
-    except ImperfectRecallError:
-        return True
-    return False
 
 
 def _open(compiled: Compiled, options: Options) -> Choice | str:
@@ -183,8 +187,8 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
     """All histories fit."""
     if not _fits(compiled):
         return f"{compiled.histories:,.3g} histories are more than {compiled.limit:,}"
-    if _forgets(compiled):
-        return _chosen("progressive-hiding", options, "a player forgets what it knew")
+    if compiled.forgets:
+        return _forgetful(compiled, options, "a player forgets what it knew")
     form = compiled.form
     size = f"all {form.num_histories:,} histories fit"
     in_time = options.seconds is None or options.seconds >= SOON or form.num_histories <= AT_ONCE

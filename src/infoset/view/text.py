@@ -133,25 +133,23 @@ def _told(form: SequenceForm, player: int, plan: FloatArray) -> str:
     return f"{form.players[player]} {shown(strategy_name(form, player, plan)) if pure else 'draws its moves'}"
 
 
-def policy_text(form: SequenceForm, policy: TabularPolicy) -> str:
+def policy_text(game: SequenceForm | GameTree, policy: TabularPolicy) -> str:
     """A strategy as a table: one line an information set, a bar for the probability of each move.
 
     Where there are many moves, those that are hardly ever played are left out.
     """
-    policy.behaviour(form)
-    rows = zip(form.keys, form.actions, form.infoset_player.tolist(), strict=True)
+    rows = policy.rows_on(game)
     lines: list[str] = []
-    width = min(60, max(map(len, form.keys), default=0))
+    width = min(60, max((len(row.key) for row in rows), default=0))
     last = -1
-    for number, (key, actions, player) in enumerate(rows):
+    for number, row in enumerate(rows):
         if number == MAX_ROWS:
-            lines.append(f"… {form.num_infosets - number:,} more information sets")
+            lines.append(f"… {len(rows) - number:,} more information sets")
             break
-        if player != last:
-            lines.append(form.players[player])
-            last = player
-        row = policy.probabilities(player, key)
-        lines.append(_row_text(key, width, actions, [row.get(action, 0.0) for action in actions]))
+        if row.player != last:
+            lines.append(game.players[row.player])
+            last = row.player
+        lines.append(_row_text(row.key, width, row.actions, row.chances))
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray, LongArray
+from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_number, full_name
@@ -39,7 +39,8 @@ largest to ask for."""
 NEAR = 1e-9
 """Of the range of its payoffs: what a player may gain at the end of a path."""
 NOISE = 1e-15
-FIRST_STEP, SMALLEST_STEP = 0.03, 1e-12
+FIRST_STEP, SMALLEST_STEP, SMALLEST_STEP_SETTLED = 0.03, 1e-12, 1e-4
+"""The first in logarithms; the others as parts of the largest coordinate: below, no step is tried."""
 NEWTON_STEPS = 8
 ON_PATH = 1e-10
 """How far a point may be off the curve, in logarithms."""
@@ -48,11 +49,26 @@ ROUNDING = 1e-15
 so large, and are multiplied by ``λ``."""
 VAGUE = 0.05
 """Where so much would have to be allowed, no point is one of the curve."""
-STRAIGHT = 0.9
-"""The least cosine between the tangents of a step's ends."""
+BENT = 0.1
+"""The most that the cosine between the tangents of a step's ends may be below 1; less with more care."""
+DISTANT, FAR_OFF, SHRINKING, LEAST = 2.0, 1e-3, 0.5, 1e-3
+"""How far a guess may be off the curve, in logarithms, or as a part of a long step; less with more care.  Which part of
+the last Newton step the next one may be, where that was not among the least.  Where the curve bends sharply within a
+step, what Newton steps come to may be another part of the curve, or another curve."""
+CROSSING, PARALLEL = 1e-4, 1.0 - 1e-6
+"""The largest step, as a part of the largest coordinate, and the least cosine, at which a change of the determinant's
+sign is a point where another curve crosses this one, as symmetries make it, and no jump to another one."""
+MOST_CARE = 8.0
+"""With that a path is begun for the last time; each start is twice as careful as the one before."""
+UNSETTLED = 1e-6
+"""Of the range of a player's payoffs: from here on a gain at an information set is one."""
 FASTER, SLOWER = 1.6, 0.4
 GIB = 2**30
-ENDED, LOST = 1.0, 2.0
+ENDED, LOST, TURNED = 1.0, 2.0, 3.0
+WHY_LOST = {
+    LOST: "rounding errors hide where the path goes on",
+    TURNED: "the path was lost where it bends: it led back to uniform play",
+}
 
 
 class Pairs(NamedTuple):
@@ -281,14 +297,11 @@ class LogitSolver(Solver):
 
     def __init__(self, tree: GameTree, form: SequenceForm, name: str = "logit", at: float | None = None) -> None:
         self.system, self.at = LogitSystem(tree, form), at
-        count = len(self.system.moves)
-        point, tangent = np.zeros(count + 1), np.zeros(count + 1)
-        start = uniform(form)
-        point[:-1] = np.log(start[self.system.moves])
-        tangent[-1] = 1.0
-        plan = realisation(form, start)
-        arrays = {"point": point, "tangent": tangent, "step": np.array([FIRST_STEP])}
+        size = len(self.system.moves) + 1
+        arrays = {"point": np.zeros(size), "tangent": np.zeros(size), "step": np.zeros(1), "care": np.ones(1)}
+        plan = realisation(form, uniform(form))
         super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
+        self._begin()
         self.done = np.zeros(1)
         self.arrays["done"] = self.done
 
@@ -302,8 +315,18 @@ class LogitSolver(Solver):
         return float(self.arrays["point"][-1]) / self.system.range
 
     def notes(self) -> dict[str, Any]:
-        lost = {"ended": "rounding errors hide where the path goes on"} if self.done[0] == LOST else {}
-        return {"lambda": self.rationality, **lost}
+        """``lambda``; ``set_gain``, the most that anybody gains at an information set; why a path ended too soon."""
+        gains = self._set_gains()
+        notes: dict[str, Any] = {"lambda": self.rationality, "set_gain": float(gains.max(initial=0.0))}
+        if self.done[0] > ENDED:
+            why = WHY_LOST[float(self.done[0])]
+            if self._unsettled().any():
+                worst = int(np.argmax(gains / np.maximum(self._range_of_set, float(np.finfo(float).tiny))))
+                player = self.form.players[int(self.form.infoset_player[worst])]
+                key = self.form.keys[worst]
+                why += f": this is no equilibrium, {player} at {key!r} gains {gains[worst]:.3g} by another move"
+            notes["ended"] = why
+        return notes
 
     def next_check(self) -> int:
         """Every point: they are few, and the path may end at any of them."""
@@ -337,34 +360,69 @@ class LogitSolver(Solver):
         return TabularPolicy.from_behaviour(self.form, self._strategy(), made_by)
 
     def _advance(self) -> None:
-        """One point further."""
+        """One point further; or back to uniform play, to be more careful, where no point of the path follows."""
         point, step = self.arrays["point"], float(self.arrays["step"][0])
+        care = float(self.arrays["care"][0])
         _, slopes = self.system.at(self._logs(point), float(point[-1]))
-        tangent = _tangent(slopes, self.arrays["tangent"])
+        tangent, turn = _tangent(slopes, self.arrays["tangent"])
         end = FAR * self._spread if self.at is None else self.at * self.system.range
+        size = max(1.0, float(np.abs(point).max()))
+        smallest = size * (SMALLEST_STEP if self._unsettled().any() else SMALLEST_STEP_SETTLED)
         while True:
+            if step < smallest or _allowed(point) > VAGUE / 2:
+                self._give_up(LOST)
+                return
             guess = point + step * tangent
             last = guess[-1] >= end
             if last:
                 guess = point + (end - point[-1]) / tangent[-1] * tangent
+            if guess[-1] <= 0.0:
+                if point[-1] <= FIRST_STEP:  # uniform play is all there is at 0, so this is another part of the curve
+                    self._give_up(TURNED)
+                    return
+                step *= SLOWER
+                continue
             aim = np.zeros_like(tangent)
             aim[-1] = 1.0
-            found = self._corrected(guess, aim if last else tangent)
-            if found is not None:
-                after = _tangent(found[1], tangent)
-                if last or float(after @ tangent) > STRAIGHT:
+            distant = max(DISTANT, FAR_OFF * step) / care
+            found = self._corrected(guess, aim if last else tangent, distant)
+            if found is not None and found[0][-1] > 0.0:
+                after, turned = _tangent(found[1], tangent)
+                cosine = float(after @ tangent)
+                # the determinant has one sign all along a curve, but for points where others cross it
+                crossing = step <= CROSSING * size and cosine > PARALLEL
+                if cosine > 1.0 - BENT / care**2 and (turned == turn or crossing):
                     break
             step *= SLOWER
-            if step < SMALLEST_STEP * max(1.0, float(np.abs(point).max())):
-                self.done[0] = LOST
-                return
         point[:] = found[0]
         self.arrays["tangent"][:] = after
         self.arrays["step"][0] = step * (FASTER if found[2] <= NEWTON_STEPS // 2 else 1.0)
+        self._show()
+        if last or (self.at is None and self._settled()):
+            self.done[0] = ENDED
+
+    def _show(self) -> None:
         self.arrays["plan"][:] = realisation(self.form, self._strategy())
         self.arrays["average"][:] = self.arrays["plan"]
-        if last or (self.at is None and self._near()):
-            self.done[0] = ENDED
+
+    def _give_up(self, why: float) -> None:
+        """End here, or begin again with smaller steps where this is no equilibrium and they may lead to one."""
+        care = float(self.arrays["care"][0])
+        rounded = not self._unsettled().any() or _allowed(self.arrays["point"]) > VAGUE / 2
+        if care >= MOST_CARE or (why == LOST and rounded):
+            self.done[0] = why
+            return
+        self.arrays["care"][0] = 2 * care
+        self._begin()
+        self._show()
+
+    def _begin(self) -> None:
+        """At uniform play, towards larger ``λ``."""
+        self.arrays["point"][:-1] = np.log(uniform(self.form)[self.system.moves])
+        self.arrays["point"][-1] = 0.0
+        self.arrays["tangent"][:] = 0.0
+        self.arrays["tangent"][-1] = 1.0
+        self.arrays["step"][0] = FIRST_STEP
 
     @property
     def _spread(self) -> float:
@@ -372,32 +430,63 @@ class LogitSolver(Solver):
         ranges = self.system.ranges[self.system.ranges > 0]
         return self.system.range / float(ranges.min(initial=self.system.range))
 
-    def _near(self) -> bool:
-        """Whether nobody gains anything to speak of."""
-        found = self.evaluation()
-        gains = np.subtract(found.best_response_values, found.values)
-        return bool((gains <= NEAR * self.system.ranges + NOISE * np.abs(found.values)).all())
+    @property
+    def _range_of_set(self) -> FloatArray:
+        """(I,) the range of the payoffs of each information set's player."""
+        return np.asarray(self.system.ranges[self.form.infoset_player], dtype=np.float64)
 
-    def _corrected(self, guess: FloatArray, across: FloatArray) -> tuple[FloatArray, FloatArray, int] | None:
-        """Back on the curve by Newton steps at right angles to ``across``; the derivatives there, how many it took."""
-        point, before = guess.copy(), inf
+    def _set_gains(self) -> FloatArray:
+        """(I,) what the best move pays more than the profile at each set once it is reached, in units of payoffs.
+
+        Beliefs are those of the profile, in which everything has a chance.
+        """
+        moves, sets = self.system.moves, self.form.num_infosets
+        owner = self.system.infoset[moves]
+        paid = self.system.payoffs(self._logs(self.arrays["point"]))[moves]
+        best = np.full(sets, -inf)
+        np.maximum.at(best, owner, paid)
+        lost = self._strategy()[moves] * (best[owner] - paid)
+        return np.asarray(np.bincount(owner, lost, minlength=sets) * self.system.range, dtype=np.float64)
+
+    def _unsettled(self) -> BoolArray:
+        """(I,) where somebody gains more than rounding errors explain once that set is reached."""
+        return self._set_gains() > UNSETTLED * self._range_of_set
+
+    def _settled(self) -> bool:
+        """Whether nobody gains anything to speak of at any information set, also where play does not get."""
+        return bool((self._set_gains() <= NEAR * self._range_of_set + NOISE * self.system.range).all())
+
+    def _corrected(
+        self, guess: FloatArray, across: FloatArray, distant: float
+    ) -> tuple[FloatArray, FloatArray, int] | None:
+        """Back on the curve by Newton steps at right angles to ``across``; the derivatives there, how many it took.
+
+        ``None`` where the curve is farther off, or the steps shrink more slowly, than beside a curve that was followed.
+        """
+        point, before, moved = guess.copy(), inf, inf
         for k in range(NEWTON_STEPS):
             with np.errstate(over="ignore", invalid="ignore"):  # a guess may be far off
                 failing, slopes = self.system.at(self._logs(point), float(point[-1]))
             off = float(np.abs(failing).max(initial=0.0))
-            if not np.isfinite(off) or off > 10 * before:
-                return None
-            allowed = ON_PATH + ROUNDING * float(np.abs(point[:-1]).max(initial=1.0)) * (1.0 + float(point[-1]))
-            if allowed > VAGUE:
+            allowed = _allowed(point)
+            if not np.isfinite(off) or off > 10 * before or allowed > VAGUE:
                 return None
             if off <= allowed:
                 return point, slopes, k
             change = _solve(slopes, across, np.append(-failing, 0.0))
             if change is None:
                 return None
+            length = float(np.abs(change).max())
+            if length > (moved * SHRINKING if moved > max(LEAST, 10 * allowed) else distant):
+                return None
             point += change
-            before = off
+            before, moved = off, length
         return None
+
+
+def _allowed(point: FloatArray) -> float:
+    """By how much the equations may fail at a point."""
+    return ON_PATH + ROUNDING * float(np.abs(point[:-1]).max(initial=1.0)) * (1.0 + float(point[-1]))
 
 
 def _normal(form: SequenceForm, strategy: FloatArray) -> FloatArray:
@@ -418,9 +507,11 @@ def _solve(slopes: FloatArray, across: FloatArray, right: FloatArray) -> FloatAr
     return found if np.isfinite(found).all() else None
 
 
-def _tangent(slopes: FloatArray, before: FloatArray) -> FloatArray:
-    """The direction of the curve, that way round in which it was followed."""
+def _tangent(slopes: FloatArray, before: FloatArray) -> tuple[FloatArray, float]:
+    """The direction of the curve, that way round in which it was followed, and the sign of the determinant with it."""
     found = _solve(slopes, before, np.append(np.zeros(len(slopes)), 1.0))
     if found is None:
-        return before
-    return found / float(np.linalg.norm(found))
+        return before, 0.0
+    matrix = np.vstack([slopes, before])
+    sign = np.linalg.slogdet(matrix / np.abs(matrix).max(axis=1, keepdims=True)).sign
+    return found / float(np.linalg.norm(found)), float(sign)

@@ -17,6 +17,7 @@ from infoset.solvers.teams.hidden_game import HiddenGame
 from infoset.solvers.teams.information_relaxation import Relaxations, check_penalty
 from infoset.solvers.teams.optimum import METHODS as PROOFS
 from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, team_optimum
+from infoset.solvers.teams.polynomial import MOST_NODES
 from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
 from infoset.solvers.teams.team_maxmin import read_teams
 from infoset.solvers.work import Limits, OneCall, Point
@@ -30,7 +31,8 @@ class TeamExact(Checked):
     """The optimum of a common-payoff game, and what proves it."""
 
     by: str = "auto"
-    """``subsets``, a dynamic program, or ``milp``, a mixed-integer program."""
+    """``subsets``, a dynamic program; ``milp``, a mixed-integer program; ``polynomial``, branch and bound over chances,
+    where a player forgets."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
     default: ClassVar[Limits] = Limits()
@@ -53,6 +55,11 @@ class TeamExact(Checked):
 
 class TeamWork(OneCall[TeamOptimum]):
     """A proof at work."""
+
+    @property
+    def finished_as(self) -> str:  # type: ignore[override]
+        """Whether the optimum was proved, or only approached from both sides."""
+        return "exact" if self.found is None or self.found.proved else "local optimum"
 
     def policy(self) -> TabularPolicy | None:
         """The optimum."""
@@ -100,7 +107,12 @@ def optimum_of(game: HiddenGame) -> tuple[float, str] | None:
     try:
         found = team_optimum(game.tree, "subsets", seconds=SECONDS_FOR_OPTIMUM)
     except (BudgetError, UnsupportedGameError):
-        return None
+        if len(game.tree.parent) > MOST_NODES or not Compiled.of(game.tree).forgets:
+            return None
+        try:
+            found = team_optimum(game.tree, "polynomial", seconds=SECONDS_FOR_OPTIMUM)
+        except BudgetError:
+            return None
     return found.bound, found.proof
 
 

@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from infoset.base import FloatArray, Game
+from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.metrics import expected_values
 from infoset.solvers.teams.milp import milp_optimum
+from infoset.solvers.teams.polynomial import Polynomial, enclose_optimum
 from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.subsets import SubsetProgram
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
 from infoset.tree.sequence_form import SequenceForm
 
-METHODS = ("auto", "subsets", "milp")
+METHODS = ("auto", "subsets", "milp", "polynomial")
 PAYOFF_TOLERANCE = 1e-9
 PROVING = 600.0  # seconds
 FEW_ENDS = 10_000  # of a tree; the mixed-integer program was not seen to prove the optimum of larger ones in minutes
@@ -29,8 +31,9 @@ FEW_ENDS = 10_000  # of a tree; the mixed-integer program was not seen to prove 
 class TeamOptimum:
     """The optimum of a common-payoff game and what proves it.
 
-    ``value`` is what ``policy``, a pure one, earns; no policy earns more than ``bound``.  They differ by no more than
-    the rounding that ``proof`` names.  ``seconds`` is the time of the method, without building the tree.
+    ``value`` is what ``policy`` earns, a pure one where nobody forgets; no policy earns more than ``bound``.  They
+    differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the search was broken
+    off, and the policy may be a local optimum.  ``seconds`` is the time of the method, without building the tree.
 
     >>> infoset.team_optimum(infoset.load("tiny_hanabi(game=F)")).method
     'subsets'
@@ -43,6 +46,7 @@ class TeamOptimum:
     policy: TabularPolicy = field(repr=False)
     seconds: float
     proof: str
+    proved: bool = True
 
 
 def team_optimum(
@@ -53,7 +57,8 @@ def team_optimum(
     ``subsets`` is a dynamic program for two players whose moves, be they simultaneous, everybody sees once nature has
     dealt; ``milp`` a mixed-integer program for any small game in which each player remembers what it saw and did;
     ``auto`` takes the first where it applies, else the second, which it also tries on small games that are too much
-    work for the first.  ``seconds`` limits either: the first by an estimate beforehand.
+    work for the first.  Where a player forgets what it knew, ``auto`` is ``polynomial``, which encloses the best
+    chances of a small game by branch and bound.  ``seconds`` limits each: the first by an estimate beforehand.
 
     Raises ``UnsupportedGameError`` for a game that does not fit, ``BudgetError`` for one that is too large,
     ``ParameterError`` or ``GameRuleError``.
@@ -69,13 +74,15 @@ def team_optimum(
     payoffs = common_payoffs(tree)
     if method == "milp":
         return _by_milp(tree, seconds)
+    if method == "polynomial":
+        return _by_polynomial(tree, seconds)
     try:
         return _by_subsets(PublicTree.of(tree, payoffs), seconds)
     except (UnsupportedGameError, BudgetError) as refusal:
         too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
         if method == "subsets" or too_large:
             raise
-    return _by_milp(tree, seconds)
+    return _by_polynomial(tree, seconds) if Compiled.of(tree).forgets else _by_milp(tree, seconds)
 
 
 def check_provable(tree: GameTree, method: str, seconds: float) -> None:
@@ -84,6 +91,9 @@ def check_provable(tree: GameTree, method: str, seconds: float) -> None:
     The mixed-integer program has no estimate: games of so few ends are tried.
     """
     payoffs = common_payoffs(tree)
+    if method == "polynomial":
+        Polynomial(tree).boxes()
+        return
     if method != "milp":
         try:
             SubsetProgram(PublicTree.of(tree, payoffs), seconds)
@@ -93,7 +103,10 @@ def check_provable(tree: GameTree, method: str, seconds: float) -> None:
                 raise
         else:
             return
-    SequenceForm.of(tree)  # raises where a player forgets
+    if method == "milp":
+        SequenceForm.of(tree)  # raises where a player forgets
+    elif Compiled.of(tree).forgets:
+        Polynomial(tree).boxes()
 
 
 def common_payoffs(tree: GameTree) -> FloatArray:
@@ -124,6 +137,15 @@ def _by_subsets(public: PublicTree, seconds: float) -> TeamOptimum:
         tree.name, tree.players, program.policy_tables(choices), tree.graph.map_name, {"method": "team:subsets"}
     )
     return TeamOptimum(tree.name, "subsets", value, bound, policy, time.perf_counter() - begin, proof)
+
+
+def _by_polynomial(tree: GameTree, seconds: float) -> TeamOptimum:
+    begin = time.perf_counter()
+    found = enclose_optimum(tree, seconds)
+    spent = time.perf_counter() - begin
+    return TeamOptimum(
+        tree.name, "polynomial", found.value, found.bound, found.policy, spent, found.proof, found.proved
+    )
 
 
 def _by_milp(tree: GameTree, seconds: float) -> TeamOptimum:
