@@ -134,10 +134,11 @@ class OpenSpielGame(NotebookGame):
 
 
 def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
-    """Whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
+    """Return whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
 
     The two trees are walked side by side, moves and nature's answers matched by their order.  A simultaneous
-    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ, and as ``evaluate`` does.
+    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ or where OpenSpiel gives
+    one information state to two information sets at which the policy plays differently, and as ``evaluate`` does.
 
     Needs the extra ``interop``; raises ``MissingExtraError`` without it.
 
@@ -148,14 +149,17 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     >>> bool(exploitability.nash_conv(theirs, policy) < 1e-9)
     True
     """
-    _pyspiel()
+    pyspiel = _pyspiel()
     from open_spiel.python.policy import TabularPolicy as SpielPolicy
 
     from infoset.evaluation import tabulated
 
+    if spiel_game.get_type().dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+        raise PolicyError(f"{spiel_game}: players move at once; give pyspiel.load_game_as_turn_based(…) of it instead")
     compiled = Compiled.of(game)
     tree, table = compiled.tree, tabulated(compiled, policy)
     result = SpielPolicy(spiel_game)
+    written: dict[int, int] = {}  # row of OpenSpiel's table: the information set that it holds
     todo = [(0, spiel_game.new_initial_state())]
     while todo:
         node, spiel = todo.pop()
@@ -164,19 +168,37 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
         if player == TERMINAL:
             _check_end(tree, node, spiel)
             continue
+        numbers = spiel.legal_actions()
         kind_agrees = spiel.is_chance_node() if player == CHANCE else spiel.current_player() == player
-        if not kind_agrees or len(children) != len(spiel.legal_actions()):
+        if not kind_agrees or len(children) != len(numbers):
             raise PolicyError(f"{tree.name} and OpenSpiel's {spiel_game} differ after {tree.history(node)}")
-        if player != CHANCE and len(children) > 1:
+        if player == CHANCE:
+            numbers, chances = zip(*spiel.chance_outcomes(), strict=True)
+            position, edges = int(tree.position[node]), tree.graph.first_edge
+            if not np.allclose(tree.graph.probability[int(edges[position]) : int(edges[position + 1])], chances):
+                raise PolicyError(f"{tree.name}: OpenSpiel's chances differ after {tree.history(node)}")
+        elif len(children) > 1:
             infoset = int(tree.infoset[node])
             row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.menu(infoset))
             if not row.keys() <= set(words):
                 raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
-            state = result.policy_for_key(spiel.information_state_string(player))
-            state[:] = 0
-            state[np.array(spiel.legal_actions())] = [row.get(word, 0.0) for word in words]
-        todo.extend((child, spiel.child(move)) for child, move in zip(children, spiel.legal_actions(), strict=True))
+            place = result.state_index(spiel)
+            wanted = np.zeros(result.action_probability_array.shape[1])
+            wanted[np.array(numbers)] = [row.get(word, 0.0) for word in words]
+            before = written.setdefault(place, infoset)
+            if before != infoset and not np.allclose(result.action_probability_array[place], wanted, rtol=0, atol=1e-9):
+                raise PolicyError(
+                    f"{tree.name}: OpenSpiel's {spiel_game} cannot tell {_described(tree, before)} from "
+                    f"{_described(tree, infoset)}, where the policy plays differently"
+                )
+            result.action_probability_array[place] = wanted
+        todo.extend((child, spiel.child(number)) for child, number in zip(children, numbers, strict=True))
     return result
+
+
+def _described(tree: GameTree, infoset: int) -> str:
+    owner = tree.players[int(tree.infoset_player[infoset])]
+    return f"{owner}'s information set {shorten(repr(tree.key(infoset)), 200)}"
 
 
 def _check_end(tree: GameTree, node: int, spiel: Any) -> None:
