@@ -167,6 +167,6 @@ TICKETS = count(1)
 
 def test_a_draw_that_no_state_mentions() -> None:
     with pytest.raises(
-        GameRuleError, match=r"playing \['go'\] twice gives equal states, one with \(1.0,\), one with \(2.0,\)"
+        GameRuleError, match=r"playing \['go'\] twice gives equal states of which one has \(1.0,\), one \(2.0,\)"
     ):
         check_game(HiddenDraw(), plays=1)
