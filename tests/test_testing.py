@@ -1,10 +1,11 @@
 """``check_game`` and the tree builder on games that break the contract, one fault each."""
 
+from itertools import count
 from typing import Any, NamedTuple
 
 import pytest
 
-from infoset import GameTree, Observed
+from infoset import GameTree, NativeState, Observed
 from infoset.errors import GameRuleError, IllegalMoveError
 from infoset.testing import check_game
 
@@ -125,3 +126,47 @@ def test_a_game_that_does_not_end() -> None:
 def test_the_tree_builder_names_the_fault(kind: str, words: str) -> None:
     with pytest.raises(GameRuleError, match=words):
         GameTree.of(Fault(kind))
+
+
+class Lottery(NativeState):
+    """One move, and a payoff that no state mentions: the next number of a counter."""
+
+    def __init__(self, paid: int | None = None) -> None:
+        self.paid = paid
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lottery) and (self.paid is None) == (other.paid is None)
+
+    def __hash__(self) -> int:
+        return hash(self.paid is None)
+
+    @property
+    def terminal(self) -> bool:
+        return self.paid is not None
+
+    def legal(self, player: int) -> tuple[str, ...]:
+        return () if self.terminal else ("go",)
+
+    def returns(self) -> tuple[float, ...]:
+        return (float(self.paid or 0),)
+
+    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+        return Observed(Lottery(next(TICKETS)), (None,))
+
+
+class HiddenDraw(NamedTuple):
+    name: str = "hidden draw"
+    players: tuple[str, ...] = ("P1",)
+
+    def start(self) -> Observed:
+        return Observed(Lottery(), (None,))
+
+
+TICKETS = count(1)
+
+
+def test_a_draw_that_no_state_mentions() -> None:
+    with pytest.raises(
+        GameRuleError, match=r"playing \['go'\] twice gives equal states of which one has \(1.0,\), one \(2.0,\)"
+    ):
+        check_game(HiddenDraw(), plays=1)

@@ -37,10 +37,10 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
 
     Checked: names and players; states are hashable values that survive pickling; legal moves are distinct and
     only of non-terminal states; nature's probabilities sum to one and ``draw`` stays among them; ``play``
-    gives equal steps for equal arguments, leaves the state as it was and refuses what is not on offer; somebody
-    can move or nature answers until the end; the end comes; payoffs are finite; observations are hashable; and
-    a player's moves follow from its information state.  Of a ``Factored`` game also that what players have to
-    themselves is nothing to the others.  Raises ``GameRuleError`` that names the history.
+    gives equal steps for equal arguments, whose states have equal moves and payoffs, leaves the state as it was and
+    refuses what is not on offer; somebody can move or nature answers until the end; the end comes; payoffs are finite;
+    observations are hashable; and a player's moves follow from its information state.  Of a ``Factored`` game also that
+    what players have to themselves is nothing to the others.  Raises ``GameRuleError`` that names the history.
 
     ``max_steps`` bounds the length of a play.
 
@@ -215,6 +215,10 @@ class _Checker:
         drawn = state.play(moves, answer)
         return any(self._same(drawn, state.play(moves, listed)) for listed, _ in answers)
 
+    def _found(self, state: State) -> tuple[object, ...]:
+        """What follows from a state: everybody's moves and what is paid."""
+        return (*[state.legal(p) for p in range(self.n)], state.returns())
+
     def _same(self, one: Step, other: Step) -> bool:
         return one.state == other.state and all(one.observation(p) == other.observation(p) for p in range(self.n))
 
@@ -234,6 +238,11 @@ class _Checker:
         step, again = state.play(moves, answer), state.play(moves, answer)
         if not self._same(step, again):
             raise self._broken(f"playing {moves!r} twice gives different steps")
+        for one, other in zip(self._found(step.state), self._found(again.state), strict=True):
+            if one != other:  # a draw that the state leaves out
+                raise self._broken(
+                    f"playing {moves!r} twice gives equal states of which one has {one!r}, one {other!r}"
+                )
         if hash(state) != before:
             raise self._broken(f"playing {moves!r} changed the state that it was played from")
         for player in range(self.n):

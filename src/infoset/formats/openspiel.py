@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterator
+from copy import deepcopy
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
 from infoset.base import Action, JointMove, Observed
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import MissingExtraError, ParameterError, PolicyError, UnknownNameError, shorten
-from infoset.games.rules import NativeState, NotebookGame
+from infoset.errors import (
+    IllegalMoveError,
+    MissingExtraError,
+    ParameterError,
+    PolicyError,
+    UnknownNameError,
+    UnsupportedGameError,
+    shorten,
+)
+from infoset.games.rules import NativeState, NotebookGame, check_moves
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -19,14 +29,30 @@ if TYPE_CHECKING:
     from infoset.evaluation import What
 
 
+PREFIX = "openspiel:"
+MAX_SEED = 1 << 31
+SEED = "rng_seed"  # what games that draw their chance themselves call it
+BROKEN_COPIES = {"morpion_solitaire"}  # a copy of its states looks into the memory of the one that was copied
+Move: TypeAlias = "int | tuple[int, ...]"
+"""What OpenSpiel applies in one step: an action, or one for each player where all move at once."""
+Parameters: TypeAlias = dict[str, Any]
+"""A game's parameters as OpenSpiel reads them from its name, which stands under ``name``; games inside likewise."""
+
+
+@lru_cache(maxsize=16)
 def load_openspiel(name: str) -> OpenSpielGame:
-    """``openspiel:NAME(…)`` without the prefix.  Raises ``UnknownNameError`` or ``ParameterError``."""
+    """Return ``openspiel:NAME(…)``, given without the prefix.
+
+    Raises ``UnknownNameError``, ``ParameterError``, or ``UnsupportedGameError`` for what is no game of moves chosen
+    from a list (mean-field games, ``crossword``).
+    """
     pyspiel = _pyspiel()
     word = name.partition("(")[0].strip()
     if word not in pyspiel.registered_names():
         raise UnknownNameError("game of OpenSpiel", word, pyspiel.registered_names())
     try:
-        return OpenSpielGame(pyspiel.load_game(name))
+        parameters = pyspiel.game_parameters_from_string(name)
+        return OpenSpielGame(name, parameters, _load(parameters))
     except (pyspiel.SpielError, IndexError, RuntimeError) as error:
         raise ParameterError(f"openspiel:{shorten(name)}: {shorten(str(error).splitlines()[0], 200)}") from None
 
@@ -39,26 +65,145 @@ def _pyspiel() -> Any:
     return pyspiel
 
 
+def _load(parameters: Parameters) -> Any:
+    """OpenSpiel's game of parameters in which it stands under ``name``."""
+    return _pyspiel().load_game(parameters["name"], {key: each for key, each in parameters.items() if key != "name"})
+
+
+def _inside(parameters: Parameters) -> Iterator[Parameters]:
+    """The parameters of a game and of those that it is made of, as in ``misere(game=negotiation())``."""
+    yield parameters
+    for each in parameters.values():
+        if isinstance(each, dict) and "name" in each:
+            yield from _inside(each)
+
+
+def _draws_itself(name: str, parameters: Parameters, spiel: Any) -> bool:
+    """Whether the game draws its chance itself: its chance nodes have one outcome, behind which anything may come.
+
+    Raises ``UnsupportedGameError`` for what cannot be played move by move, ``ParameterError`` where a seed is given.
+    """
+    kinds, types = _pyspiel().GameType, _types()
+    parts = [(part, types[part["name"]]) for part in _inside(parameters)]
+    # what a wrapper is registered as is a guess, and what it says once it is made may leave out what its game says
+    found = [spiel.get_type(), *[each for _, each in parts if each.is_concrete]]
+    if any(each.dynamics == kinds.Dynamics.MEAN_FIELD for each in found):
+        raise UnsupportedGameError(
+            f"{name} is a mean-field game: payoffs depend on what a population does, not on the moves of players; "
+            "OpenSpiel's open_spiel.python.mfg is made for these"
+        )
+    if any(getattr(each, "action_structs_only", False) for each in found):
+        raise UnsupportedGameError(f"{name} has no list of legal moves to choose from, only OpenSpiel's structures")
+    if any(part["name"] == "add_noise" for part, _ in parts):
+        raise UnsupportedGameError(
+            f"{name}: add_noise draws what it adds to an end when that is first reached, so that payoffs depend on "
+            "what was played before"
+        )
+    if all(each.chance_mode != kinds.ChanceMode.SAMPLED_STOCHASTIC for each in found):
+        return False
+    seeded = [part for part, each in parts if SEED in each.parameter_specification]
+    given = [part[SEED] for part in seeded if SEED in part]
+    if given:
+        raise ParameterError(
+            f"{name}: {SEED}={given[0]} is not taken; every play draws its own, by the seed of the play"
+        )
+    if not seeded:
+        raise UnsupportedGameError(
+            f"{name} draws its chance itself and takes no {SEED}, so that no play can be repeated"
+        )
+    return True
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return {each.short_name: each for each in _pyspiel().registered_games()}
+
+
+class Undrawn(NativeState):
+    """The start of a game that draws its chance itself: nature answers with the seed for all of it.
+
+    With the seed everything else follows from the moves, so that a play can be repeated.
+    """
+
+    __slots__ = ("game",)
+
+    def __init__(self, game: OpenSpielGame) -> None:
+        self.game = game
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Undrawn) and self.game == other.game
+
+    def __hash__(self) -> int:
+        return hash(self.game)
+
+    def __repr__(self) -> str:
+        return f"Undrawn({self.game.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Undrawn, (self.game,)
+
+    def legal(self, player: int) -> tuple[Action, ...]:
+        """Return no moves: nobody moves before the draw."""
+        return ()
+
+    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        """Raises ``UnsupportedGameError``: ``draw`` one of them."""
+        raise UnsupportedGameError(
+            f"{self.game.name}: OpenSpiel draws the chance of this game itself and does not list it; it can be played, "
+            "not solved or evaluated exactly"
+        )
+
+    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action:
+        """Return a seed."""
+        return int(rng.integers(MAX_SEED))
+
+    def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        """Return the step to OpenSpiel's own start.  Raises ``IllegalMoveError``."""
+        check_moves(self, moves)
+        if isinstance(nature, bool) or not isinstance(nature, int) or not 0 <= nature < MAX_SEED:
+            raise IllegalMoveError(
+                f"nature cannot answer {shorten(repr(nature))}; possible: a seed, 0 to {MAX_SEED - 1}"
+            )
+        return self.play_unchecked(moves, nature)
+
+    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+        """Return what ``play`` does, of a seed that is one."""
+        assert isinstance(nature, int)
+        return self.game.step(self.game.replay(nature, ()))
+
+    def returns(self) -> tuple[float, ...]:
+        """(n,) nothing so far."""
+        return (0.0,) * len(self.game.players)
+
+
 class OpenSpielState(NativeState):
-    """A state of OpenSpiel; its value is its history.
+    """A state of OpenSpiel; its value is how it was reached: the moves and, where the game draws its chance itself,
+    the ``seed`` of that.
 
     A player observes its own information-state string when it is asked, nothing else.
     """
 
-    __slots__ = ("game", "history", "spiel")
+    __slots__ = ("game", "history", "seed", "spiel")
 
-    def __init__(self, game: OpenSpielGame, spiel: Any) -> None:
-        self.game, self.spiel = game, spiel
-        self.history = tuple(spiel.history())
+    def __init__(
+        self, game: OpenSpielGame, spiel: Any, history: tuple[Move, ...] = (), seed: int | None = None
+    ) -> None:
+        self.game, self.spiel, self.history, self.seed = game, spiel, history, seed
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OpenSpielState) and (self.history, self.game) == (other.history, other.game)
+        if not isinstance(other, OpenSpielState):
+            return False
+        return (self.history, self.seed, self.game) == (other.history, other.seed, other.game)
 
     def __hash__(self) -> int:
-        return hash(self.history)
+        return hash((self.history, self.seed))
 
     def __repr__(self) -> str:
-        return f"OpenSpielState({self.game.name!r}, {self.history})"
+        drawn = "" if self.seed is None else f", seed={self.seed}"
+        return f"OpenSpielState({self.game.name!r}, {self.history}{drawn})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OpenSpielGame.replay, (self.game, self.seed, self.history)
 
     @property
     def terminal(self) -> bool:
@@ -76,15 +221,17 @@ class OpenSpielState(NativeState):
         return tuple(self.spiel.chance_outcomes()) if self.spiel.is_chance_node() else ()
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        spiel = self.spiel.clone()
-        if spiel.is_chance_node():
-            spiel.apply_action(nature)
-        elif spiel.is_simultaneous_node():
-            spiel.apply_actions([0 if m is None else self._moves(p)[m] for p, m in enumerate(moves)])
-        else:
+        spiel, made = self.spiel, cast("Move", nature)
+        if spiel.is_simultaneous_node():
+            made = tuple([0 if m is None else self._moves(p)[m] for p, m in enumerate(moves)])
+        elif not spiel.is_chance_node():
             mover = spiel.current_player()
-            spiel.apply_action(self._moves(mover)[moves[mover]])
-        return self.game.step(OpenSpielState(self.game, spiel))
+            made = self._moves(mover)[moves[mover]]
+        if self.game.replays:
+            return self.game.step(self.game.replay(self.seed, (*self.history, made)))
+        spiel = spiel.clone()
+        _apply(spiel, made)
+        return self.game.step(OpenSpielState(self.game, spiel, (*self.history, made)))
 
     def returns(self) -> tuple[float, ...]:
         return tuple(self.spiel.returns())
@@ -96,16 +243,31 @@ class OpenSpielState(NativeState):
         return dict(zip(names if len(set(names)) == len(names) else numbers, numbers, strict=True))
 
 
+def _apply(spiel: Any, made: Move) -> None:
+    if isinstance(made, tuple):
+        spiel.apply_actions(list(made))
+    else:
+        spiel.apply_action(made)
+
+
 class OpenSpielGame(NotebookGame):
     """A game of OpenSpiel; also the information map of its own information-state strings."""
 
-    def __init__(self, spiel: Any) -> None:
-        self.spiel = spiel
-        self.name = f"openspiel:{spiel}".removesuffix("()")
+    def __init__(self, name: str, parameters: Parameters, spiel: Any) -> None:
+        """``name`` without the prefix, ``parameters`` and ``spiel`` what OpenSpiel makes of it."""
+        self.parameters, self.spiel = parameters, spiel
+        own = str(spiel)
+        # some wrappers call themselves by what is no name of a game, or leave out what they are made of
+        named = own if _pyspiel().game_parameters_from_string(own) == parameters else name.strip()
+        self.name = f"{PREFIX}{named.removesuffix('()')}"
         self.players = tuple(f"P{p + 1}" for p in range(spiel.num_players()))
-        self.labelled = bool(spiel.get_type().provides_information_state_string)
-        if not self.labelled and not spiel.get_type().provides_observation_string:
-            raise ParameterError(f"{self.name} offers neither information states nor observations as text")
+        kind = spiel.get_type()
+        self.sampled = _draws_itself(self.name, parameters, spiel)
+        # all that is drawn is drawn anew, for copies of a state share one source of randomness
+        self.replays = self.sampled or any(part["name"] in BROKEN_COPIES for part in _inside(parameters))
+        self.labelled = bool(kind.provides_information_state_string)
+        if not self.labelled and not kind.provides_observation_string:
+            raise UnsupportedGameError(f"{self.name} offers neither information states nor observations as text")
         if self.labelled:
             self.information_map = self
 
@@ -115,8 +277,28 @@ class OpenSpielGame(NotebookGame):
     def __hash__(self) -> int:
         return hash(self.name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load_openspiel, (self.name.removeprefix(PREFIX),)
+
     def start(self) -> Observed:
-        return self.step(OpenSpielState(self, self.spiel.new_initial_state()))
+        if self.sampled:
+            return Observed(Undrawn(self), (None,) * len(self.players))
+        return self.step(self.replay(None, ()))
+
+    def replay(self, seed: int | None, history: tuple[Move, ...]) -> OpenSpielState:
+        """Return the state after the moves ``history``, nature's included; all chance by ``seed`` where it is drawn."""
+        spiel = (self.spiel if seed is None else self._seeded(seed)).new_initial_state()
+        for made in history:
+            _apply(spiel, made)
+        return OpenSpielState(self, spiel, history, seed)
+
+    def _seeded(self, seed: int) -> Any:
+        """The game with a source of randomness that nobody has drawn from."""
+        parameters = deepcopy(self.parameters)
+        for part in _inside(parameters):
+            if SEED in _types()[part["name"]].parameter_specification:
+                part[SEED] = seed
+        return _load(parameters)
 
     def step(self, state: OpenSpielState) -> Observed:
         """The step that arrives at ``state``."""
@@ -134,10 +316,11 @@ class OpenSpielGame(NotebookGame):
 
 
 def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
-    """Whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
+    """Return whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
 
     The two trees are walked side by side, moves and nature's answers matched by their order.  A simultaneous
-    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ, and as ``evaluate`` does.
+    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ or where OpenSpiel gives
+    one information state to two information sets at which the policy plays differently, and as ``evaluate`` does.
 
     Needs the extra ``interop``; raises ``MissingExtraError`` without it.
 
@@ -148,14 +331,17 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     >>> bool(exploitability.nash_conv(theirs, policy) < 1e-9)
     True
     """
-    _pyspiel()
+    pyspiel = _pyspiel()
     from open_spiel.python.policy import TabularPolicy as SpielPolicy
 
     from infoset.evaluation import tabulated
 
+    if spiel_game.get_type().dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+        raise PolicyError(f"{spiel_game}: players move at once; give pyspiel.load_game_as_turn_based(…) of it instead")
     compiled = Compiled.of(game)
     tree, table = compiled.tree, tabulated(compiled, policy)
     result = SpielPolicy(spiel_game)
+    written: dict[int, int] = {}  # row of OpenSpiel's table: the information set that it holds
     todo = [(0, spiel_game.new_initial_state())]
     while todo:
         node, spiel = todo.pop()
@@ -164,19 +350,37 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
         if player == TERMINAL:
             _check_end(tree, node, spiel)
             continue
+        numbers = spiel.legal_actions()
         kind_agrees = spiel.is_chance_node() if player == CHANCE else spiel.current_player() == player
-        if not kind_agrees or len(children) != len(spiel.legal_actions()):
+        if not kind_agrees or len(children) != len(numbers):
             raise PolicyError(f"{tree.name} and OpenSpiel's {spiel_game} differ after {tree.history(node)}")
-        if player != CHANCE and len(children) > 1:
+        if player == CHANCE:
+            numbers, chances = zip(*spiel.chance_outcomes(), strict=True)
+            position, edges = int(tree.position[node]), tree.graph.first_edge
+            if not np.allclose(tree.graph.probability[int(edges[position]) : int(edges[position + 1])], chances):
+                raise PolicyError(f"{tree.name}: OpenSpiel's chances differ after {tree.history(node)}")
+        elif len(children) > 1:
             infoset = int(tree.infoset[node])
             row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.menu(infoset))
             if not row.keys() <= set(words):
                 raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
-            state = result.policy_for_key(spiel.information_state_string(player))
-            state[:] = 0
-            state[np.array(spiel.legal_actions())] = [row.get(word, 0.0) for word in words]
-        todo.extend((child, spiel.child(move)) for child, move in zip(children, spiel.legal_actions(), strict=True))
+            place = result.state_index(spiel)
+            wanted = np.zeros(result.action_probability_array.shape[1])
+            wanted[np.array(numbers)] = [row.get(word, 0.0) for word in words]
+            before = written.setdefault(place, infoset)
+            if before != infoset and not np.allclose(result.action_probability_array[place], wanted, rtol=0, atol=1e-9):
+                raise PolicyError(
+                    f"{tree.name}: OpenSpiel's {spiel_game} cannot tell {_described(tree, before)} from "
+                    f"{_described(tree, infoset)}, where the policy plays differently"
+                )
+            result.action_probability_array[place] = wanted
+        todo.extend((child, spiel.child(number)) for child, number in zip(children, numbers, strict=True))
     return result
+
+
+def _described(tree: GameTree, infoset: int) -> str:
+    owner = tree.players[int(tree.infoset_player[infoset])]
+    return f"{owner}'s information set {shorten(repr(tree.key(infoset)), 200)}"
 
 
 def _check_end(tree: GameTree, node: int, spiel: Any) -> None:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infoset.base import Action, Game, InformationState, Picture, Step, Token
+from infoset.base import Action, Game, InformationState, Observation, Picture, State, Step, Token
 from infoset.errors import shorten
-from infoset.formats.openspiel import OpenSpielState
+from infoset.formats.openspiel import OpenSpielState, Undrawn
 from infoset.match.replay import MatchStep
-from infoset.view.pictures.paths import path, played_steps, seen_steps
+from infoset.view.pictures.paths import CHANCE, path, played_steps, seen_steps
 from infoset.view.pictures.words import action_words
 
 MAX_NOTE = 4_000
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """The moves and OpenSpiel's text of the state."""
-    state = steps[-1].state
-    assert isinstance(state, OpenSpielState)
+    """The moves and OpenSpiel's text of the state; nothing before a game that draws its chance itself has a seed."""
     walked = [
-        step._replace(move=before.state.spiel.action_to_string(step.move) if isinstance(step.move, int) else step.move)  # type: ignore[attr-defined]
-        if not any(move is not None for move in played.moves)
-        else step
+        walk._replace(move=_words(before.state, walk.move)) if walk.who == CHANCE else walk
         for before, played in zip(steps, moves, strict=False)
-        for step in played_steps(game, [played])
+        for walk in played_steps(game, [played])
     ]
-    return path(walked, note=shorten(str(state.spiel), MAX_NOTE))
+    state = steps[-1].state
+    return path(walked, note=shorten(str(state.spiel), MAX_NOTE) if isinstance(state, OpenSpielState) else "")
+
+
+def _words(state: State, answer: Action | Observation) -> Action | Observation:
+    """What OpenSpiel calls an answer of nature."""
+    if isinstance(state, Undrawn):
+        return f"seed {answer}"
+    assert isinstance(state, OpenSpielState)
+    return str(state.spiel.action_to_string(answer))
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
