@@ -26,7 +26,7 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     done = run("solve", "kuhn_poker", "--target", "1e-9", "--json", cwd=tmp_path)
     body = json.loads(done.stdout)
     assert set(body) == {
-        "game", "method", "reason", "iterations", "seconds", "stopped", "values", "nash_conv", "exploitability", "epsilon",
+        "game", "method", "reason", "iterations", "seconds", "building_seconds", "evaluating_seconds", "stopped", "values", "nash_conv", "exploitability", "epsilon",
         "bound", "gap", "proof", "seed", "start", "policy", "folder", "why_not", "runs",
     }  # fmt: skip
     assert body["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-8)

@@ -45,8 +45,10 @@ class Solution:
     share a payoff, ``bound`` is what no policy earns more than, ``gap`` what is left to it, and ``proof`` what proves
     it.
 
-    ``stopped``: ``exact``, ``target``, ``iterations``, ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the
-    method's own time, without building, compiling and evaluating.  ``curve`` holds one ``Point`` for each look at the
+    ``stopped``: ``exact`` (nothing is left to do or to gain), ``target``, ``iterations``, ``seconds``, ``memory`` or
+    ``interrupted``.  ``seconds``: the method's own time, with that before a resumption; beside it this call took
+    ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds`` for the exact figures of
+    the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
     work, ``runs`` what each of several runs came to.  ``reason`` says why ``auto`` took the method.
 
     >>> solution = infoset.solve("kuhn_poker", "lp")
@@ -77,6 +79,8 @@ class Solution:
     """What was kept to; the figures are then those of the rest."""
     notes: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    building_seconds: float = 0.0
+    evaluating_seconds: float = 0.0
 
     @property
     def gap(self) -> float | None:
@@ -124,8 +128,12 @@ def solve(
     ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
     a method object; by default ``"auto"``, which takes the one that suits the game and says why (``reason``).
 
-    It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds``; where none is given, at what
-    the method has for itself.  ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
+    It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds`` (of solving alone; building
+    the game may take as long again, and evaluating comes on top: see ``Solution``); where none is given, at what the
+    method has for itself.  Where ``target`` or ``seconds`` is given it also stops once nobody can gain more than
+    rounding errors, 1e-12 of the range of payoffs.
+
+    ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
     An option that the method does not understand is refused.  ``max_histories`` bounds the tree.
 
     ``lock`` solves around what some keep to, with the methods of the shared loop: ``{"P1": "random"}`` (a player, and
@@ -167,12 +175,13 @@ def solve(
         plan = _resumed(game, method, asked, seed, out)
     else:
         plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
+    began = time.monotonic()
     try:
         task = _prepared(plan, max_histories, out, watcher, executor != LOCAL)
         if task.folder is not None:
             plan = plan._replace(folder=task.folder)
         with _shared(task, max_histories, executor):
-            return _run(task, watcher)
+            return _run(task, watcher, time.monotonic() - began)
     finally:
         if plan.folder is not None:
             plan.folder.close()
@@ -371,8 +380,8 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
     return watched
 
 
-def _run(task: _Task, watcher: Watcher) -> Solution:
-    """Work until a limit ends it, keep it, and say how good it is."""
+def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
+    """Work until a limit ends it, keep it, and say how good it is; ``building`` is how many seconds were before."""
     compiled, choice, work, plan, folder = task
     limits, curve = plan.limits, list[Point]()
     if limits == Limits():
@@ -399,6 +408,7 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
 
     before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
     watched = Watcher(point=point, advance=advanced, done=done)
+    began = time.monotonic()
     stopped, spent = advance(work, limits, watched, before)
     policy = _labelled(task)
     if policy is None:
@@ -411,6 +421,8 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
         full = error
     found, why_not = _figures(work, policy, compiled, folder, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
+    evaluating = max(time.monotonic() - began - (spent - before), 0.0)
+    solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
     watcher.solved(solution)
     if full is not None:
         raise full

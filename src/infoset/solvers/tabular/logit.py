@@ -289,6 +289,7 @@ class LogitSolver(Solver):
         plan = realisation(form, start)
         arrays = {"point": point, "tangent": tangent, "step": np.array([FIRST_STEP])}
         super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
+        self.nothing_to_gain = None  # off the path of play the profile settles later than its gains do
         self.done = np.zeros(1)
         self.arrays["done"] = self.done
 
