@@ -33,7 +33,7 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     assert body["stopped"] == "target"
     folder = (tmp_path / body["policy"]).parent
     names = {path.name for path in folder.iterdir()}
-    assert names == {"config.json", "metrics.jsonl", "checkpoint.npz", "policy.npz", "convergence.png"}
+    assert names == {"config.json", "metrics.jsonl", "checkpoint.npz", "policy.npz", "solution.json", "convergence.png"}
 
     again = run("evaluate", "kuhn_poker", str(tmp_path / body["policy"]), "--json", cwd=tmp_path)
     figures = json.loads(again.stdout)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.names import build, parse_name
-from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted
+from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, own_name
 
 GAMES: Registry[Game] = Registry(
     "game",
@@ -40,6 +43,8 @@ OPENSPIEL = "openspiel:"
 GDL = "gdl:"
 POMMERMAN = "pommerman:"
 MAX_PATH = 255
+CONFIG = "config.json"
+"""What a run's folder is known by."""
 
 
 def _read_efg(path: str) -> Game:
@@ -75,10 +80,33 @@ READERS: dict[str, Callable[[str], Game]] = {
 }
 
 
+def game_of_run(name: str) -> str | None:
+    """The name of the game of the run, or of the training, in folder ``name``; ``None`` where that is no such folder.
+
+    Raises ``FormatError`` for a broken one.
+    """
+    file = f"{name}/{CONFIG}"
+    if len(file) >= MAX_PATH or "\0" in file or not os.path.isfile(file):  # noqa: PTH113
+        return None
+    try:
+        return msgspec.json.decode(Path(file).read_bytes(), type=_Run).game
+    except (OSError, RecursionError, msgspec.MsgspecError) as error:
+        raise FormatError(f"no run's configuration: {shorten(str(error), 200)}", file) from None
+
+
+class _Run(msgspec.Struct):
+    game: str
+
+
+def name_of(game: Game | str) -> str:
+    """The name by which ``load`` finds a game again: of a run's folder that of its game."""
+    return game_of_run(game) or game if isinstance(game, str) else own_name(game) or game.name
+
+
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
     (``.efg``, ``.nfg``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,
-    ``"python:FILE.py:Class(…)"``.
+    ``"python:FILE.py:Class(…)"``.  A run's folder stands for the game of that run.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 
@@ -94,6 +122,8 @@ def load(name: str) -> Game:
         from infoset.formats.openspiel import load_openspiel
 
         return load_openspiel(name.removeprefix(OPENSPIEL))
+    if (played := game_of_run(name)) is not None:
+        return load_named(played, f"the run in {name}")
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)
@@ -101,6 +131,11 @@ def load(name: str) -> Game:
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
     if re.fullmatch(r"[^()=]+\.\w{1,5}", name):
         raise FormatError(f"no such file, and no kind of game file; known: {', '.join(READERS)}", name)
+    return _load_known(name)
+
+
+def _load_known(name: str) -> Game:
+    """A game that has a name here."""
     parsed = parse_name(name)
     if parsed.word not in GAMES and parsed.word not in known_games():
         raise UnknownNameError("game", parsed.word, known_games())

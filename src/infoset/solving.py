@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infoset import signs
 from infoset.base import Game
-from infoset.catalog import load
+from infoset.catalog import load, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, InfosetError, ParameterError, shorten
 from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
+from infoset.files import POLICY, check_path
 from infoset.locking import AnyLock, read_lock
-from infoset.policies.saved import SavedPolicy
-from infoset.runs import RunConfig, RunFolder
+from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.runs import RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, Choice, choose
 from infoset.solvers.method import AnyMethod, Lock, Options, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
@@ -88,6 +89,19 @@ class Solution:
         if self.bound is not None and self.values is not None:
             return max(self.bound - self.values[0], 0.0)
         return self.exploitability
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Solution:
+        """The solution of the run in ``folder``, also of one that was cut: then it is that of its last checkpoint.
+
+        Nothing is worked out again, and the game is not built.  Raises ``CheckpointError`` where the folder holds no
+        run, ``PolicyError`` for a broken policy.
+
+        >>> solution = infoset.solve("kuhn_poker", "cfr", iterations=20, out="kept")
+        >>> infoset.Solution.load("kept").nash_conv == solution.nash_conv
+        True
+        """
+        return _loaded(check_path("folder", folder))
 
     def plot(self, axes: Any = None) -> Any:
         """The convergence curve on axes of matplotlib, which are returned (extra ``plot``).
@@ -298,13 +312,9 @@ def _begun(
 
 def _name(game: AnyGame) -> str:
     """By which a run finds its game again."""
-    from infoset.registry import own_name
-
-    if isinstance(game, str):
-        return game
-    if not hasattr(game, "name"):
+    if not isinstance(game, str) and not hasattr(game, "name"):
         check_is_game(game)
-    return (isinstance(game, Game) and own_name(game)) or game.name
+    return name_of(game)
 
 
 def _resumed(
@@ -383,7 +393,7 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
 def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     """Work until a limit ends it, keep it, and say how good it is; ``building`` is how many seconds were before."""
     compiled, choice, work, plan, folder = task
-    limits, curve = plan.limits, list[Point]()
+    limits, curve = plan.limits, [] if folder is None else folder.points()
     if limits == Limits():
         limits = choice.method.default
     if isinstance(work, Runs):  # its iterations are those of each run
@@ -391,7 +401,8 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     watcher.begin(work, limits)
 
     def point(at: Point) -> None:
-        curve.append(at)
+        if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
+            curve.append(at)
         if folder is not None:
             folder.add_point(at)
         watcher.point(at)
@@ -427,6 +438,7 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     if full is not None:
         raise full
     if folder is not None:
+        folder.save_result(_result(solution))
         folder.finish(f"{solution.game}: {solution.method}")
     return solution
 
@@ -462,6 +474,45 @@ def _solution(
         policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
         notes=work.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
     )  # fmt: skip
+
+
+def _result(solution: Solution) -> RunResult:
+    """What the folder keeps of it, beside what was asked, the curve and the policy."""
+    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name != "schema"}
+    lists = {name: list(kept[name]) for name in ("players", "runs")}
+    return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
+
+
+def _loaded(path: Path) -> Solution:
+    """What stands in a run's folder."""
+    folder, config = RunFolder(path), RunFolder.read_config(path)
+    if not (path / POLICY).is_file():
+        raise CheckpointError(f"{path} holds a run without a policy: it was cut before its first checkpoint")
+    policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
+    if found is None:
+        iteration = int(policy.made_by.get("iterations", 0))
+        at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
+        values = None if at.values is None else list(at.values)
+        seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
+        found = RunResult(
+            policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
+            at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
+        )  # fmt: skip
+    figures = {name: getattr(found, name) for name in RunResult.__struct_fields__ if name != "schema"}
+    return Solution(
+        method=config.method, start=config.start, seed=config.seed, reason=config.reason,
+        lock=config.lock, policy=policy, curve=curve, folder=path,
+        **figures | {
+            "players": tuple(found.players), "runs": tuple(found.runs),
+            "values": None if found.values is None else tuple(found.values),
+        },
+    )  # fmt: skip
+
+
+def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]:
+    """The players' names, where the policy has them."""
+    names = getattr(policy, "players", None)
+    return names if isinstance(names, tuple) else tuple(f"P{k + 1}" for k in range(len(values or ())))
 
 
 def _figures(

@@ -5,7 +5,9 @@ Each verb is a function that returns what the command prints or writes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +21,9 @@ from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
-from infoset.registry import Entry, own_name
-from infoset.solvers.work import Watcher
+from infoset.registry import Entry
+from infoset.solvers.work import Point, Watcher
+from infoset.solving import Solution
 
 if TYPE_CHECKING:
     from infoset.gdl.checks import Defect
@@ -128,6 +131,33 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
         picture = hand_matrix_svg(compiled.game, found)
         replace_file(Path(svg), lambda file: file.write(picture.encode()))
     return decisions_text(compiled.game.players, found)
+
+
+def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
+    """The convergence curves of several runs over each other, each with its name; returns the axes of matplotlib.
+
+    ``runs`` are folders or solutions.  Drawn is the exploitability of each average profile against the iterations, or
+    where none is known what the best policy so far earns.  With ``out`` the picture goes to that file (``.png``,
+    ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a curve, ``CheckpointError`` for a folder
+    without a run, ``MissingExtraError`` without matplotlib.
+
+    >>> runs = [infoset.solve("kuhn_poker", method, iterations=50) for method in ("cfr", "cfr+")]
+    >>> axes = infoset.plot(runs, "curves.svg")
+    """
+    from infoset.view.curves import draw_curves, plot_curves
+
+    if isinstance(runs, (str, Path)) or not isinstance(runs, Iterable):
+        raise ParameterError(f"runs={shorten(repr(runs))}; allowed: a list of runs' folders and solutions")
+    curves: dict[str, Sequence[Point]] = {}
+    found = [run if isinstance(run, Solution) else Solution.load(run) for run in runs]
+    games = {solution.game for solution in found}
+    for solution in found:
+        word = f"{solution.game} by {solution.method}" if solution.folder is None else str(solution.folder)
+        curves[next(name for k in count(1) if (name := word if k == 1 else f"{word} ({k})") not in curves)] = (
+            solution.curve
+        )
+    title = games.pop() if len(games) == 1 else f"{len(games)} games"
+    return plot_curves(curves, title, axes) if out is None else draw_curves(curves, title, Path(out), axes)
 
 
 def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:
@@ -378,10 +408,11 @@ def train(
     if resume and parameters:
         raise CheckpointError(f"--{next(iter(parameters))} belongs to the beginning of a training; not to --resume")
     check_executor(executor)
+    from infoset.catalog import name_of
     from infoset.learn import running  # brings torch
 
     watcher = watcher or Watcher()
-    name = game if game is None or isinstance(game, str) else own_name(game) or game.name
+    name = None if game is None else name_of(game)
     if resume:
         folder, config = running.resume(Path(str(out)), name, seconds, epochs, workers, watcher, executor)
     else:

@@ -20,7 +20,15 @@ import numpy as np
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, MAX_BYTES, check_archive, read_arrays, replace_file
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    MAX_BYTES,
+    archive_names,
+    check_archive,
+    policy_path,
+    read_arrays,
+    replace_file,
+)
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
 from infoset.tree.plans import behaviour, realisation
@@ -30,6 +38,8 @@ OTHER_BYTES = 1 << 20  # of a file: players, how it came about
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
 SOON = 1_000_000  # histories of a tree that is built to see whether a policy fits
 ENTRY_BYTES = 32  # of one probability, also in JSON
+
+ARRAYS = {"header", "probabilities"}  # of a table's file
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
 
@@ -244,11 +254,12 @@ class TabularPolicy:
 
     @classmethod
     def load(cls, path: str | Path, form: SequenceForm | None = None) -> TabularPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one.
+        """Read a saved policy, or that of a run's folder; nothing in the file is run.
 
+        Raises ``PolicyError`` for a broken one, and for one that is no table (``Solution.load`` reads those, too).
         ``form``: of the game that it is for; a file that unpacks to more than a policy for that needs is then refused.
         """
-        path = Path(path)
+        path = policy_path(path)
         with _readable(path):
             most = None if form is None else largest_policy(form)
             return _from_json(path, most) if path.suffix == ".json" else _from_npz(path, most)
@@ -311,6 +322,12 @@ def _from_json(path: Path, most: int | None) -> TabularPolicy:
 
 
 def _from_npz(path: Path, most: int | None) -> TabularPolicy:
+    if others := archive_names(path) - ARRAYS:
+        kept = shorten(", ".join(sorted(others)))
+        raise PolicyError(
+            f"{path}: holds no table but a policy of another kind (its arrays: {kept}); infoset.Solution.load(FOLDER) "
+            "and infoset.policies.saved.load_policy read any kind"
+        )
     arrays = read_arrays(path, most)
     header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
