@@ -28,6 +28,7 @@ from infoset.solving import Solution
 if TYPE_CHECKING:
     from infoset.gdl.checks import Defect
     from infoset.match.replay import Match
+    from infoset.solvers.tabular.stability import Stability
 
 RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
 
@@ -160,11 +161,11 @@ def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *
     return plot_curves(curves, title, axes) if out is None else draw_curves(curves, title, Path(out), axes)
 
 
-def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:
+def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> Stability:
     """Whether a profile (whatever ``evaluate`` takes) is a rest point of replicator dynamics, and a stable one.
 
-    >>> print(infoset.verbs.show_stability("rock_paper_scissors", "random").splitlines()[0])
-    replicator dynamics: neutral
+    >>> infoset.verbs.show_stability("rock_paper_scissors", "random").verdict
+    'neutral'
     """
     from infoset.solvers.tabular.stability import stability
 
@@ -172,7 +173,7 @@ def show_stability(game: AnyGame, what: What | None, max_histories: int | None =
         raise ParameterError("--stability is of a strategy of all players: name one after the game, as in GAME random")
     compiled = Compiled.of(game, max_histories)
     policy = tabulated(compiled, check_what(what) if isinstance(what, str) else what)
-    return str(stability(compiled.form, policy.behaviour(compiled.form)))
+    return stability(compiled.form, policy.behaviour(compiled.form))
 
 
 def show_propnet(name: str, file: str | Path) -> str:

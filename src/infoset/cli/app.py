@@ -8,11 +8,13 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from infoset.arena.tournament import Standings
     from infoset.base import Agent
     from infoset.gdl.syntax import Description
@@ -727,7 +729,7 @@ def show(
     equilibria: Annotated[
         bool, typer.Option("--equilibria", help="List all extreme equilibria of a small game of two players instead.")
     ] = False,
-    stable: Annotated[
+    stability: Annotated[
         bool,
         typer.Option(
             "--stability", help="Say instead whether replicator dynamics come back to a strategy of all players."
@@ -743,7 +745,11 @@ def show(
             help="Instead: what a mediator draws so that all obey and are paid the most; ce, efce, efcce or cce.",
         ),
     ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Give up what is shown instead after so many seconds (no limit).")
+    ] = None,
     max_histories: MaxHistories = None,
+    json_: AsJson = False,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
     from infoset.files import check_file
@@ -755,9 +761,12 @@ def show(
         what = next(iter(named), None)
     for name, why in INSTEAD.items():
         if context.params[name]:
-            _refuse_others(context, {"game", "max_histories", name, *(("what",) if name == "stable" else ())}, why)
-            print(_instead(name, game, what, correlated, max_histories))
+            others = {"game", "max_histories", "seconds", "json_", name}
+            _refuse_others(context, others | ({"what"} if name == "stability" else set()), why)
+            found = _in_time(f"--{name}", lambda: _instead(name, game, what, correlated, max_histories), seconds)  # noqa: B023
+            _print_json({"game": game, **found.body()}) if json_ else print(found)
             return
+    _refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
         print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return
@@ -906,19 +915,47 @@ def convert(
 
 INSTEAD = {
     "equilibria": "--equilibria lists what a game has; it goes alone",
-    "stable": "--stability is of a strategy alone",
+    "stability": "--stability is of a strategy alone",
     "dominated": "--dominated says what is never played; it goes alone",
     "correlated": "--correlated shows what a mediator draws; it goes alone",
 }
 """What ``show`` shows instead, by its parameters, and why nothing goes beside it."""
 
 
-def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> object:
+class _Shown(Protocol):
+    """What stands for itself as text, and as JSON."""
+
+    def body(self) -> dict[str, Any]: ...
+
+
+def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _Shown:
+    """What is found within so many seconds; Ctrl-C leaves it behind.  Raises ``ClockError`` with where it was."""
+    from math import inf
+    from time import monotonic
+
+    from infoset import signs
+    from infoset.errors import ClockError
+    from infoset.solvers.work import Background
+
+    stages: list[str] = []
+    listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
+    signs.listeners.append(listener)
+    try:
+        finding = Background(find)
+        if finding.wait(inf if seconds is None else monotonic() + seconds):
+            return finding.result
+    finally:
+        signs.listeners.remove(listener)
+    where = f"; the last of it: {stages[-1]}" if stages else ""
+    raise ClockError(f"{what} is not done after --seconds {seconds:g}{where}")
+
+
+def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:
     """What is to be printed for one of these."""
     from infoset.compiled import Compiled
 
     compiled = Compiled.of(game, max_histories)
-    if name == "stable":
+    if name == "stability":
         from infoset.verbs import show_stability
 
         return show_stability(compiled, what)

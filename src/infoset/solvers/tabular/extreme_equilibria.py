@@ -63,6 +63,19 @@ class ExtremeEquilibria:
         made_by = {"method": "extreme-equilibria", "number": number + 1}
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
+    def body(self) -> dict[str, Any]:
+        """The equilibria as JSON: chances of what is played, and payoffs, as fractions in text."""
+        players = self.form.players
+        listed = []
+        for one in self.equilibria:
+            mixtures = {
+                player: {name: str(chance) for name, chance in zip(names, mixture, strict=True) if chance}
+                for player, names, mixture in zip(players, self.table.strategies, one.mixtures, strict=True)
+            }
+            values = {player: str(value) for player, value in zip(players, one.values, strict=True)}
+            listed.append({"component": one.component, "mixtures": mixtures, "values": values})
+        return {"game": self.form.name, "equilibria": listed}
+
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
@@ -173,6 +186,10 @@ def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
                 if after not in met:
                     met.add(after)
                     todo.append(at.pivoted(row, column))
+        if (len(met) - len(todo)) % 100 == 1:
+            signs.detail(
+                f"walking the vertices of the best answers: {len(met):,} bases met, {len(todo):,} to go on from"
+            )
         if len(met) * table.size > MOST_ENTRIES:
             raise BudgetError(f"{name}: its best answers have more than {len(met):,} bases; lcp finds one equilibrium")
     return [(x, left) for x, left in found.items() if any(x)]
