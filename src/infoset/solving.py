@@ -25,7 +25,7 @@ from infoset.locking import AnyLock, read_lock
 from infoset.policies.saved import SavedPolicy, load_policy
 from infoset.runs import RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, Choice, choose
-from infoset.solvers.method import AnyMethod, Lock, Options, check_options, parse_method
+from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
 
@@ -304,10 +304,14 @@ def _begun(
         raise ParameterError("no GAME given; 'infoset games' lists the names")
     if out is not None:
         RunFolder.check_free(Path(out))
-    chosen = parse_method(method or "auto") if method is None or isinstance(method, str) else method
+    chosen = _method(method or "auto")
     check_options(chosen, options)
     choice = None if isinstance(chosen, Auto) else Choice(chosen, "")
     return _Plan(game, _name(game), choice, options, Limits(options.iterations, options.target, options.seconds))
+
+
+def _method(method: str | AnyMethod) -> AnyMethod:
+    return parse_method(method) if isinstance(method, str) else check_is_method(method)
 
 
 def _name(game: AnyGame) -> str:
@@ -334,7 +338,8 @@ def _gone_on_with(
     method: str | AnyMethod | None, asked: Options, seed: int | None,
 ) -> _Plan:  # fmt: skip
     out = folder.path
-    name = method if method is None or isinstance(method, str) else method.name
+    named = None if method is None else _method(method)
+    name = method if isinstance(method, str) and method == config.method else named and named.name
     if asked.lock is not None:
         raise CheckpointError(f"{out} holds a run with what it keeps to, if anything; lock belongs to its beginning")
     given = (
@@ -362,7 +367,7 @@ def _gone_on_with(
     if limits != Limits():
         own = replace(own, iterations=asked.iterations, target=asked.target, seconds=asked.seconds)
     loaded: AnyGame = game if game is not None else _load(config.game, out)
-    chosen = parse_method(config.method) if method is None or isinstance(method, str) else method
+    chosen = named or parse_method(config.method)
     limits = Limits(own.iterations, own.target, own.seconds)
     return _Plan(loaded, config.game, Choice(chosen, config.reason), own, limits, folder, saved)
 
