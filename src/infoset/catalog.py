@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.names import build, parse_name
@@ -103,6 +104,7 @@ def name_of(game: Game | str) -> str:
     return game_of_run(game) or game if isinstance(game, str) else own_name(game) or game.name
 
 
+@checks_arguments
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
     (``.efg``, ``.nfg``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,

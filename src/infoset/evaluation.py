@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, Telling
 from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
@@ -51,6 +52,7 @@ FEW_HISTORIES = 300_000  # up to which a sampled policy is put on the tree
 SECONDS = 10.0  # to learn responses in, where nothing is said
 
 
+@checks_arguments
 def evaluate(
     game: AnyGame,
     what: What,

@@ -212,7 +212,7 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
 
 def is_number(value: object) -> bool:
     """Whether ``value`` is an integer or a float, of Python or NumPy; truth values are none."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
 
 
 def check_number(name: str, value: float, low: float, high: float) -> None:

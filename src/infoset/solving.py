@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.catalog import load, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
@@ -91,6 +92,7 @@ class Solution:
         return self.exploitability
 
     @classmethod
+    @checks_arguments
     def load(cls, folder: str | Path) -> Solution:
         """The solution of the run in ``folder``, also of one that was cut: then it is that of its last checkpoint.
 
@@ -118,6 +120,7 @@ class Solution:
         return solution_html(self)
 
 
+@checks_arguments
 def solve(
     game: AnyGame | None = None,
     method: str | AnyMethod | None = None,

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
@@ -70,6 +71,7 @@ def list_agents() -> list[Entry]:
     return AGENTS.entries()
 
 
+@checks_arguments
 def show(
     game: AnyGame,
     what: What | None = None,
@@ -134,6 +136,7 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
     return decisions_text(compiled.game.players, found)
 
 
+@checks_arguments
 def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
     """The convergence curves of several runs over each other, each with its name; returns the axes of matplotlib.
 
@@ -199,6 +202,7 @@ def show_propnet(name: str, file: str | Path) -> str:
     return f"{game.name}: {propnet_summary(net)}"
 
 
+@checks_arguments
 def check(file: str) -> list[Defect]:
     """The defects of a game description: a file, or ``gdl:NAME``.  Raises ``FormatError``.
 
@@ -213,6 +217,7 @@ def check(file: str) -> list[Defect]:
     return find_defects(description(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file))
 
 
+@checks_arguments
 def convert(source: str | Path | Game, target: str | Path, *, max_histories: int | None = None) -> Path:
     """A game to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
     reference's game_state.json and back.
@@ -321,6 +326,7 @@ def json_keys(path: str) -> set[str]:
         raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
 
 
+@checks_arguments
 def watch(
     replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float | None = None
 ) -> Path:
@@ -375,6 +381,7 @@ class TrainingRun:
         return training_html(self, self.points())
 
 
+@checks_arguments
 def train(
     game: str | Game | None = None,
     *,

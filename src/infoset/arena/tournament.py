@@ -19,6 +19,7 @@ from infoset.arena.ratings import Rating, Skill, bradley_terry, openskill
 from infoset.arena.schedule import Fixture, Schedule, is_foreign
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
 from infoset.arena.worker import PlayedGame, Setup, Task
+from infoset.arguments import checks_arguments
 from infoset.base import Agent, Game
 from infoset.catalog import load, load_named, name_of
 from infoset.errors import (
@@ -121,6 +122,7 @@ class Standings:
         return points / games if games else None
 
 
+@checks_arguments
 def tournament(
     game: str | Game,
     teams: Sequence[str | Agent],

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Accountable, Action, Agent, Drawing, Game, InformationState, Observation, Passing, Policy
 from infoset.errors import (
     FormatError,
@@ -309,6 +310,7 @@ TRAINED = "trained:"
 NET = "net.safetensors"
 
 
+@checks_arguments
 def load_agent(name: str) -> Agent:
     """A new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs one of its own.
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Accountable, Action, Agent, Game, Passing, Prompted, State, Step
 from infoset.catalog import load as load_game
 from infoset.catalog import name_of
@@ -37,6 +38,7 @@ Waiting: TypeAlias = "tuple[float, Callable[[], tuple[Action, float]]]"
 """When an agent elsewhere was asked, and what waits for its move and the moment at which that came."""
 
 
+@checks_arguments
 def play_match(
     game: Game | str,
     agents: Sequence[Agent | str],

@@ -413,6 +413,12 @@ class Watcher:
     done: Callable[[Work, float], object] = lambda work, seconds: None
     solved: Callable[[Any], object] = lambda solution: None
 
+    def __post_init__(self) -> None:
+        """Raises ``ParameterError`` for a hook that is no function."""
+        for name, hook in vars(self).items():
+            if not callable(hook):
+                raise ParameterError(f"{name}={shorten(repr(hook))} is no function; allowed: a hook to be called")
+
 
 def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:
     """Step ``work`` until a limit, its end or Ctrl-C; returns which, and the seconds that it took, ``spent`` included.

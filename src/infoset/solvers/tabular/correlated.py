@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import PolicyError, UnknownNameError, UnsupportedGameError
@@ -157,6 +158,7 @@ def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> f
     return sum(worth[k] for k in first)
 
 
+@checks_arguments
 def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = WELFARE) -> CorrelatedPlan:
     """The plan of a ``kind`` that is best for all together, or for the player named by ``objective``.
 

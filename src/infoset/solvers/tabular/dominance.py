@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import UnsupportedGameError
@@ -62,6 +63,7 @@ class Elimination:
         return "\n".join([*(lines or ["nothing is strictly dominated"]), f"left  {kept}"])
 
 
+@checks_arguments
 def eliminate_dominated(game: AnyGame) -> Elimination:
     """Leave out strictly dominated strategies of the reduced normal form until none is left.
 

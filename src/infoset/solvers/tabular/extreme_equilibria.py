@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -80,6 +81,7 @@ class ExtremeEquilibria:
         return "\n".join(_lines(self))
 
 
+@checks_arguments
 def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
     """All extreme equilibria of two players, whatever their payoffs.
 

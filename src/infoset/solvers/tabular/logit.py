@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -230,6 +231,7 @@ class Logit(TabularMethod):
         )
 
 
+@checks_arguments
 def logit(at: float | None = None) -> Logit:
     """Quantal response equilibria up to ``λ = at``, by default up to a Nash equilibrium.
 
@@ -256,6 +258,7 @@ class LogitPath(NamedTuple):
         return draw_logit_path(self, Path(file))
 
 
+@checks_arguments
 def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
     """Every point of the logit path of a game up to ``λ = at``, by default up to a Nash equilibrium.
 

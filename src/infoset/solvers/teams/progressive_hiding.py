@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
@@ -348,6 +349,7 @@ class Hiding:
         return self.game.policy(self.projections[kind][int(scores.argmax())], {"method": "progressive-hiding"})
 
 
+@checks_arguments
 def progressive_hiding(
     game: HiddenGame,
     penalty: Penalty | float = 2.0,
