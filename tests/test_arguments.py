@@ -11,7 +11,7 @@ import pytest
 import infoset
 from conftest import KUHN, form_of
 from infoset import GameTree, HiddenGame, SequenceForm, TabularPolicy
-from infoset.errors import InfosetError
+from infoset.errors import InfosetError, ParameterError
 
 RPS, HANABI = "rock_paper_scissors", "tiny_hanabi(game=A)"
 RESULTS = {
@@ -78,6 +78,10 @@ def _uniform() -> TabularPolicy:
     return TabularPolicy.uniform(_form())
 
 
+def _hidden() -> HiddenGame:
+    return HiddenGame.of(GameTree.of(infoset.load(HANABI)))
+
+
 def _of(function: Any, **arguments: tuple[Any, str]) -> Call:
     return Call(function, arguments)
 
@@ -125,7 +129,7 @@ CALLS = {
     "expected_values": _of(infoset.expected_values, form=F, plan=P),
     "exploitability": _of(infoset.exploitability, form=F, plan=P),
     "extreme_equilibria": _of(infoset.extreme_equilibria, game=(RPS, "game")),
-    "information_relaxation": _of(infoset.information_relaxation, game=(lambda: HiddenGame.of(HANABI), "form"),
+    "information_relaxation": _of(infoset.information_relaxation, game=(_hidden, "form"),
                                   penalty=(1.0, "number"), iterations=(1, "count"), runs=(1, "count"), seed=(0, "count"),
                                   progress=(None, "hook?")),
     "linear_complementarity": _of(infoset.linear_complementarity, form=F, start=(None, "array?")),
@@ -144,7 +148,7 @@ CALLS = {
                        keep=(None, "hook?"), seated=(None, "hook?")),
     "plot": _of(infoset.plot, runs=(lambda: [infoset.solve(KUHN, "cfr", iterations=5)], "runs"), out=(None, "path?")),
     "product_form_of": _of(infoset.product_form_of, tree=(_tree, "form")),
-    "progressive_hiding": _of(infoset.progressive_hiding, game=(lambda: HiddenGame.of(HANABI), "form"),
+    "progressive_hiding": _of(infoset.progressive_hiding, game=(_hidden, "form"),
                               penalty=(1.0, "number"), learner=(None, "hook?"), iterations=(1, "count"), runs=(1, "count"),
                               seed=(0, "count"), conditional=(True, "flag"), sampled=(False, "flag"),
                               progress=(None, "hook?")),
@@ -171,7 +175,7 @@ CALLS = {
                  speed=(None, "limit?")),
     "SequenceForm.of": _of(SequenceForm.of, game=(KUHN, "game")),
     "GameTree.of": _of(GameTree.of, game=(lambda: infoset.load(KUHN), "game")),
-    "HiddenGame.of": _of(HiddenGame.of, game=(HANABI, "game")),
+    "HiddenGame.of": _of(HiddenGame.of, tree=(lambda: GameTree.of(infoset.load(HANABI)), "form")),
     "Solution.load": _of(infoset.Solution.load, folder=("run", "path")),
     "TabularPolicy": _of(TabularPolicy, game=("g", "text"), players=(("A",), "names"), tables=(({},), "table")),
     "TabularPolicy.load": _of(TabularPolicy.load, path=("p.npz", "path"), form=(None, "table?")),
@@ -200,6 +204,62 @@ ELSEWHERE = {
     "table_game": "has a test of its own below", "ProductForm": "has tests of its own below",
     "Nature": "has tests of its own below", "Stage": "has tests of its own below",
 }  # fmt: skip
+
+
+NATURE = infoset.Nature("die", (1, 2))
+STAGE = infoset.Stage("move", "A", ("a", "b"))
+PARTS = {"name": "g", "players": ("A",), "axes": (NATURE, STAGE), "payoff": lambda past: 0.0}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *[lambda bad=bad: infoset.table_game(bad) for bad in (5, "a", None, Wrong(), [["a", "b"]], [[1, 2], [3]], {})],
+        infoset.table_game,
+        *[lambda word=word, bad=bad: infoset.table_game([[1.0, 2.0]], **{word: bad})
+          for word in ("name", "players", "strategies") for bad in (5, Wrong(), [5])],
+        *[lambda bad=bad: infoset.Nature(bad, (1, 2)) for bad in (5, None, Wrong(), (5,))],
+        *[lambda bad=bad: infoset.Nature("die", bad) for bad in (5, None, Wrong())],
+        *[lambda bad=bad: infoset.ProductForm("g", ("A",), (infoset.Nature("die", bad),), lambda past: 0.0)
+          for bad in ({1: "x"}, {1: None}, [[1]])],
+        *[lambda bad=bad: infoset.Stage(bad, "A", ("a", "b")) for bad in (5, None, Wrong())],
+        *[lambda bad=bad: infoset.Stage("move", bad, ("a", "b")) for bad in (5, None, Wrong())],
+        *[lambda bad=bad: infoset.Stage("move", "A", bad) for bad in (5, None, Wrong())],
+        *[lambda bad=bad: infoset.Stage("move", "A", ("a", "b"), bad) for bad in (5, None, Wrong(), (5,))],
+        *[lambda word=word, bad=bad: infoset.ProductForm(**PARTS | {word: bad})
+          for word in PARTS for bad in (5, None, Wrong(), (5,))],
+    ],
+)  # fmt: skip
+def test_games_of_ones_own_are_made_of_what_they_take(make: Callable[[], object]) -> None:
+    with pytest.raises(InfosetError) as raised:
+        make()
+    assert "\n" not in str(raised.value)
+
+
+def test_a_player_is_a_seat_or_a_name() -> None:
+    policy = _uniform()
+    assert policy.probabilities("P1", "K") == policy.probabilities(0, "K") == {"pass": 0.5, "bet": 0.5}
+    for player in ("P9", 2, -1):
+        with pytest.raises(ParameterError, match="is none of this policy; allowed: 0 to 1, or P1, P2"):
+            policy.probabilities(player, "K")
+
+
+@pytest.mark.parametrize(
+    "bad", [{"P1": 5}, {5: "random"}, {"K bet": {"bet": "x"}}, {"K bet": 5}, {("P2", "K bet"): "x y"}]
+)
+def test_locks_of_the_wrong_type(bad: dict) -> None:
+    with pytest.raises(InfosetError) as raised:
+        infoset.solve(KUHN, "cfr", iterations=1, lock=bad)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "choose", [lambda key, moves: 5, lambda key: 5, lambda key, moves: {moves[0]: "x"}, lambda key, moves: 1 / 0]
+)
+def test_functions_that_answer_with_what_is_no_chances(choose: Any) -> None:
+    with pytest.raises(InfosetError) as raised:
+        infoset.evaluate(KUHN, choose)
+    assert "\n" not in str(raised.value)
 
 
 def _words(wrong: object) -> str:

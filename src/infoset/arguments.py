@@ -20,7 +20,8 @@ from infoset.names import is_number
 F = TypeVar("F", bound=Callable[..., Any])
 
 CLASSES = (
-    "GameTree", "HiddenGame", "Match", "Mapping", "ProductForm", "SequenceForm", "Solution", "TabularPolicy", "Watcher",
+    "GameTree", "HiddenGame", "Match", "Mapping", "NoRegretLearner", "Penalty", "ProductForm", "SequenceForm", "Solution",
+    "TabularPolicy", "Watcher",
 )  # fmt: skip
 GAME, AGENT = ("name", "players", "start"), ("begin", "observe", "act", "end")
 
@@ -75,18 +76,18 @@ def checks_arguments(function: F) -> F:
     named = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     arrays = [name for name in kinds if "FloatArray" in str(function.__annotations__[name])]
 
+    called = function.__qualname__.rpartition("<locals>.")[2]
+
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         given = dict(zip(named, args, strict=False)) | kwargs
         for name, value in given.items():
             kind = kinds.get(name)
             if kind is not None and not kind.allows(value):
-                raise ParameterError(
-                    f"{function.__name__}: {name}={_shown(value)} is not allowed; allowed: {kind.words}"
-                )
+                raise ParameterError(f"{called}: {name}={_shown(value)} is not allowed; allowed: {kind.words}")
         if arrays and "form" in kinds:
             for name in arrays:
-                _check_shape(function.__name__, name, given.get(name), given["form"])
+                _check_shape(called, name, given.get(name), given["form"])
         return function(*args, **kwargs)
 
     return cast("F", call)

@@ -97,6 +97,10 @@ class PolicyAgent:
     """
 
     def __init__(self, policy: Policy | SavedPolicy, name: str = "policy") -> None:
+        if isinstance(policy, type) or not (hasattr(policy, "row") or hasattr(policy, "on")):
+            raise ParameterError(f"policy={shorten(repr(policy))} is no policy; it has no rows of chances")
+        if not isinstance(name, str):
+            raise ParameterError(f"name={shorten(repr(name))} is no text")
         self.policy, self.name = policy, name
         self.unknown = 0
         self._game: Game | None = None

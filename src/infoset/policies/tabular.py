@@ -20,7 +20,7 @@ import numpy as np
 from infoset.arguments import checks_arguments
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, ParameterError, PolicyError, shorten
+from infoset.errors import BudgetError, InfosetError, ParameterError, PolicyError, one_line, shorten
 from infoset.files import (
     BROKEN_ARCHIVE,
     MAX_BYTES,
@@ -178,7 +178,7 @@ class TabularPolicy:
         """
         strategy = np.ones(form.num_sequences)
         for key, actions, begin in zip(form.keys, form.actions, form.arrays.first.tolist(), strict=True):
-            row = choose(key, actions)
+            row = answer_of(choose, key, actions)
             strategy[begin : begin + len(actions)] = [row.get(action, 0.0) for action in actions]
         return cls.from_behaviour(form, strategy, {"method": getattr(choose, "__name__", "function")})
 
@@ -370,6 +370,26 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
 def _check_schema(path: Path, schema: int) -> None:
     if schema != SCHEMA:
         raise PolicyError(f"{path}: policy schema {schema}; this version reads {SCHEMA}. A newer infoset may read it")
+
+
+def answer_of(
+    choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], key: str, moves: tuple[str, ...]
+) -> Mapping[str, float]:
+    """What a user's function says of an information set.  Raises ``PolicyError`` where it fails or gives no chances."""
+    name = getattr(choose, "__name__", "the function")
+    try:
+        found = choose(key, moves)
+    except InfosetError:
+        raise
+    except Exception as error:
+        why = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
+        raise PolicyError(f"{name} fails at {shorten(repr(key))}: {why}") from error
+    if not isinstance(found, Mapping) or not all(map(is_number, found.values())):
+        raise PolicyError(
+            f"{name} answers {one_line(repr(found))} at {shorten(repr(key))}; allowed: chances by moves, of "
+            f"{one_line(', '.join(moves))}"
+        )
+    return found
 
 
 def _check_tables(policy: TabularPolicy) -> None:
