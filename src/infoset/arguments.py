@@ -20,8 +20,8 @@ from infoset.names import is_number
 F = TypeVar("F", bound=Callable[..., Any])
 
 CLASSES = (
-    "GameTree", "HiddenGame", "Match", "Mapping", "NoRegretLearner", "Penalty", "ProductForm", "SequenceForm", "Solution",
-    "TabularPolicy", "Watcher",
+    "GameTree", "HiddenGame", "Match", "Mapping", "NoRegretLearner", "Penalty", "ProductForm", "SequenceForm",
+    "Solution", "TabularPolicy", "Watcher",
 )  # fmt: skip
 GAME, AGENT = ("name", "players", "start"), ("begin", "observe", "act", "end")
 
