@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -99,9 +100,9 @@ class _Run(msgspec.Struct):
     game: str
 
 
-def name_of(game: Game | str) -> str:
-    """The name by which ``load`` finds a game again: of a run's folder that of its game."""
-    return game_of_run(game) or game if isinstance(game, str) else own_name(game) or game.name
+def name_of(game: Any) -> str:
+    """The name by which ``load`` finds a game, or what is made of one, again: of a run's folder that of its game."""
+    return game_of_run(game) or game if isinstance(game, str) else own_name(game) or str(game.name)
 
 
 @checks_arguments

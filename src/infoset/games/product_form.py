@@ -35,8 +35,8 @@ Sees: TypeAlias = "str | tuple[str, ...] | Callable[[Past], Action]"
 
 def check_names(what: str, names: object) -> None:
     """Raise ``ParameterError`` for anything but a text, or several of them."""
-    several = isinstance(names, Sequence) and not isinstance(names, (str, bytes))
-    if not isinstance(names, str) and not (several and all(isinstance(name, str) for name in names)):
+    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Sequence) else [None]
+    if not all(isinstance(name, str) for name in listed):
         raise ParameterError(f"{what}={shorten(repr(names))}; allowed: a name, or a tuple of names")
 
 
