@@ -26,14 +26,14 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     done = run("solve", "kuhn_poker", "--target", "1e-9", "--json", cwd=tmp_path)
     body = json.loads(done.stdout)
     assert set(body) == {
-        "game", "method", "reason", "iterations", "seconds", "stopped", "values", "nash_conv", "exploitability", "epsilon",
+        "game", "method", "reason", "iterations", "seconds", "building_seconds", "evaluating_seconds", "stopped", "values", "nash_conv", "exploitability", "epsilon",
         "bound", "gap", "proof", "seed", "start", "policy", "folder", "why_not", "runs",
     }  # fmt: skip
     assert body["values"] == pytest.approx([-1 / 18, 1 / 18], abs=1e-8)
     assert body["stopped"] == "target"
     folder = (tmp_path / body["policy"]).parent
     names = {path.name for path in folder.iterdir()}
-    assert names == {"config.json", "metrics.jsonl", "checkpoint.npz", "policy.npz", "convergence.png"}
+    assert names == {"config.json", "metrics.jsonl", "checkpoint.npz", "policy.npz", "solution.json", "convergence.png"}
 
     again = run("evaluate", "kuhn_poker", str(tmp_path / body["policy"]), "--json", cwd=tmp_path)
     figures = json.loads(again.stdout)

@@ -87,7 +87,7 @@ def test_chicken(kind: str) -> None:
     plan = correlated_equilibrium(CHICKEN, kind)
     assert plan.values == pytest.approx((5.25, 5.25))
     assert plan.chances == pytest.approx([0.25, 0.25, 0.5], abs=1e-9)
-    assert str(plan).splitlines()[1] == "0.250000  A dare   B out"
+    assert str(plan).splitlines()[1:3] == ["chance    A start  B start", "0.250000  dare     out"]
 
 
 def test_the_best_for_one_player() -> None:
@@ -322,7 +322,10 @@ def test_payoffs_of_any_size(size: float, kind: str) -> None:
     """In the dilemma nobody is talked into what is dominated."""
     cells = " ".join(f"{size * value!r}" for value in (3, 3, 5, 0, 0, 5, 1, 1))
     game = NfgGame(parse_nfg(f'NFG 1 R "" {{ "A" "B" }} {{ 2 2 }} {cells}'), "dilemma")
-    assert str(correlated_equilibrium(game, kind)).splitlines()[1:] == ['1.000000  A "2"   B "2"']
+    assert str(correlated_equilibrium(game, kind)).splitlines()[1:] == [
+        "chance    A start  B start",
+        "1.000000  2        2",
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)

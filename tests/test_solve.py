@@ -1,14 +1,19 @@
 """``solve``: when it stops, what it returns, and that a run goes on bit for bit."""
 
+import dataclasses
+import itertools
+
 import numpy as np
 import pytest
 
 from conftest import KUHN, LEDUC, form_of
 from infoset import Method, load, solve, table_game
+from infoset.cli.report import solution_text
+from infoset.compiled import Compiled
 from infoset.errors import BudgetError, CheckpointError, GameRuleError, ParameterError, UnknownNameError
-from infoset.solvers.method import METHODS, parse_method
+from infoset.solvers.method import METHODS, Options, parse_method
 from infoset.solvers.tabular.solver import TabularMethod
-from infoset.solvers.work import Watcher, next_check
+from infoset.solvers.work import Watcher, next_check, rounding_of
 
 TABULAR = [name for name in METHODS if isinstance(parse_method(name), TabularMethod)]
 
@@ -152,3 +157,43 @@ def test_a_broken_update_is_not_an_equilibrium() -> None:
         solve(form_of(KUHN), Method("broken", does_not_compile, ones), iterations=10)
     with pytest.raises(ParameterError, match=r"the schedule gives shape \(1,\)"):
         solve(form_of(KUHN), Method("broken", forgets_to_normalise, np.ones_like), iterations=10)
+
+
+ORDINARY = "rock_paper_scissors"
+
+
+@pytest.mark.parametrize("method", ["cfr", "pcfr+", "dcfr", "hedge", "mmd", "sfrd", "vad-cfr"])
+@pytest.mark.parametrize("limits", [{"seconds": 600.0}, {"target": 0.0}, {"seconds": 600.0, "iterations": 10**12}])
+def test_it_stops_where_nothing_is_left_to_gain(method: str, limits: dict) -> None:
+    """The first profile of rock, paper, scissors is its equilibrium: neither a clock nor a target is waited for."""
+    solution = solve(ORDINARY, method, **limits)
+    assert solution.stopped in ("exact", "target")
+    assert solution.exploitability <= 2e-12
+    assert solution.iterations < 1000
+
+
+def test_a_number_of_iterations_alone_is_done_as_asked() -> None:
+    assert (solve(ORDINARY, "cfr", iterations=30).iterations, solve(ORDINARY, "cfr").iterations) == (30, 1000)
+
+
+def test_rounding_is_of_the_payoffs_range_and_of_their_last_bits() -> None:
+    assert rounding_of(-3.0, 1.0) == 4e-12
+    assert 1e-9 < rounding_of(1e6, 1e6 + 1) < 1e-8
+    assert rounding_of(0.0, 0.0) == 0.0
+
+
+def test_the_logit_path_goes_on_where_play_off_the_path_has_not_settled() -> None:
+    """Gains by deviating from the start say nothing of sets that nobody reaches."""
+    assert parse_method("logit").work(Compiled.of(KUHN), Options()).nothing_to_gain is None
+
+
+def test_building_and_evaluating_are_timed_beside_solving(monkeypatch) -> None:
+    """By a clock on which each look at it takes a second."""
+    ticks = itertools.count()
+    monkeypatch.setattr("infoset.solving.time.monotonic", lambda: float(next(ticks)))
+    solution = solve(KUHN, "cfr", iterations=4)
+    assert solution.building_seconds > 0
+    assert solution.evaluating_seconds > 0
+    lines = solution_text(dataclasses.replace(solution, building_seconds=180.04, evaluating_seconds=2.5)).splitlines()
+    assert "besides          building 180 s, evaluating 2.5 s" in lines
+    assert "besides" not in solution_text(dataclasses.replace(solution, building_seconds=0.5, evaluating_seconds=0.2))

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.product_form import product_form_of
     from infoset.tree.sequence_form import SequenceForm
-    from infoset.verbs import check, convert, list_agents, list_games, list_methods, show, train, watch
+    from infoset.verbs import check, convert, list_agents, list_games, list_methods, plot, show, train, watch
 
 __version__ = "0.1.0"
 
@@ -170,6 +170,7 @@ _HOME = {
     "performance": "solvers.metrics",
     "play_match": "match.match",
     "play_series": "match.series",
+    "plot": "verbs",
     "product_form_of": "tree.product_form",
     "progressive_hiding": "solvers.teams.progressive_hiding",
     "realisation": "tree.plans",
@@ -265,6 +266,7 @@ __all__ = [
     "performance",
     "play_match",
     "play_series",
+    "plot",
     "product_form_of",
     "progressive_hiding",
     "pure_equilibria",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
-from infoset.files import no_such_path
+from infoset.files import describe_damage, no_such_path
 from infoset.names import build, parse_name
-from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, path_problem
+from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, own_name, path_problem
 
 GAMES: Registry[Game] = Registry(
     "game",
@@ -41,6 +46,8 @@ OPENSPIEL = "openspiel:"
 GDL = "gdl:"
 POMMERMAN = "pommerman:"
 MAX_PATH = 255
+CONFIG = "config.json"
+"""What a run's folder is known by."""
 
 
 def _read_efg(path: str) -> Game:
@@ -83,10 +90,34 @@ READERS: dict[str, Callable[[str], Game]] = {
 }
 
 
+def game_of_run(name: str) -> str | None:
+    """The name of the game of the run, or of the training, in folder ``name``; ``None`` where that is no such folder.
+
+    Raises ``FormatError`` for a broken one.
+    """
+    file = f"{name}/{CONFIG}"
+    if len(file) >= MAX_PATH or "\0" in file or not os.path.isfile(file):  # noqa: PTH113
+        return None
+    try:
+        return msgspec.json.decode(Path(file).read_bytes(), type=_Run).game
+    except (OSError, RecursionError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        raise FormatError(f"no run's configuration: {describe_damage(error)}", file) from None
+
+
+class _Run(msgspec.Struct):
+    game: str
+
+
+def name_of(game: Any) -> str:
+    """The name by which ``load`` finds a game, or what is made of one, again: of a run's folder that of its game."""
+    return game_of_run(game) or game if isinstance(game, str) else own_name(game) or str(game.name)
+
+
+@checks_arguments
 def load(name: str) -> Game:
     """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
     (``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,
-    ``"python:FILE.py:Class(…)"``.
+    ``"python:FILE.py:Class(…)"``.  A run's folder stands for the game of that run.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 
@@ -102,6 +133,8 @@ def load(name: str) -> Game:
         from infoset.formats.openspiel import load_openspiel
 
         return load_openspiel(name.removeprefix(OPENSPIEL))
+    if (played := game_of_run(name)) is not None:
+        return load_named(played, f"the run in {name}")
     reader = READERS.get(Path(name).suffix.lower())
     if reader is not None:
         return reader(name)
@@ -111,6 +144,11 @@ def load(name: str) -> Game:
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
     if re.fullmatch(r"[^()=]+\.\w{1,5}", name):
         raise FormatError(f"{no_such_path(name)}, and no kind of game file; known: {', '.join(READERS)}", name)
+    return _load_known(name)
+
+
+def _load_known(name: str) -> Game:
+    """A game that has a name here."""
     parsed = parse_name(name)
     if parsed.word not in GAMES and parsed.word not in known_games():
         if problem := path_problem(parsed.word, "names"):

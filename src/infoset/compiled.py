@@ -31,6 +31,8 @@ FEW_JOINT = 1_000_000
 
 def check_is_game(game: object) -> None:
     """Raise ``UnsupportedGameError`` for an object that is none."""
+    if isinstance(game, type):
+        raise UnsupportedGameError(f"{game.__name__} is a class, not a game; make a game of it: {game.__name__}(…)")
     if missing := [name for name in ("name", "players", "start") if not hasattr(game, name)]:
         kind = f"{type(game).__module__}.{type(game).__name__}"
         raise UnsupportedGameError(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, Telling
 from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
@@ -21,7 +22,7 @@ from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, sh
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
-from infoset.names import move_words
+from infoset.names import check_number, check_range, move_words
 from infoset.policies.correlated_policy import CorrelatedPlay
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
@@ -48,9 +49,11 @@ What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..
 """Whatever plays: a name or file, a policy, an agent that tells its chances, realisation weights, a function."""
 
 FEW_HISTORIES = 300_000  # up to which a sampled policy is put on the tree
+MOST_SECONDS = 1e9
 SECONDS = 10.0  # to learn responses in, where nothing is said
 
 
+@checks_arguments
 def evaluate(
     game: AnyGame,
     what: What,
@@ -88,6 +91,9 @@ def evaluate(
     (0.0, 0.0)
     """
     check_executor(executor)
+    if seconds is not None:
+        check_number("seconds", seconds, 0.0, MOST_SECONDS)
+    check_range("seed", seed, 0, 2**63)
     compiled = Compiled.of(game, max_histories, progress)
     if executor != LOCAL:
         return _shared(what, compiled, respond, executor)

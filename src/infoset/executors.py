@@ -36,6 +36,8 @@ def check_executor(where: Where) -> None:
     """Raises ``UnknownNameError``, ``ParameterError``, and ``MissingExtraError`` where Ray is not installed."""
     if isinstance(where, Executor):
         return
+    if not isinstance(where, str):
+        raise ParameterError(f"executor={shorten(repr(where))}; allowed: local, ray, ray:HOST:PORT, or an executor")
     name, colon, address = where.partition(":")
     if name not in (LOCAL, RAY):
         raise UnknownNameError("executor", name, (LOCAL, RAY))

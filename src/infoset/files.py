@@ -84,6 +84,19 @@ def create_file(path: Path, body: bytes) -> None:
             partial.unlink(missing_ok=True)
 
 
+def check_path(name: str, path: object) -> Path:
+    """``path`` as a ``Path``.  Raises ``ParameterError`` for what is neither a text nor a path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise ParameterError(f"{name}={shorten(repr(path))} is no path; allowed: a text or a Path")
+    return Path(path)
+
+
+def policy_path(path: str | Path) -> Path:
+    """The file of a policy: ``path`` itself, or the one in a run's folder."""
+    path = Path(path)
+    return path / POLICY if path.is_dir() else path
+
+
 def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
     """Write to a neighbour and rename it: whoever reads ``path``, even after a crash, sees a whole file.
 

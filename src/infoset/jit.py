@@ -261,6 +261,13 @@ def borrowing(function: F) -> F:
     return function
 
 
+def checked_kernel(function: F) -> F:
+    """A kernel around a user's code, compiled once a process: an index out of bounds is an ``IndexError`` there instead
+    of memory overwritten."""
+    checked: F = numba.njit(nogil=True, error_model="numpy", boundscheck=True)(function)
+    return checked
+
+
 def inline_kernel(function: F) -> F:
     """A piece of a kernel: pasted into every kernel that calls it."""
     piece: F = numba.njit(inline="always", error_model="numpy")(function)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
@@ -210,9 +210,14 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
         raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: {low} to {high}")
 
 
+def is_number(value: object) -> bool:
+    """Whether ``value`` is an integer or a float, of Python or NumPy; truth values are none."""
+    return type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
+
+
 def check_number(name: str, value: float, low: float, high: float) -> None:
     """Raise ``ParameterError`` unless ``value`` is a number and ``low <= value <= high``."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         raise ParameterError(f"{name}={shorten(str(value))}; allowed: numbers from {low:g} to {high:g}")
 
 

@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 PYTHON = "python:"
 MAX_HINTS = 3
+READY_MADE = {"game", "method"}
+"""What may stand in a user's file as an object: every match makes its agents anew."""
 
 
 class Entry(NamedTuple):
@@ -159,7 +161,14 @@ def check_python(word: str) -> None:
 
 
 def build_own(kind: str, name: Name) -> Any:
-    """Call what a ``python:`` name names.  Raises ``ParameterError``, in one line, where its code fails."""
+    """Call what a ``python:`` name names; an object that is no class and no function, such as a method or a game, is
+    taken as it is.  Raises ``ParameterError``, in one line, where its code fails.
+    """
+    found = find_python(name.word)
+    if not callable(found) and kind in READY_MADE:
+        if name.parameters:
+            raise ParameterError(f"{shorten(name.word, 200)} is made already, so that it takes no parameters")
+        return found
     makers = {name.word: load_python(name.word)}
     try:
         return build(kind, name, makers)
@@ -176,15 +185,32 @@ def load_python(word: str) -> Callable[..., Any]:
     The file or module is run for it.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class,
     and what ``check_python`` raises.
     """
+    found = find_python(word)
+    if not callable(found):
+        raise _unknown_python(word)
+    return cast("Callable[..., Any]", found)
+
+
+def find_python(word: str) -> Any:
+    """Whatever a ``python:`` name names: a class, a function, or an object.  The same is run and raised."""
     check_python(word)
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
+    found = getattr(_module_named(place), attribute, None)
+    if found is None:
+        raise _unknown_python(word)
+    return found
+
+
+def _unknown_python(word: str) -> UnknownNameError:
+    place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
+    module = _module_named(place)
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return UnknownNameError(f"class or function in {shorten(place)}:", attribute, own)
+
+
+def _module_named(place: str) -> ModuleType:
     path = Path(place)
-    module = _module_of_file(path.resolve()) if path.suffix == ".py" else _module(place)
-    found = getattr(module, attribute, None)
-    if not callable(found):
-        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
-        raise UnknownNameError(f"class or function in {shorten(place)}:", attribute, own)
-    return cast("Callable[..., Any]", found)
+    return _module_of_file(path.resolve()) if path.suffix == ".py" else _module(place)
 
 
 @cache

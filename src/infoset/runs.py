@@ -1,7 +1,8 @@
 """What a run leaves behind: a folder that can be looked at, loaded again and resumed.
 
 ``config.json`` (what was asked), ``metrics.jsonl`` (the curve, a line a point), ``checkpoint.npz`` (the
-work's arrays); of a solver ``policy.npz`` (the average profile) and ``convergence.png``.
+work's arrays); of a solver ``policy.npz`` (the average profile), ``solution.json`` (its figures, once it is over) and
+``convergence.png``.
 """
 
 from __future__ import annotations
@@ -62,6 +63,28 @@ class RunConfig(msgspec.Struct, frozen=True):
     reason: str = ""
     form: str | None = None
     teams: str | None = None
+    schema: int = SCHEMA
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """What a run came to: the figures of its ``Solution``, at ``iterations``."""
+
+    game: str
+    iterations: int
+    seconds: float
+    stopped: str
+    players: list[str]
+    nash_conv: float | None = None
+    exploitability: float | None = None
+    epsilon: float | None = None
+    values: list[float] | None = None
+    bound: float | None = None
+    proof: str = ""
+    runs: list[float] = []
+    why_not: str = ""
+    notes: dict[str, Any] = {}
+    building_seconds: float = 0.0
+    evaluating_seconds: float = 0.0
     schema: int = SCHEMA
 
 
@@ -258,6 +281,30 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         from infoset.view.curves import draw_convergence
 
         draw_convergence(self.points(), title, self.path / "convergence.png")
+
+    def go_on(self, saved: dict[str, Any] | None) -> None:
+        super().go_on(saved)
+        self._result.unlink(missing_ok=True)  # until there is a new one
+
+    def save_result(self, result: RunResult) -> None:
+        """Keep what the run came to, so that it can be looked at without working anything out again."""
+        self._write(self._result.name, msgspec.json.format(msgspec.json.encode(result)))
+
+    def result(self) -> RunResult | None:
+        """What the run came to; ``None`` where it was cut before it was over.  Raises ``CheckpointError``."""
+        try:
+            found = msgspec.json.decode(self._result.read_bytes(), type=RunResult)
+        except FileNotFoundError:
+            return None
+        except (OSError, RecursionError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+            raise CheckpointError(f"{self._result}: {describe_damage(error)}") from None
+        if found.schema != SCHEMA:
+            raise CheckpointError(f"{self._result}: schema {found.schema}; this version reads {SCHEMA}")
+        return found
+
+    @property
+    def _result(self) -> Path:
+        return self.path / "solution.json"
 
     def keep_evaluation(self, evaluation: Saving, now: bool = False) -> None:
         """Keep how far it is, now and then; one that begins goes on with what was kept of the same policy."""

@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.catalog import load
+from infoset.catalog import load, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, InfosetError, ParameterError, shorten
 from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
+from infoset.files import POLICY, check_path
 from infoset.locking import AnyLock, read_lock
-from infoset.policies.saved import SavedPolicy
-from infoset.runs import RunConfig, RunFolder
+from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.runs import RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, Choice, choose
-from infoset.solvers.method import AnyMethod, Lock, Options, check_options, parse_method
+from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
 
@@ -45,8 +47,10 @@ class Solution:
     share a payoff, ``bound`` is what no policy earns more than, ``gap`` what is left to it, and ``proof`` what proves
     it.
 
-    ``stopped``: ``exact``, ``target``, ``iterations``, ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the
-    method's own time, without building, compiling and evaluating.  ``curve`` holds one ``Point`` for each look at the
+    ``stopped``: ``exact`` (nothing is left to do or to gain), ``target``, ``iterations``, ``seconds``, ``memory`` or
+    ``interrupted``.  ``seconds``: the method's own time, with that before a resumption; beside it this call took
+    ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds`` for the exact figures of
+    the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
     work, ``runs`` what each of several runs came to.  ``reason`` says why ``auto`` took the method.
 
     >>> solution = infoset.solve("kuhn_poker", "lp")
@@ -77,6 +81,8 @@ class Solution:
     """What was kept to; the figures are then those of the rest."""
     notes: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    building_seconds: float = 0.0
+    evaluating_seconds: float = 0.0
 
     @property
     def gap(self) -> float | None:
@@ -84,6 +90,20 @@ class Solution:
         if self.bound is not None and self.values is not None:
             return max(self.bound - self.values[0], 0.0)
         return self.exploitability
+
+    @classmethod
+    @checks_arguments
+    def load(cls, folder: str | Path) -> Solution:
+        """The solution of the run in ``folder``, also of one that was cut: then it is that of its last checkpoint.
+
+        Nothing is worked out again, and the game is not built.  Raises ``CheckpointError`` where the folder holds no
+        run, ``PolicyError`` for a broken policy.
+
+        >>> solution = infoset.solve("kuhn_poker", "cfr", iterations=20, out="kept")
+        >>> infoset.Solution.load("kept").nash_conv == solution.nash_conv
+        True
+        """
+        return _loaded(check_path("folder", folder))
 
     def plot(self, axes: Any = None) -> Any:
         """The convergence curve on axes of matplotlib, which are returned (extra ``plot``).
@@ -100,6 +120,7 @@ class Solution:
         return solution_html(self)
 
 
+@checks_arguments
 def solve(
     game: AnyGame | None = None,
     method: str | AnyMethod | None = None,
@@ -124,8 +145,12 @@ def solve(
     ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
     a method object; by default ``"auto"``, which takes the one that suits the game and says why (``reason``).
 
-    It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds``; where none is given, at what
-    the method has for itself.  ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
+    It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds`` (of solving alone; building
+    the game may take as long again, and evaluating comes on top: see ``Solution``); where none is given, at what the
+    method has for itself.  Where ``target`` or ``seconds`` is given it also stops once nobody can gain more than
+    rounding errors, 1e-12 of the range of payoffs.
+
+    ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
     An option that the method does not understand is refused.  ``max_histories`` bounds the tree.
 
     ``lock`` solves around what some keep to, with the methods of the shared loop: ``{"P1": "random"}`` (a player, and
@@ -167,12 +192,13 @@ def solve(
         plan = _resumed(game, method, asked, seed, out)
     else:
         plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
+    began = time.monotonic()
     try:
         task = _prepared(plan, max_histories, out, watcher, executor != LOCAL)
         if task.folder is not None:
             plan = plan._replace(folder=task.folder)
         with _shared(task, max_histories, executor):
-            return _run(task, watcher)
+            return _run(task, watcher, time.monotonic() - began)
     finally:
         if plan.folder is not None:
             plan.folder.close()
@@ -281,21 +307,21 @@ def _begun(
         raise ParameterError("no GAME given; 'infoset games' lists the names")
     if out is not None:
         RunFolder.check_free(Path(out))
-    chosen = parse_method(method or "auto") if method is None or isinstance(method, str) else method
+    chosen = _method(method or "auto")
     check_options(chosen, options)
     choice = None if isinstance(chosen, Auto) else Choice(chosen, "")
     return _Plan(game, _name(game), choice, options, Limits(options.iterations, options.target, options.seconds))
 
 
+def _method(method: str | AnyMethod) -> AnyMethod:
+    return parse_method(method) if isinstance(method, str) else check_is_method(method)
+
+
 def _name(game: AnyGame) -> str:
     """By which a run finds its game again."""
-    from infoset.registry import own_name
-
-    if isinstance(game, str):
-        return game
-    if not hasattr(game, "name"):
+    if not isinstance(game, str) and not hasattr(game, "name"):
         check_is_game(game)
-    return (isinstance(game, Game) and own_name(game)) or game.name
+    return name_of(game)
 
 
 def _resumed(
@@ -315,7 +341,8 @@ def _gone_on_with(
     method: str | AnyMethod | None, asked: Options, seed: int | None,
 ) -> _Plan:  # fmt: skip
     out = folder.path
-    name = method if method is None or isinstance(method, str) else method.name
+    named = None if method is None else _method(method)
+    name = method if isinstance(method, str) and method == config.method else named and named.name
     if asked.lock is not None:
         raise CheckpointError(f"{out} holds a run with what it keeps to, if anything; lock belongs to its beginning")
     given = (
@@ -343,7 +370,7 @@ def _gone_on_with(
     if limits != Limits():
         own = replace(own, iterations=asked.iterations, target=asked.target, seconds=asked.seconds)
     loaded: AnyGame = game if game is not None else _load(config.game, out)
-    chosen = parse_method(config.method) if method is None or isinstance(method, str) else method
+    chosen = named or parse_method(config.method)
     limits = Limits(own.iterations, own.target, own.seconds)
     return _Plan(loaded, config.game, Choice(chosen, config.reason), own, limits, folder, saved)
 
@@ -371,10 +398,10 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
     return watched
 
 
-def _run(task: _Task, watcher: Watcher) -> Solution:
-    """Work until a limit ends it, keep it, and say how good it is."""
+def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
+    """Work until a limit ends it, keep it, and say how good it is; ``building`` is how many seconds were before."""
     compiled, choice, work, plan, folder = task
-    limits, curve = plan.limits, list[Point]()
+    limits, curve = plan.limits, [] if folder is None else folder.points()
     if limits == Limits():
         limits = choice.method.default
     if isinstance(work, Runs):  # its iterations are those of each run
@@ -382,7 +409,8 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
     watcher.begin(work, limits)
 
     def point(at: Point) -> None:
-        curve.append(at)
+        if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
+            curve.append(at)
         if folder is not None:
             folder.add_point(at)
         watcher.point(at)
@@ -399,6 +427,7 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
 
     before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
     watched = Watcher(point=point, advance=advanced, done=done)
+    began = time.monotonic()
     stopped, spent = advance(work, limits, watched, before)
     policy = _labelled(task)
     if policy is None:
@@ -411,10 +440,13 @@ def _run(task: _Task, watcher: Watcher) -> Solution:
         full = error
     found, why_not = _figures(work, policy, compiled, folder, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
+    evaluating = max(time.monotonic() - began - (spent - before), 0.0)
+    solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
     watcher.solved(solution)
     if full is not None:
         raise full
     if folder is not None:
+        folder.save_result(_result(solution))
         folder.finish(f"{solution.game}: {solution.method}")
     return solution
 
@@ -450,6 +482,45 @@ def _solution(
         policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
         notes=work.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
     )  # fmt: skip
+
+
+def _result(solution: Solution) -> RunResult:
+    """What the folder keeps of it, beside what was asked, the curve and the policy."""
+    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name != "schema"}
+    lists = {name: list(kept[name]) for name in ("players", "runs")}
+    return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
+
+
+def _loaded(path: Path) -> Solution:
+    """What stands in a run's folder."""
+    folder, config = RunFolder(path), RunFolder.read_config(path)
+    if not (path / POLICY).is_file():
+        raise CheckpointError(f"{path} holds a run without a policy: it was cut before its first checkpoint")
+    policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
+    if found is None:
+        iteration = int(policy.made_by.get("iterations", 0))
+        at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
+        values = None if at.values is None else list(at.values)
+        seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
+        found = RunResult(
+            policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
+            at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
+        )  # fmt: skip
+    figures = {name: getattr(found, name) for name in RunResult.__struct_fields__ if name != "schema"}
+    return Solution(
+        method=config.method, start=config.start, seed=config.seed, reason=config.reason,
+        lock=config.lock, policy=policy, curve=curve, folder=path,
+        **figures | {
+            "players": tuple(found.players), "runs": tuple(found.runs),
+            "values": None if found.values is None else tuple(found.values),
+        },
+    )  # fmt: skip
+
+
+def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]:
+    """The players' names, where the policy has them."""
+    names = getattr(policy, "players", None)
+    return names if isinstance(names, tuple) else tuple(f"P{k + 1}" for k in range(len(values or ())))
 
 
 def _figures(

@@ -5,10 +5,13 @@ Each verb is a function that returns what the command prints or writes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
@@ -19,12 +22,14 @@ from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
-from infoset.registry import Entry, own_name
-from infoset.solvers.work import Watcher
+from infoset.registry import Entry
+from infoset.solvers.work import Point, Watcher
+from infoset.solving import Solution
 
 if TYPE_CHECKING:
     from infoset.gdl.checks import Defect
     from infoset.match.replay import Match
+    from infoset.solvers.tabular.stability import Stability
 
 RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
 
@@ -66,6 +71,7 @@ def list_agents() -> list[Entry]:
     return AGENTS.entries()
 
 
+@checks_arguments
 def show(
     game: AnyGame,
     what: What | None = None,
@@ -147,11 +153,39 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
     return decisions_text(compiled.game.players, found)
 
 
-def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> str:
+@checks_arguments
+def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
+    """The convergence curves of several runs over each other, each with its name; returns the axes of matplotlib.
+
+    ``runs`` are folders or solutions.  Drawn is the exploitability of each average profile against the iterations, or
+    where none is known what the best policy so far earns.  With ``out`` the picture goes to that file (``.png``,
+    ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a curve, ``CheckpointError`` for a folder
+    without a run, ``MissingExtraError`` without matplotlib.
+
+    >>> runs = [infoset.solve("kuhn_poker", method, iterations=50) for method in ("cfr", "cfr+")]
+    >>> axes = infoset.plot(runs, "curves.svg")
+    """
+    from infoset.view.curves import draw_curves, plot_curves
+
+    if isinstance(runs, (str, Path)) or not isinstance(runs, Iterable):
+        raise ParameterError(f"runs={shorten(repr(runs))}; allowed: a list of runs' folders and solutions")
+    curves: dict[str, Sequence[Point]] = {}
+    found = [run if isinstance(run, Solution) else Solution.load(run) for run in runs]
+    games = {solution.game for solution in found}
+    for solution in found:
+        word = f"{solution.game} by {solution.method}" if solution.folder is None else str(solution.folder)
+        curves[next(name for k in count(1) if (name := word if k == 1 else f"{word} ({k})") not in curves)] = (
+            solution.curve
+        )
+    title = games.pop() if len(games) == 1 else f"{len(games)} games"
+    return plot_curves(curves, title, axes) if out is None else draw_curves(curves, title, Path(out), axes)
+
+
+def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> Stability:
     """Whether a profile (whatever ``evaluate`` takes) is a rest point of replicator dynamics, and a stable one.
 
-    >>> print(infoset.verbs.show_stability("rock_paper_scissors", "random").splitlines()[0])
-    replicator dynamics: neutral
+    >>> infoset.verbs.show_stability("rock_paper_scissors", "random").verdict
+    'neutral'
     """
     from infoset.solvers.tabular.stability import stability
 
@@ -159,7 +193,7 @@ def show_stability(game: AnyGame, what: What | None, max_histories: int | None =
         raise ParameterError("--stability is of a strategy of all players: name one after the game, as in GAME random")
     compiled = Compiled.of(game, max_histories)
     policy = tabulated(compiled, check_what(what) if isinstance(what, str) else what)
-    return str(stability(compiled.form, policy.behaviour(compiled.form)))
+    return stability(compiled.form, policy.behaviour(compiled.form))
 
 
 def show_propnet(name: str, file: str | Path) -> str:
@@ -185,6 +219,7 @@ def show_propnet(name: str, file: str | Path) -> str:
     return f"{game.name}: {propnet_summary(net)}"
 
 
+@checks_arguments
 def check(file: str) -> list[Defect]:
     """The defects of a game description: a file, or ``gdl:NAME``.  Raises ``FormatError``.
 
@@ -199,6 +234,7 @@ def check(file: str) -> list[Defect]:
     return find_defects(description(file.removeprefix(GDL)) if file.startswith(GDL) else read_gdl(file))
 
 
+@checks_arguments
 def convert(
     source: str | Path | Game, target: str | Path, *, max_histories: int | None = None, normalise: bool = False
 ) -> Path:
@@ -314,6 +350,7 @@ def json_keys(path: str) -> set[str]:
         raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
 
 
+@checks_arguments
 def watch(
     replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float | None = None
 ) -> Path:
@@ -368,6 +405,7 @@ class TrainingRun:
         return training_html(self, self.points())
 
 
+@checks_arguments
 def train(
     game: str | Game | None = None,
     *,
@@ -402,10 +440,11 @@ def train(
     if resume and parameters:
         raise CheckpointError(f"--{next(iter(parameters))} belongs to the beginning of a training; not to --resume")
     check_executor(executor)
+    from infoset.catalog import name_of
     from infoset.learn import running  # brings torch
 
     watcher = watcher or Watcher()
-    name = game if game is None or isinstance(game, str) else own_name(game) or game.name
+    name = None if game is None else name_of(game)
     if resume:
         folder, config = running.resume(Path(str(out)), name, seconds, epochs, workers, watcher, executor)
     else:

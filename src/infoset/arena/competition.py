@@ -12,6 +12,7 @@ import msgspec
 
 from infoset.arena.formats import FORMATS
 from infoset.arena.tournament import MOVE_LIMIT, SLOW, Standings, tournament
+from infoset.arguments import checks_arguments
 from infoset.errors import FormatError, InfosetError, ParameterError, UnknownNameError, shorten
 from infoset.executors import LOCAL, Where
 from infoset.files import read_text
@@ -106,6 +107,7 @@ def _unknown(key: str, value: Any, body: dict[str, Any], kind: type[Competition 
     return UnknownNameError("key", key, Competition.__struct_fields__)
 
 
+@checks_arguments
 def compete(
     file: str | Path,
     *,

@@ -20,8 +20,9 @@ from infoset.arena.ratings import Rating, Skill, bradley_terry, openskill
 from infoset.arena.schedule import Fixture, Schedule, is_foreign
 from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
 from infoset.arena.worker import PlayedGame, Setup, Task
+from infoset.arguments import checks_arguments
 from infoset.base import Agent, Game
-from infoset.catalog import load, load_named
+from infoset.catalog import load, load_named, name_of
 from infoset.errors import (
     CheckpointError,
     FormatError,
@@ -37,7 +38,7 @@ from infoset.match.match import MAX_SEED, check_clocks
 from infoset.match.series import PROGRESS_SECONDS, sides_of
 from infoset.names import check_range, full_name
 from infoset.processes import check_shared_files, usable_cores
-from infoset.registry import PYTHON, check_trusted, own_name
+from infoset.registry import PYTHON, check_trusted
 
 MOVE_LIMIT = 10.0
 SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
@@ -134,6 +135,7 @@ class Standings:
         return {(one.team, one.against): one for one in self.payoffs}
 
 
+@checks_arguments
 def tournament(
     game: str | Game,
     teams: Sequence[str | Agent],
@@ -210,7 +212,7 @@ def tournament(
             raise ParameterError(f"{name}={seconds} is out of range; allowed: more than 0")
     check_clocks(seconds_per_move, start_clock)
     rules = load(game) if isinstance(game, str) else game
-    name = game if isinstance(game, str) else own_name(game) or game.name
+    name = name_of(game)
     with given(teams) as (names, anywhere):
         schedule = Schedule.of(name, names, seed, self_matches, rules)
         apart = anywhere and (isinstance(game, str) or _is_known(name))

@@ -8,11 +8,13 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from infoset.arena.tournament import Standings
     from infoset.base import Agent
     from infoset.gdl.syntax import Description
@@ -47,6 +49,9 @@ WHAT_HELP = (
 )
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
+GameOrRun = Annotated[
+    str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} A run's folder: its game, and what it came to as well.")
+]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 MaxHistories = Annotated[int | None, typer.Option(min=1, help="The largest tree built (default: by the free memory).")]
@@ -276,9 +281,21 @@ def train(
 
 
 @app.command()
+def plot(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Runs' folders; their curves share one picture.")],
+    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path("curves.png"),
+) -> None:
+    """Draw the convergence curves of runs over each other, each with its name (extra 'plot')."""
+    from infoset.verbs import plot as plot_runs
+
+    plot_runs(runs, out)
+    print(out)
+
+
+@app.command()
 def evaluate(
-    game: GameName,
-    what: Annotated[str, typer.Argument(metavar="WHAT", help=WHAT_HELP)],
+    game: GameOrRun,
+    what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=WHAT_HELP)] = None,
     best_response: Annotated[
         Path | None, typer.Option(help="Save each player's best response to the others as a policy.")
     ] = None,
@@ -293,13 +310,17 @@ def evaluate(
     """Say how good a policy or an agent is: exactly where it fits, else a lower bound with its interval."""
     from infoset.cli.report import evaluation_body, evaluation_text
     from infoset.compiled import Compiled
-    from infoset.errors import PolicyError, UnsupportedGameError
+    from infoset.errors import ParameterError, PolicyError, UnsupportedGameError, shorten
     from infoset.evaluation import check_what
     from infoset.evaluation import evaluate as how_good
     from infoset.files import check_file
 
     if best_response is not None:
         check_file(best_response)
+    game, named = _with_run(game, what)
+    if not named:
+        raise ParameterError(f"name WHAT to evaluate after {shorten(game)}: a policy's file, a run's folder, an agent")
+    what = named[-1]  # the run itself, unless something else was named after it
     played = check_what(what)
     compiled = Compiled.of(game, max_histories)
     with redirect_stdout(sys.stderr):  # what agents print is no result
@@ -356,8 +377,8 @@ def warm_up(
 
 @app.command()
 def match(
-    game: GameName,
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT", help=AGENT_HELP)],
+    game: GameOrRun,
+    agents: Annotated[list[str] | None, typer.Argument(metavar="AGENT", help=AGENT_HELP)] = None,
     games: Annotated[int, typer.Option(help="How many games.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     rotate: Annotated[bool, typer.Option("--rotate", help="Move the agents on by one seat after every game.")] = False,
@@ -367,12 +388,16 @@ def match(
     replay: Annotated[Path | None, typer.Option(help="Write each game to a file in this folder.")] = None,
     json_: AsJson = False,
 ) -> None:
-    """Let agents play each other: wins, mean scores with 95 % intervals, faults, moves a second."""
+    """Let agents play each other: wins, mean scores with 95 % intervals, faults, moves a second.
+
+    A run's folder in place of GAME is the first AGENT too, in the game of that run.
+    """
     from infoset.cli.progress import MatchProgress
     from infoset.cli.terminal import give_back
     from infoset.match.agents import alone
     from infoset.match.series import play_series
 
+    game, agents = _with_run(game, *(agents or ()))
     seated: list[Agent] = []
     keep = None if replay is None else _ReplayWriter(replay)
     with redirect_stdout(sys.stderr), ExitStack() as screen:  # what agents print is no result
@@ -420,9 +445,13 @@ def play(
     ] = None,
 ) -> None:
     """Play a game yourself, in the terminal; what you could not see is shown when it is over."""
+    from infoset.catalog import load
     from infoset.cli.play import Asked
     from infoset.cli.play import play as sit_down
 
+    if game is not None:
+        game, named = _with_run(game)
+        agents = agents or named * (len(load(game).players) - 1 if named else 0)
     name = None if game is None else _absolute(game)
     sit_down(Asked(name, tuple(agents or ()), seat, games, seed, seconds_per_move, replay, resume, practice, hints))
 
@@ -504,6 +533,8 @@ def tournament(
         return
     if out is not None:
         raise ParameterError("--out is the file for --replay")
+    if game is not None:
+        game, teams = _with_run(game, *(teams or ()))
     if game is None or not teams:
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     standings, path = verb.play(
@@ -699,7 +730,7 @@ def watch(
 @app.command()
 def show(
     context: typer.Context,
-    game: GameName,
+    game: GameOrRun,
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
     svg: Annotated[
         Path | None, typer.Option(help="Write a small game's tree, or a hold'em strategy's hands, as SVG to this file.")
@@ -718,7 +749,7 @@ def show(
     pure: Annotated[
         bool, typer.Option("--pure", help="List all pure equilibria of a small game of any number of players instead.")
     ] = False,
-    stable: Annotated[
+    stability: Annotated[
         bool,
         typer.Option(
             "--stability", help="Say instead whether replicator dynamics come back to a strategy of all players."
@@ -734,19 +765,28 @@ def show(
             help="Instead: what a mediator draws so that all obey and are paid the most; ce, efce, efcce or cce.",
         ),
     ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Give up what is shown instead after so many seconds (no limit).")
+    ] = None,
     max_histories: MaxHistories = None,
+    json_: AsJson = False,
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
     from infoset.files import check_file
     from infoset.verbs import show as text_of
     from infoset.verbs import show_propnet
 
+    if what is None:
+        game, named = _with_run(game)
+        what = next(iter(named), None)
     for name, why in INSTEAD.items():
         if context.params[name]:
-            beside = {"stable": {"what"}, "pure": {"equilibria"}}.get(name, set())
-            _refuse_others(context, {"game", "max_histories", name, *beside}, why)
-            print(_instead(name, game, what, correlated, max_histories))
+            beside = {"stability": {"what"}, "pure": {"equilibria"}}.get(name, set())
+            _refuse_others(context, {"game", "max_histories", "seconds", "json_", name, *beside}, why)
+            found = _in_time(f"--{name}", lambda: _instead(name, game, what, correlated, max_histories), seconds)  # noqa: B023
+            _print_json({"game": game, **found.body()}) if json_ else print(found)
             return
+    _refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
         print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return
@@ -790,6 +830,9 @@ def check(
     from infoset.errors import ParameterError
     from infoset.registry import PYTHON
 
+    if what is None:
+        game, named = _with_run(game)
+        what = next(iter(named), None)
     if what is not None:
         others = "a strategy is checked by what it is, not by random games"
         _refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
@@ -925,19 +968,47 @@ def convert(
 INSTEAD = {
     "pure": "--pure lists what a game has; it goes alone or with --equilibria",
     "equilibria": "--equilibria lists what a game has; it goes alone",
-    "stable": "--stability is of a strategy alone",
+    "stability": "--stability is of a strategy alone",
     "dominated": "--dominated says what is never played; it goes alone",
     "correlated": "--correlated shows what a mediator draws; it goes alone",
 }
 """What ``show`` shows instead, by its parameters, and why nothing goes beside it."""
 
 
-def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> object:
+class _Shown(Protocol):
+    """What stands for itself as text, and as JSON."""
+
+    def body(self) -> dict[str, Any]: ...
+
+
+def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _Shown:
+    """What is found within so many seconds; Ctrl-C leaves it behind.  Raises ``ClockError`` with where it was."""
+    from math import inf
+    from time import monotonic
+
+    from infoset import signs
+    from infoset.errors import ClockError
+    from infoset.solvers.work import Background
+
+    stages: list[str] = []
+    listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
+    signs.listeners.append(listener)
+    try:
+        finding = Background(find)
+        if finding.wait(inf if seconds is None else monotonic() + seconds):
+            return finding.result
+    finally:
+        signs.listeners.remove(listener)
+    where = f"; the last of it: {stages[-1]}" if stages else ""
+    raise ClockError(f"{what} is not done after --seconds {seconds:g}{where}")
+
+
+def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:
     """What is to be printed for one of these."""
     from infoset.compiled import Compiled
 
     compiled = Compiled.of(game, max_histories)
-    if name == "stable":
+    if name == "stability":
         from infoset.verbs import show_stability
 
         return show_stability(compiled, what)
@@ -969,6 +1040,19 @@ def _refuse(context: typer.Context, unused: set[str], why: str) -> None:
         if parameter.name in unused and source is not None and source.name == "COMMANDLINE":
             name = parameter.opts[0] if parameter.param_type_name == "option" else str(parameter.name).upper()
             raise ParameterError(f"{name} would not be used: {why}")
+
+
+def _with_run(game: str, *named: str | None) -> tuple[str, list[str]]:
+    """The game and what was named after it; a run's folder stands for its game, and is the first that is named."""
+    from infoset.catalog import game_of_run
+    from infoset.registry import check_trusted
+
+    given = [name for name in named if name is not None]
+    played = game_of_run(game)
+    if played is None:
+        return game, given
+    check_trusted(played, f"the run in {game}")
+    return played, [game, *given]
 
 
 def _absolute(game: str) -> str:

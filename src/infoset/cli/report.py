@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
     from infoset.solving import Solution
 
+WORTH_SAYING = 1.0  # seconds beside those of solving
 NEAR = 0.01  # runs that end so near to the bound count as optimal
 
 
 def solution_body(solution: Solution) -> dict[str, Any]:
     """The figures; the same fields for every method."""
     keys = (
-        "game", "method", "reason", "iterations", "seconds", "stopped", "values", "nash_conv", "exploitability",
-        "epsilon", "bound", "gap", "proof", "seed", "start",
+        "game", "method", "reason", "iterations", "seconds", "building_seconds", "evaluating_seconds", "stopped",
+        "values", "nash_conv", "exploitability", "epsilon", "bound", "gap", "proof", "seed", "start",
     )  # fmt: skip
     folder = solution.folder
     where = {"policy": folder and str(folder / "policy.npz"), "folder": folder and str(folder)}
@@ -81,6 +82,9 @@ def solution_text(solution: Solution) -> str:
         lines.append(f"at every set     another move gains {solution.notes['set_gain']:.3g} at most")
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     lines.append(f"stopped          {solution.stopped} after {after}")
+    if max(solution.building_seconds, solution.evaluating_seconds) >= WORTH_SAYING:
+        building, evaluating = solution.building_seconds, solution.evaluating_seconds
+        lines.append(f"besides          building {building:.3g} s, evaluating {evaluating:.3g} s")
     if solution.folder is not None:
         lines.append(f"run folder       {solution.folder}")
     return "\n".join(lines)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import ParameterError, shorten
 from infoset.files import read_text
@@ -164,6 +165,7 @@ class NfgGame(NotebookGame):
         return Observed(NfgState(self), (None,) * len(self.players))
 
 
+@checks_arguments
 def table_game(
     *payoffs: npt.ArrayLike,
     name: str = "table",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Action, JointMove, Observed
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import (
@@ -315,6 +316,7 @@ class OpenSpielGame(NotebookGame):
         return str(state.spiel.information_state_string(player))
 
 
+@checks_arguments
 def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     """Return whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
 

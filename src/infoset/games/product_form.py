@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 from infoset.base import Action, JointMove, Observed
 from infoset.errors import GameRuleError, ParameterError, UnknownNameError, shorten
 from infoset.games.rules import Ended, NativeState, NotebookGame
-from infoset.names import format_action
+from infoset.names import format_action, is_number
 
 PASS = "-"
 """An axis on which this is the only choice is passed over: nobody is asked, and the tree has no node for it."""
@@ -31,6 +31,13 @@ TOLERANCE = 1e-9
 T = TypeVar("T")
 Answers: TypeAlias = "Collection[Action] | Mapping[Action, float]"
 Sees: TypeAlias = "str | tuple[str, ...] | Callable[[Past], Action]"
+
+
+def check_names(what: str, names: object) -> None:
+    """Raise ``ParameterError`` for anything but a text, or several of them."""
+    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Sequence) else [None]
+    if not all(isinstance(name, str) for name in listed):
+        raise ParameterError(f"{what}={shorten(repr(names))}; allowed: a name, or a tuple of names")
 
 
 class Past(Mapping[str, Action]):
@@ -86,10 +93,21 @@ class Nature:
     answers: Answers | Callable[[Past], Answers]
     player: ClassVar[None] = None
 
+    def __post_init__(self) -> None:
+        """Raises ``ParameterError`` for what is no name, or no answers."""
+        check_names("name", self.name)
+        if not callable(self.answers) and (isinstance(self.answers, str) or not isinstance(self.answers, Collection)):
+            raise ParameterError(
+                f"answers={shorten(repr(self.answers))} of {self.name}; allowed: several, with or without "
+                "probabilities, or a function of the past"
+            )
+
     def menu(self, past: Past) -> dict[Action, float]:
         """The answers to a past with their probabilities.  Raises ``GameRuleError`` where they do not sum to one."""
         given = self.answers(past) if callable(self.answers) else self.answers
         values = past.distinct(given)
+        if isinstance(given, Mapping) and not all(map(is_number, given.values())):
+            raise past.fail(f"the probabilities of {shorten(str(dict(given)))} are not numbers from 0 that sum to 1")
         chances = map(float, given.values()) if isinstance(given, Mapping) else [1 / len(values)] * len(values)
         menu = dict(zip(values, chances, strict=True))
         if not (min(menu.values()) >= 0 and abs(sum(menu.values()) - 1) <= TOLERANCE):
@@ -118,6 +136,18 @@ class Stage:
     player: str
     actions: Collection[Action] | Callable[[Any], Collection[Action]]
     sees: Sees = ()
+
+    def __post_init__(self) -> None:
+        """Raises ``ParameterError`` for what is no name, no choices, or says nothing of what is seen."""
+        for word in ("name", "player"):
+            if not isinstance(getattr(self, word), str):
+                raise ParameterError(f"{word}={shorten(repr(getattr(self, word)))} of a stage is no text")
+        if not callable(self.actions) and (isinstance(self.actions, str) or not isinstance(self.actions, Collection)):
+            raise ParameterError(
+                f"actions={shorten(repr(self.actions))} of {self.name}; allowed: several, or a function of what is seen"
+            )
+        if not callable(self.sees):
+            check_names("sees", self.sees)
 
     def label(self, past: Past) -> Action:
         """The information set: the stage's name and the values that it sees, or what its function says."""
@@ -169,6 +199,15 @@ class ProductForm(NotebookGame):
     payoff: Callable[[Past], float | Sequence[float]] = field(repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ParameterError(f"name={shorten(repr(self.name))} of a game is no text")
+        check_names("players", self.players)
+        if isinstance(self.axes, str) or not isinstance(self.axes, Iterable):
+            raise ParameterError(f"{self.name}: axes={shorten(repr(self.axes))}; allowed: several, of Nature and Stage")
+        if odd := [axis for axis in self.axes if not isinstance(axis, (Nature, Stage))]:
+            raise ParameterError(f"{self.name}: {shorten(repr(odd[0]))} is no axis; allowed: Nature and Stage")
+        if not callable(self.payoff):
+            raise ParameterError(f"{self.name}: payoff={shorten(repr(self.payoff))} is no function of the history")
         object.__setattr__(self, "players", _several(self.players))
         object.__setattr__(self, "axes", tuple(self.axes))
         for what, given in (("players", self.players), ("axes", self.names)):

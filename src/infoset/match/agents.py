@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Accountable, Action, Agent, Drawing, Game, InformationState, Observation, Passing, Policy
 from infoset.errors import (
     FormatError,
@@ -102,6 +103,10 @@ class PolicyAgent:
     """
 
     def __init__(self, policy: Policy | SavedPolicy, name: str = "policy") -> None:
+        if isinstance(policy, type) or not (hasattr(policy, "row") or hasattr(policy, "on")):
+            raise ParameterError(f"policy={shorten(repr(policy))} is no policy; it has no rows of chances")
+        if not isinstance(name, str):
+            raise ParameterError(f"name={shorten(repr(name))} is no text")
         self.policy, self.name = policy, name
         self.unknown = 0
         self._game: Game | None = None
@@ -317,6 +322,7 @@ TRAINED = "trained:"
 NET = "net.safetensors"
 
 
+@checks_arguments
 def load_agent(name: str) -> Agent:
     """A new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs one of its own.
 

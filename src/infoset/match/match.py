@@ -16,14 +16,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Accountable, Action, Agent, Game, Passing, Prompted, State, Step
 from infoset.catalog import load as load_game
+from infoset.catalog import name_of
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.match.agents import agent_name, check_reached, load_agents
 from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import check_range
-from infoset.registry import own_name
 
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
@@ -37,6 +38,7 @@ Waiting: TypeAlias = "tuple[float, Callable[[], tuple[Action, float]]]"
 """When an agent elsewhere was asked, and what waits for its move and the moment at which that came."""
 
 
+@checks_arguments
 def play_match(
     game: Game | str,
     agents: Sequence[Agent | str],
@@ -127,7 +129,7 @@ class Table:
         """
         check_clocks(seconds_per_move, seconds_to_begin)
         rules = load_game(game) if isinstance(game, str) else game
-        name = game if isinstance(game, str) else own_name(game) or game.name
+        name = name_of(game)
         check_seats(name, rules, len(agents))
         seated = load_agents(agents)
         check_reached(seated)

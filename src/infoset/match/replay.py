@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
+from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, State, Step
 from infoset.catalog import load_named
 from infoset.errors import FormatError, GameRuleError, shorten
@@ -84,11 +85,13 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
         return match_html(self)
 
+    @checks_arguments
     def save(self, path: str | Path) -> Path:
         """Write the replay as JSON; the file appears whole or not at all."""
         return replace_file(Path(path), lambda file: file.write(msgspec.json.encode(self) + b"\n"))
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | Path) -> Match:
         """Read a replay.  Raises ``FormatError`` for what is none, is broken or comes from a newer version."""
         text = read_text(Path(path))
@@ -158,6 +161,7 @@ def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
     return steps
 
 
+@checks_arguments
 def replay_states(match: Match, game: Game | None = None) -> list[State]:
     """The states of ``match``, the first and the last included; checked as ``replay_steps`` does.
 

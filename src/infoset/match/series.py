@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Agent, Game
 from infoset.match.agents import check_made_for
 from infoset.match.match import MAX_SEED, MAX_STEPS, Kind, Table, account_of
@@ -94,6 +95,7 @@ class Series:
         return series_html(self)
 
 
+@checks_arguments
 def play_series(
     game: Game | str,
     agents: Sequence[Agent | str],

@@ -18,7 +18,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.policies.tabular import TabularPolicy
@@ -160,9 +160,9 @@ class CorrelatedPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> CorrelatedPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
         try:
-            arrays = read_arrays(Path(path))
+            arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
             if header.schema != SCHEMA:
                 raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")

@@ -13,7 +13,7 @@ from infoset import signs
 from infoset.base import Action, FloatArray, IntArray, LongArray, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
 from infoset.jit import kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
@@ -89,9 +89,9 @@ class FactoredPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> FactoredPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
         try:
-            arrays = read_arrays(Path(path))
+            arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)

@@ -15,7 +15,7 @@ import numpy as np
 from infoset.base import Action, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.steps import Steps, steps
@@ -81,9 +81,9 @@ class PublicPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> PublicPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
         try:
-            arrays = read_arrays(Path(path))
+            arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
             roots, flat = arrays["roots"].astype(np.int64).ravel().tolist(), arrays["probabilities"].ravel().tolist()
             supply = iter(map(float, flat))

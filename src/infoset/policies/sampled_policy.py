@@ -14,7 +14,7 @@ import numpy as np
 from infoset.base import Action, InformationState, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, read_arrays, replace_file
+from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.symmetry import Group
@@ -67,9 +67,9 @@ class SampledPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> SampledPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
         try:
-            arrays = read_arrays(Path(path))
+            arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
             policy = read_states(arrays)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:

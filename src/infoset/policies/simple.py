@@ -11,6 +11,7 @@ from infoset.base import Action, Agent, FloatArray, Game, InformationState, Tell
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SUM_TOLERANCE
+from infoset.policies.tabular import answer_of
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -28,7 +29,7 @@ class FunctionPolicy:
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
         """What the function says."""
         words = move_words(legal)
-        found = self.choose(policy_key(known, self.map_name), words)
+        found = answer_of(self.choose, policy_key(known, self.map_name), words)
         return [found.get(word, 0.0) for word in words]
 
 

@@ -17,19 +17,22 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, PolicyError, shorten
+from infoset.errors import BudgetError, InfosetError, ParameterError, PolicyError, one_line, shorten
 from infoset.files import (
     BROKEN_ARCHIVE,
     MAX_BYTES,
+    archive_names,
     check_archive,
     describe_damage,
     no_such_path,
+    policy_path,
     read_arrays,
     replace_file,
 )
-from infoset.names import move_words, policy_key
+from infoset.names import is_number, move_words, policy_key
 from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
@@ -39,6 +42,8 @@ OTHER_BYTES = 1 << 20  # of a file: players, how it came about
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
 SOON = 1_000_000  # histories of a tree that is built to see whether a policy fits
 ENTRY_BYTES = 32  # of one probability, also in JSON
+
+ARRAYS = {"header", "probabilities"}  # of a table's file
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
 
@@ -74,16 +79,31 @@ class TabularPolicy:
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _check_tables(self)
         for player, table in zip(self.players, self.tables, strict=True):
             for key, row in table.items():
                 _check_row(player, key, row)
 
-    def probabilities(self, player: int, key: str) -> Mapping[str, float]:
-        """The distribution at one information set.  Raises ``PolicyError`` for a key that is not there."""
+    @checks_arguments
+    def probabilities(self, player: int | str, key: str) -> Mapping[str, float]:
+        """The distribution at one information set of ``player``, a seat counted from 0, or a name.
+
+        Raises ``PolicyError`` for a key that is not there, ``ParameterError`` for no such player.
+        """
+        seat = self.seat(player)
         try:
-            return self.tables[player][key]
+            return self.tables[seat][key]
         except KeyError:
-            raise PolicyError(f"no information set {shorten(key)!r} for {self.players[player]}") from None
+            raise PolicyError(f"no information set {shorten(key)!r} for {self.players[seat]}") from None
+
+    def seat(self, player: int | str) -> int:
+        """A player's number, from 0, by that or by its name.  Raises ``ParameterError`` for one that there is not."""
+        if isinstance(player, str) and player in self.players:
+            return self.players.index(player)
+        if isinstance(player, str) or not 0 <= player < len(self.players):
+            allowed = f"0 to {len(self.players) - 1}, or {', '.join(self.players[:8])}"
+            raise ParameterError(f"player={shorten(repr(player))} is none of this policy; allowed: {allowed}")
+        return int(player)
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
         """The chances at the information set of what the player knows; ``None`` where the table has no such moves.
@@ -141,6 +161,7 @@ class TabularPolicy:
         return sum(map(len, self.tables))
 
     @classmethod
+    @checks_arguments
     def from_behaviour(
         cls, form: SequenceForm, strategy: FloatArray, made_by: Mapping[str, Any] | None = None
     ) -> TabularPolicy:
@@ -153,11 +174,13 @@ class TabularPolicy:
         return cls(form.name, form.players, tables, form.map_name, made_by or {})
 
     @classmethod
+    @checks_arguments
     def from_plan(cls, form: SequenceForm, plan: FloatArray, made_by: Mapping[str, Any] | None = None) -> TabularPolicy:
         """From realisation weights (S,); uniform at information sets that are never reached."""
         return cls.from_behaviour(form, behaviour(form, plan), made_by)
 
     @classmethod
+    @checks_arguments
     def from_function(
         cls, form: SequenceForm, choose: Callable[[str, tuple[str, ...]], Mapping[str, float]]
     ) -> TabularPolicy:
@@ -167,11 +190,12 @@ class TabularPolicy:
         """
         strategy = np.ones(form.num_sequences)
         for key, actions, begin in zip(form.keys, form.actions, form.arrays.first.tolist(), strict=True):
-            row = choose(key, actions)
+            row = answer_of(choose, key, actions)
             strategy[begin : begin + len(actions)] = [row.get(action, 0.0) for action in actions]
         return cls.from_behaviour(form, strategy, {"method": getattr(choose, "__name__", "function")})
 
     @classmethod
+    @checks_arguments
     def uniform(cls, form: SequenceForm) -> TabularPolicy:
         """Every move of a set with equal probability."""
 
@@ -180,6 +204,7 @@ class TabularPolicy:
 
         return cls.from_function(form, uniform)
 
+    @checks_arguments
     def behaviour(self, form: SequenceForm) -> FloatArray:
         """Behaviour (S,) on a game's sequence form; 1 at the empty sequences.
 
@@ -209,6 +234,7 @@ class TabularPolicy:
             found.append(PolicyRow(owner, key, actions, [row.get(action, 0.0) for action in actions]))
         return found
 
+    @checks_arguments
     def plan(self, form: SequenceForm) -> FloatArray:
         """Realisation weights (S,) on a game's sequence form.  Raises ``PolicyError`` as ``behaviour`` does."""
         return realisation(form, self.behaviour(form))
@@ -242,6 +268,7 @@ class TabularPolicy:
 
         return policy_html(self)
 
+    @checks_arguments
     def save(self, path: str | Path) -> Path:
         """Write ``.npz`` or ``.json``, by the suffix; returns the path.  The file appears whole or not at all.
 
@@ -271,12 +298,14 @@ class TabularPolicy:
         np.savez_compressed(file, header=encoded, probabilities=np.array(flat, dtype=np.float64))
 
     @classmethod
+    @checks_arguments
     def load(cls, path: str | Path, form: SequenceForm | None = None) -> TabularPolicy:
-        """Read a saved policy; nothing in the file is run.  Raises ``PolicyError`` for a broken one.
+        """Read a saved policy, or that of a run's folder; nothing in the file is run.
 
+        Raises ``PolicyError`` for a broken one, and for one that is no table (``Solution.load`` reads those, too).
         ``form``: of the game that it is for; a file that unpacks to more than a policy for that needs is then refused.
         """
-        path = Path(path)
+        path = policy_path(path)
         with _readable(path):
             most = None if form is None else largest_policy(form)
             return _from_json(path, most) if path.suffix == ".json" else _from_npz(path, most)
@@ -339,6 +368,12 @@ def _from_json(path: Path, most: int | None) -> TabularPolicy:
 
 
 def _from_npz(path: Path, most: int | None) -> TabularPolicy:
+    if others := archive_names(path) - ARRAYS:
+        kept = shorten(", ".join(sorted(others)))
+        raise PolicyError(
+            f"{path}: holds no table but a policy of another kind (its arrays: {kept}); infoset.Solution.load(FOLDER) "
+            "and infoset.policies.saved.load_policy read any kind"
+        )
     arrays = read_arrays(path, most)
     header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
@@ -368,7 +403,42 @@ def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, .
     return sorted(sets, key=lambda row: row[0])
 
 
+def answer_of(
+    choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], key: str, moves: tuple[str, ...]
+) -> Mapping[str, float]:
+    """What a user's function says of an information set.  Raises ``PolicyError`` where it fails or gives no chances."""
+    name = getattr(choose, "__name__", "the function")
+    try:
+        found = choose(key, moves)
+    except InfosetError:
+        raise
+    except Exception as error:
+        why = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
+        raise PolicyError(f"{name} fails at {shorten(repr(key))}: {why}") from error
+    if not isinstance(found, Mapping) or not all(map(is_number, found.values())):
+        raise PolicyError(
+            f"{name} answers {one_line(repr(found))} at {shorten(repr(key))}; allowed: chances by moves, of "
+            f"{one_line(', '.join(moves))}"
+        )
+    return found
+
+
+def _check_tables(policy: TabularPolicy) -> None:
+    """Raise ``PolicyError`` for anything but a name, names of players, and a table of tables for each of them."""
+    players, tables = policy.players, policy.tables
+    if not isinstance(policy.game, str) or not isinstance(policy.map_name, str):
+        raise PolicyError("game and map_name of a policy are texts")
+    if not isinstance(players, (tuple, list)) or not all(isinstance(name, str) for name in players):
+        raise PolicyError("players of a policy are a tuple of names")
+    if not isinstance(tables, (tuple, list)) or len(tables) != len(players):
+        raise PolicyError(f"tables of a policy are a tuple with one for each of its {len(players)} players")
+    if not all(isinstance(table, Mapping) for table in tables):
+        raise PolicyError("a player's table maps information sets to the chances of moves")
+
+
 def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:
+    if not isinstance(row, Mapping) or not all(map(is_number, row.values())):
+        raise PolicyError(f"{player} at {shorten(str(key))!r}: {shorten(repr(row))} does not map moves to numbers")
     values = list(row.values())
     if not values or not all(0 <= v <= 1 + SUM_TOLERANCE for v in values):
         raise PolicyError(f"{player} at {shorten(key)!r}: {dict(row)} has an entry that is no probability")
@@ -394,6 +464,7 @@ class Comparison:
     """Where the difference is largest."""
 
 
+@checks_arguments
 def compare(one: TabularPolicy, other: TabularPolicy) -> Comparison:
     """Compare two policies on the same information sets.  Raises ``PolicyError`` where the sets differ.
 

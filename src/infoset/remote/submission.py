@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+from infoset.arguments import checks_arguments
 from infoset.errors import ParameterError
 from infoset.files import make_folder, replace_file
 
 TEMPLATE = "template"
 
 
+@checks_arguments
 def new_agent(folder: str | Path) -> list[Path]:
     """Write the template of an agent into a folder, which is made; returns its files.
 

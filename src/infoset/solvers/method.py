@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from infoset.compiled import Compiled
-from infoset.errors import ParameterError
+from infoset.errors import ParameterError, one_line, shorten
 from infoset.names import check_choice, check_range
 from infoset.registry import Registry
 from infoset.solvers.work import Limits, Work
@@ -130,8 +130,21 @@ METHODS: Registry[AnyMethod] = Registry(
 
 
 def parse_method(text: str) -> AnyMethod:
-    """A method by name and parameters.  Raises ``UnknownNameError`` or ``ParameterError``."""
-    return METHODS.build(text)
+    """A method by name and parameters; ``python:FILE.py:name`` is a method, or a class or a function that makes one.
+
+    Raises ``UnknownNameError`` or ``ParameterError``.
+    """
+    return check_is_method(METHODS.build(text), text)
+
+
+def check_is_method(method: object, name: str = "method") -> AnyMethod:
+    """``method`` itself.  Raises ``ParameterError`` for what is none."""
+    if isinstance(method, type) or not isinstance(method, AnyMethod):
+        raise ParameterError(
+            f"{shorten(name, 200)} is {one_line(repr(method))}, no method; it has to have name, takes, default, check "
+            "and work, as an infoset.Method has"
+        )
+    return method
 
 
 def check_options(method: AnyMethod, options: Options) -> None:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
+from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.factored_images import Images, best_up_images, gradient_images, plan_images
 from infoset.tree.kernels import best_up, best_where_free, choose_best, gradient, plan_down, root_values
@@ -128,6 +130,7 @@ def _evaluate_locked(form: SequenceForm, plan: FloatArray, fixed: FloatArray) ->
     return replace(found, exploitability=found.nash_conv / max(free, 1))
 
 
+@checks_arguments
 def exploitability(form: SequenceForm, plan: FloatArray) -> float:
     """Mean over the players of what each gains by deviating from ``plan`` (S,) to a best response.
 
@@ -139,6 +142,7 @@ def exploitability(form: SequenceForm, plan: FloatArray) -> float:
     return evaluate_plan(form, plan).exploitability
 
 
+@checks_arguments
 def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
     """Sum over the players of what each gains by deviating from ``plan`` (S,) to a best response.
 
@@ -150,6 +154,7 @@ def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
     return evaluate_plan(form, plan).nash_conv
 
 
+@checks_arguments
 def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
     """(n,) every player's expected payoff under ``plan`` (S,).
 
@@ -161,6 +166,7 @@ def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
     return np.array(evaluate_plan(form, plan).values)
 
 
+@checks_arguments
 def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArray:
     """``plan`` (S,) with ``player``'s part replaced by a pure best response to the others.
 
@@ -172,6 +178,7 @@ def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArr
     >>> round(float(infoset.expected_values(form, reply)[0]), 6)
     0.5
     """
+    check_range("player", player, 0, form.num_players - 1)
     a, values = form.arrays, np.zeros(form.num_sequences)
     gradient(a, player, plan, values)
     best_up(a, player, values)
@@ -230,6 +237,7 @@ def check_common_payoff(form: SequenceForm) -> None:
         raise UnsupportedGameError(f"{form.name} is no common-payoff game; best responses in turn need not end there")
 
 
+@checks_arguments
 def performance(form: SequenceForm, plan: FloatArray) -> float:
     """What the profile ``plan`` (S,) wins against uniformly random opponents (Lanctot 2014, equation 11).
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, IntArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import UnknownNameError
@@ -61,6 +62,7 @@ class Study:
     _numbers: dict[tuple[int, str], int] = field(repr=False)
 
     @classmethod
+    @checks_arguments
     def of(cls, game: AnyGame, policy: TabularPolicy, lock: Lock | None = None) -> Study:
         """Of a policy; ``lock`` (see ``solve``) is what nobody may deviate from.
 
@@ -120,6 +122,7 @@ class Study:
             raise UnknownNameError(f"information set of {self.form.players[owner]}", key, known)
         return found
 
+    @checks_arguments
     def moves(self, player: int | str, key: str) -> list[Move]:
         """The moves of one information set.  Raises ``UnknownNameError``."""
         k = self.number(player, key)

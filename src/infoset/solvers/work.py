@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import DamageError, describe_damage
-from infoset.names import MAX_COUNT, check_range
+from infoset.names import MAX_COUNT, check_range, is_number
 from infoset.processes import LEFT_BEHIND
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ T = TypeVar("T")
 
 CHUNK_SECONDS = 0.1
 CHECK_GROWTH = 1.1
+ROUNDING = 1e-12
+"""Of the range of payoffs: an exploitability of no more is made of rounding errors."""
+LAST_BITS = 8 * float(np.finfo(float).eps)
+"""Of the largest payoff: what its rounding alone comes to, however narrow the range is."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,9 @@ class Work(ABC):
     total: int | None = None
     finished_as = "exact"
     """What ``stopped`` says once all is done."""
+    nothing_to_gain: float | None = None
+    """The exploitability, in units of payoffs, at or below which more work improves nothing; ``None`` where the method
+    has more to find than a profile from which nobody gains."""
     breaks = False
     """Whether Ctrl-C breaks off an iteration, because they are long."""
 
@@ -352,19 +359,37 @@ class Limits:
         if self.iterations is not None:
             check_range("iterations", self.iterations, 0, MAX_COUNT)
         for name, value in asdict(self).items():
-            if value is not None and not 0 <= value < inf:
-                raise ParameterError(f"{name}={value} is out of range; allowed: from 0 up")
+            if value is not None and not (is_number(value) and 0 <= value < inf):
+                raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: numbers from 0 up")
 
     def reached(self, work: Work, seconds: float, last: Point | None) -> str:
-        """Which of them, or ""."""
+        """Which of them, or "".
+
+        Where time or a target is the limit, and not the number of iterations alone, the work also ends once nobody
+        can gain more than rounding errors: "exact".
+        """
         found = None if self.target is None or last is None else last.exploitability
         if self.target is not None and found is not None and found <= self.target:
             return "target"
+        if (self.seconds, self.target) != (None, None) and _is_settled(work, last):
+            return "exact"
         if work.over:
             return work.finished_as
         if self.iterations is not None and work.iteration >= self.iterations:
             return "iterations"
         return "seconds" if self.seconds is not None and seconds >= self.seconds else ""
+
+
+def _is_settled(work: Work, last: Point | None) -> bool:
+    """Whether the last look at the work found nothing left to gain."""
+    if work.nothing_to_gain is None or last is None or last.exploitability is None:
+        return False
+    return last.exploitability <= work.nothing_to_gain
+
+
+def rounding_of(lowest: float, highest: float) -> float:
+    """The exploitability that is made of rounding errors alone where payoffs are from ``lowest`` to ``highest``."""
+    return max(ROUNDING * (highest - lowest), LAST_BITS * max(abs(lowest), abs(highest)))
 
 
 @dataclass
@@ -388,6 +413,12 @@ class Watcher:
     advance: Callable[[Work, float], object] = lambda work, seconds: None
     done: Callable[[Work, float], object] = lambda work, seconds: None
     solved: Callable[[Any], object] = lambda solution: None
+
+    def __post_init__(self) -> None:
+        """Raises ``ParameterError`` for a hook that is no function."""
+        for name, hook in vars(self).items():
+            if not callable(hook):
+                raise ParameterError(f"{name}={shorten(repr(hook))} is no function; allowed: a hook to be called")
 
 
 def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:

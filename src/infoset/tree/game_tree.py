@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
 from infoset.names import NOTHING_YET, information_key
@@ -59,6 +60,7 @@ class GameTree:
     states: InformationStates = field(repr=False)
 
     @classmethod
+    @checks_arguments
     def of(
         cls, game: Game, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> GameTree:

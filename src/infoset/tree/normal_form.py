@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from infoset import signs
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import GameTree
@@ -21,6 +22,7 @@ MOST_CELLS = 2_000_000
 MOST_WHOLE = 2**62
 _Way = tuple[tuple[int, int], ...]
 """Moves by their information sets."""
+TABLE_WIDTH = 100
 PASSED = "*"
 """Stands for the move at a set that a plan itself keeps from being reached, as in Gambit."""
 
@@ -80,6 +82,47 @@ def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
     return "/".join(moves)
 
 
+def plans_table(
+    form: SequenceForm, players: Sequence[int], chances: Sequence[float], plans: Sequence[Any], most: int = 40
+) -> list[str]:
+    """The lines of a table of plans of some players: a column an information set, a row a plan and its chance.
+
+    ``plans`` are realisation weights (S,) each.  At a set to which a plan does not come there is ``*``.  Of more than
+    ``most`` sets the first are shown, in tables below each other where they are too wide for one.
+    """
+    sets = [k for p in players for k in form.player_infosets(p)]
+    columns = []
+    for k in sets[:most]:
+        head = f"{form.players[int(form.infoset_player[k])]} {form.keys[k]}"
+        columns.append([head, *[_played_at(form, k, plan) for plan in plans]])
+    chance_column = ["chance", *[f"{chance:.6f}" for chance in chances]]
+    lines: list[str] = []
+    while columns or not lines:
+        taken, width = [chance_column], len("0.000000")
+        while columns and (len(taken) == 1 or width + 2 + max(map(len, columns[0])) <= TABLE_WIDTH):
+            width += 2 + max(map(len, columns[0]))
+            taken.append(columns.pop(0))
+        widths = [max(map(len, column)) for column in taken]
+        rows = zip(*taken, strict=True)
+        lines += ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    if len(sets) > most:
+        lines.append(f"… and {len(sets) - most:,} more information sets")
+    return lines
+
+
+def _played_at(form: SequenceForm, infoset: int, plan: Any) -> str:
+    """What realisation weights (S,) play at an information set: a move, several with their chances, or ``*``."""
+    first = int(form.arrays.first[infoset])
+    own = np.asarray(plan[first : first + int(form.arrays.size[infoset])], dtype=np.float64)
+    total = float(own.sum())
+    if total <= 0:
+        return PASSED
+    played = [
+        (move, chance / total) for move, chance in zip(form.actions[infoset], own.tolist(), strict=True) if chance
+    ]
+    return played[0][0] if len(played) == 1 else "/".join(f"{move} {chance:.3g}" for move, chance in played)
+
+
 def count_strategies(form: SequenceForm, player: int) -> int:
     """How many strategies of the reduced normal form ``player`` has; counted, not listed."""
     a, own = form.arrays, form.player_sequences(player)
@@ -106,7 +149,9 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
         payoffs, scales = _whole(payoffs)
     table: Any = np.zeros((*counts, form.num_players), dtype=payoffs.dtype)
     begins = [form.player_sequences(p).start for p in range(form.num_players)]
-    for row, paid in zip(sequences.tolist(), payoffs, strict=True):
+    for number, (row, paid) in enumerate(zip(sequences.tolist(), payoffs, strict=True)):
+        if number % 1000 == 0:
+            signs.detail(f"filling the table of {' x '.join(map('{:,}'.format, counts))} strategies, {number:,} ends")
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
         table[np.ix_(*playing)] += paid
     return NormalForm(

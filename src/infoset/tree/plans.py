@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import GameRuleError
 from infoset.tree.kernels import behave, plan_down
@@ -23,6 +24,7 @@ def uniform(form: SequenceForm) -> FloatArray:
     return strategy
 
 
+@checks_arguments
 def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
     """Realisation weights (S,) of behaviour (S,): the product of the chances on each sequence, 1 of the empty ones.
 
@@ -49,6 +51,7 @@ def random_interior(form: SequenceForm, seed: int) -> FloatArray:
     return weights
 
 
+@checks_arguments
 def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
     """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import Action
 from infoset.errors import GameRuleError, ParameterError
 from infoset.games.product_form import PASS, Answers, Nature, Past, ProductForm, Stage
@@ -15,6 +16,7 @@ from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.information import TreeMap, custom
 
 
+@checks_arguments
 def product_form_of(tree: GameTree) -> ProductForm:
     """A finite game as axes in the order of its tree: at each depth one for nature and one for each player who moves.
 

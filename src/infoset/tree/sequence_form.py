@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
 from infoset.names import move_words
@@ -101,6 +102,7 @@ class SequenceForm:
     _names: Callable[[], tuple[list[str], list[tuple[str, ...]]]] = field(repr=False)
 
     @classmethod
+    @checks_arguments
     def of(
         cls, game: Game | GameTree, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> SequenceForm:

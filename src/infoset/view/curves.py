@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from infoset.errors import ParameterError
-from infoset.files import replace_file
+from infoset.errors import MissingExtraError, ParameterError
+from infoset.files import check_file, replace_file
 from infoset.solvers.work import Point
 from infoset.view.plots import INK, label, new_axes, tidy
 from infoset.view.plots import color as hue
@@ -21,6 +21,7 @@ CURVE = "infoset-curve"  # a line that is one of several solutions
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
+PICTURES = (".png", ".svg", ".pdf")
 LAST = 5  # epochs whose duels are added up; of many a twentieth
 HEIGHTS = {1: 4.2, 2: 6.4, 3: 9.0}  # of so many axes above each other
 NAMES_HIGH = 14  # names that fit above each other beside one
@@ -92,6 +93,57 @@ def _overlay(points: Sequence[Point], title: str, axes: Any, names: list[str]) -
     axes.legend(handles=curves, loc="best", frameon=False, fontsize=9)
     games = dict.fromkeys(name.rpartition(" by ")[0] for name in [*names, label(title, 60)])
     return tidy(axes, ", ".join(filter(None, games)))
+
+
+def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = None) -> Any:
+    """Curves of several runs by their names: the exploitability of the average profile, log-log, or what the best
+    policy so far earns.
+
+    Raises ``ParameterError`` where there are none, where one has fewer than two points, or where some are of the one
+    kind and some of the other; ``MissingExtraError`` without matplotlib.
+    """
+    if not curves:
+        raise ParameterError("no runs to plot; name one folder or more")
+    shown = {name: _shown(points) for name, points in curves.items()}
+    for name, points in shown.items():
+        if len(points) < 2:
+            raise ParameterError(f"{name} has no curve: it was looked at once, or says nothing of exploitability")
+    known = {name: points[-1].exploitability is not None for name, points in shown.items()}
+    if len(set(known.values())) > 1:
+        other = next(name for name, one in known.items() if not one)
+        raise ParameterError(f"{other} has a curve of payoffs, others have one of exploitability; they share no axis")
+    exploitable = all(known.values())
+    axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
+    for number, (name, points) in enumerate(shown.items()):
+        iterations = [p.iteration for p in points]
+        if exploitable:
+            values = [max(p.exploitability or 0.0, FLOOR) for p in points]
+            axes.loglog(iterations, values, color=hue(number), lw=1.8, label=label(name))
+        else:
+            best = [(p.iteration, p.values[0]) for p in points if p.values]
+            axes.plot(*zip(*best, strict=True), color=hue(number), lw=1.8, drawstyle="steps-post", label=label(name))
+    axes.set_xlabel("iterations")
+    axes.set_ylabel("exploitability" if exploitable else "payoff of the best policy")
+    axes.margins(x=0.02)
+    axes.legend(frameon=False, fontsize=9)
+    return tidy(axes, title)
+
+
+def draw_curves(curves: Mapping[str, Sequence[Point]], title: str, path: Path, axes: Any = None) -> Any:
+    """``plot_curves``, in a file as well: ``.png``, ``.svg`` or ``.pdf``.  Raises ``ParameterError`` for others."""
+    if path.suffix.lower() not in PICTURES:
+        raise ParameterError(f"{path}: no kind of picture; allowed: {', '.join(PICTURES)}")
+    check_file(path)
+    if axes is None:
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtraError("a curve", "plot") from None
+        axes = Figure(figsize=(7.2, HEIGHTS[1]), dpi=120, layout="constrained").subplots()
+    axes = plot_curves(curves, title, axes)
+    kind = path.suffix.lower().removeprefix(".")
+    replace_file(path, lambda file: axes.figure.savefig(file, format=kind))
+    return axes
 
 
 def _shown(points: Sequence[Point]) -> list[Point]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from infoset.errors import MissingExtraError, ParameterError, shorten
+from infoset.errors import MissingExtraError, shorten
 from infoset.view.markup import HUES, palette
 from infoset.view.move_colors import move_colors, printed
 from infoset.view.picture import printable
@@ -56,7 +56,7 @@ def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> A
 
     Raises ``ParameterError`` for a player that there is not.
     """
-    seat = _seat(policy, player)
+    seat = policy.seat(player)
     table = policy.tables[seat]
     rows = dict(islice(table.items(), ROWS))
     moves = list(dict.fromkeys(move for row in rows.values() for move in row))
@@ -77,15 +77,6 @@ def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> A
     tidy(axes, f"{policy.game}: {policy.players[seat]}{more}")
     axes.grid(False, axis="y")
     return axes
-
-
-def _seat(policy: TabularPolicy, player: int | str) -> int:
-    if isinstance(player, str) and player in policy.players:
-        return policy.players.index(player)
-    if isinstance(player, int) and 0 <= player < len(policy.players):
-        return player
-    allowed = f"0 to {len(policy.players) - 1}, or {', '.join(policy.players[:8])}"
-    raise ParameterError(f"player={shorten(repr(player))} is none of this policy; allowed: {allowed}")
 
 
 def plot_series(series: Series, axes: Any = None) -> Any:

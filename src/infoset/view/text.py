@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from infoset.base import FloatArray, Policy
+from infoset.base import Policy
 from infoset.names import move_words, policy_key
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.normal_form import shown, strategy_name
+from infoset.tree.normal_form import plans_table
 from infoset.tree.sequence_form import SequenceForm
 
 MAX_TREE_NODES = 400
@@ -117,20 +117,14 @@ def plans_text(form: SequenceForm, policy: CorrelatedPolicy) -> str:
         who = "+".join(form.players[player] for player in lottery.members)
         count = len(lottery.chances)
         lines.append(f"{who}: one of {count:,} plans" if count > 1 else f"{who}: one plan")
-        order = np.argsort(-lottery.chances, kind="stable")
-        for k in order[:MOST_PLANS].tolist():
-            plan = policy.table([k if n == number else 0 for n in range(len(policy.lotteries))]).plan(form)
-            lines.append(f"  {lottery.chances[k]:.6f}  {'   '.join(_told(form, p, plan) for p in lottery.members)}")
+        order = np.argsort(-lottery.chances, kind="stable")[:MOST_PLANS].tolist()
+        drawn = [[k if n == number else 0 for n in range(len(policy.lotteries))] for k in order]
+        plans = [policy.table(one).plan(form) for one in drawn]
+        table = plans_table(form, lottery.members, lottery.chances[order].tolist(), plans)
+        lines += [f"  {line}" for line in table]
         if count > MOST_PLANS:
             lines.append(f"  … and {count - MOST_PLANS:,} more")
     return "\n".join(lines)
-
-
-def _told(form: SequenceForm, player: int, plan: FloatArray) -> str:
-    """A player's part of a plan."""
-    own = plan[form.player_sequences(player)]
-    pure = np.array_equal(own, np.rint(own))
-    return f"{form.players[player]} {shown(strategy_name(form, player, plan)) if pure else 'draws its moves'}"
 
 
 def policy_text(game: SequenceForm | GameTree, policy: TabularPolicy) -> str:

@@ -16,7 +16,7 @@ from infoset.solvers.metrics import evaluate_plan
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS, RUNS, PooledMccfr
-from infoset.solvers.work import Limits, Point, Work
+from infoset.solvers.work import Limits, Point, Work, rounding_of
 from infoset.tree.walk import Walk
 from infoset.warm_up import ready
 
@@ -105,6 +105,7 @@ class SamplingWork(Work):
         if not self.iteration or self.compiled.histories > min(self.compiled.limit, FEW_HISTORIES):
             return Point(self.iteration, seconds)
         compiled, policy = self.compiled, self.pool.policy(RARE)
+        self.nothing_to_gain = rounding_of(compiled.form.smallest_payoff, compiled.form.largest_payoff)
         plays = WalkPolicy(compiled.graph, compiled.walk, policy)
         found = evaluate_plan(compiled.form, asked_everywhere(plays.row, compiled.tree, compiled.form))
         return Point(

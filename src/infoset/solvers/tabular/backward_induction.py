@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
@@ -40,6 +41,7 @@ def perfect_information(tree: GameTree) -> bool:
     return bool((np.bincount(tree.infoset[inside][choice]) < 2).all()) if choice.any() else True
 
 
+@checks_arguments
 def backward_induction(tree: GameTree, form: SequenceForm) -> tuple[FloatArray, Values]:
     """Behaviour (S,) that is best in every subgame, and what each player is paid.
 

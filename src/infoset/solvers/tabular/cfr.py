@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, shorten
 from infoset.names import Value, format_value, full_name
@@ -14,6 +15,7 @@ HORIZON = 1000
 MAX_EXPONENT = 1000
 
 
+@checks_arguments
 def cfr(alternating: bool = True) -> Method:
     """CFR (Zinkevich et al. 2007): regret matching, uniform average.
 
@@ -23,6 +25,7 @@ def cfr(alternating: bool = True) -> Method:
     return _discounted(full_name("cfr", cfr, alternating=alternating), alternating, 0.0, _one, _one)
 
 
+@checks_arguments
 def cfr_plus(averaging: Value = 1.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """CFR+ (Tammelin 2014): regret matching+, linear average.
 
@@ -35,6 +38,7 @@ def cfr_plus(averaging: Value = 1.0, horizon: int = HORIZON, alternating: bool =
     return _discounted(name, alternating, averaging, _one, _zero, horizon)
 
 
+@checks_arguments
 def linear_cfr(alternating: bool = True) -> Method:
     """Linear CFR (Brown & Sandholm 2019): regrets and average weighted by t.
 
@@ -45,6 +49,7 @@ def linear_cfr(alternating: bool = True) -> Method:
     return _discounted(name, alternating, 1.0, _power(1.0), _power(1.0))
 
 
+@checks_arguments
 def dcfr(
     alpha: float = 1.5, beta: float = 0.0, gamma: Value = 2.0, horizon: int = HORIZON, alternating: bool = True
 ) -> Method:
@@ -60,6 +65,7 @@ def dcfr(
     return _discounted(name, alternating, gamma, _power(alpha), _power(beta), horizon)
 
 
+@checks_arguments
 def pcfr_plus(averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """PCFR+ (Farina, Kroer & Sandholm 2021): predictive regret matching+, average weighted by t^averaging.
 
@@ -72,6 +78,7 @@ def pcfr_plus(averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool 
     return _predictive(name, alternating, averaging, _one, horizon)
 
 
+@checks_arguments
 def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """PDCFR+ (Xu et al. 2024): PCFR+ with regrets discounted by t^α/(t^α+1).
 
@@ -85,6 +92,7 @@ def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZO
     return _predictive(name, alternating, averaging, _power(alpha), horizon)
 
 
+@checks_arguments
 def hs_dcfr(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """HS-DCFR(γ) (Zhang, McAleer & Sandholm 2024): DCFR with α = 1 + 3t/n, β = -1 - 2t/n and an average by γ - 5t/n.
 
@@ -109,6 +117,7 @@ def hs_dcfr(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = Tru
     return _discounted(name, alternating, falling, positive, negative, horizon)
 
 
+@checks_arguments
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """HS-PCFR+(γ) (Zhang, McAleer & Sandholm 2024): PCFR+ with an average by γ - 5t/n.
 
@@ -129,6 +138,7 @@ def _falling(method: str, gamma: float) -> Value:
     return (float(gamma), float(gamma) - 5.0)
 
 
+@checks_arguments
 def vad_cfr(expected: float = 2.0, warm_up: int = 500, alternating: bool = True) -> Method:
     """VAD-CFR (Li, Schultz, Hennes & Lanctot 2026, arXiv 2602.16928v1): found by a program that rewrote CFR+.
 
@@ -151,6 +161,7 @@ def vad_cfr(expected: float = 2.0, warm_up: int = 500, alternating: bool = True)
     return Method(name, updates.volatility_adaptive, schedule, 2, alternating, weigh=updates.by_magnitude)
 
 
+@checks_arguments
 def hedge(eta: float = 1.0, decay: float = 0.5, averaging: float = 0.0, alternating: bool = True) -> Method:
     """Exponential weights at every information set, learning rate ``eta / t**decay``.
 

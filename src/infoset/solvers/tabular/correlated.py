@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import PolicyError, UnknownNameError, UnsupportedGameError
@@ -32,7 +33,7 @@ from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.correlated_programs import Variables, solve_program, variables_of
 from infoset.solvers.tabular.deviations import KINDS, Deviation, Leaver
 from infoset.solvers.work import Limits, OneCall, Point
-from infoset.tree.normal_form import shown, strategy_name
+from infoset.tree.normal_form import plans_table
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -113,11 +114,25 @@ class CorrelatedPlan:
         found = Evaluation.of(self.values, np.array(self.values) + gains["cce"])
         return replace(found, reason=f"a mediator draws; the most that somebody gains by a deviation: {told}")
 
+    def body(self) -> dict[str, Any]:
+        """The figures as JSON: of each plan its chance, and by player the move at each set to which it comes."""
+        plans = []
+        for chance, plan in zip(self.chances.tolist(), self.plans, strict=True):
+            told: dict[str, dict[str, str]] = {name: {} for name in self.form.players}
+            for k, key in enumerate(self.form.keys):
+                first = int(self.form.arrays.first[k])
+                own = plan[first : first + int(self.form.arrays.size[k])]
+                if own.any():
+                    told[self.form.players[int(self.form.infoset_player[k])]][key] = self.form.actions[k][
+                        int(own.argmax())
+                    ]
+            plans.append({"chance": chance, "moves": told})
+        values = dict(zip(self.form.players, self.values, strict=True))
+        return {"game": self.form.name, "values": values, "bound": self.bound, "plans": plans}
+
     def __str__(self) -> str:
         lines = [", ".join(f"{name} {value:+.9g}" for name, value in zip(self.form.players, self.values, strict=True))]
-        for chance, plan in zip(self.chances.tolist(), self.plans, strict=True):
-            told = [(name, strategy_name(self.form, p, plan)) for p, name in enumerate(self.form.players)]
-            lines.append(f"{chance:.6f}  {'   '.join(f'{player} {shown(own)}' for player, own in told)}")
+        lines += plans_table(self.form, range(self.form.num_players), self.chances.tolist(), list(self.plans))
         if self.bound is not None:
             lines.append(
                 f"no plan of the kind pays more than {self.bound:.9g}; whether one pays more than this is open"
@@ -143,6 +158,7 @@ def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> f
     return sum(worth[k] for k in first)
 
 
+@checks_arguments
 def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = WELFARE) -> CorrelatedPlan:
     """The plan of a ``kind`` that is best for all together, or for the player named by ``objective``.
 
@@ -163,7 +179,7 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
 def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -> CorrelatedPlan:
     form = compiled.form
     favoured = range(form.num_players) if objective == WELFARE else [form.players.index(objective)]
-    with signs.during("solving the linear program of correlated plans"):
+    with signs.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
         plan = CorrelatedPlan(form, *solve_program(form, variables, kind, favoured))
     if max(plan.gains(kind), default=0.0) > LEFT * (form.largest_payoff - form.smallest_payoff):
         raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")

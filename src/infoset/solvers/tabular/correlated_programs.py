@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from infoset import signs
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -87,7 +88,12 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
         leaver = Leaver(form, player)
         largest = max(largest, scale := float(np.abs(leaver.paid).max(initial=0.0)) or 1.0)
         own = variables.table.plans[player] if isinstance(variables, Cells) else None
-        for deviation in leaver.deviations(kind, own):
+        for number, deviation in enumerate(leaver.deviations(kind, own)):
+            if number % 100 == 0:
+                signs.detail(
+                    f"writing the linear program of {kind}: {form.players[player]}'s deviation {number + 1:,}, "
+                    f"{len(program.parts):,} rows, {program.entries:,} entries"
+                )
             program.forbid(leaver, deviation, scale)
         if player in favoured:
             np.add.at(paid, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
@@ -126,9 +132,15 @@ def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArr
 
     bounds = np.full((len(cost), 2), [-np.inf, np.inf])
     bounds[: len(most)] = np.column_stack([np.zeros(len(most)), most])
+    by = "highs" if len(most) <= FEW else "highs-ipm"
+    way = "simplex" if by == "highs" else "interior points"
+    signs.detail(
+        f"HiGHS solves a linear program by {way}: "
+        f"{rows.shape[0]:,} rows, {rows.shape[1]:,} columns, {rows.nnz:,} entries"
+    )
     solving = Background(lambda: linprog(
         cost, A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=equal, b_eq=weight, bounds=bounds,
-        method="highs" if len(most) <= FEW else "highs-ipm", options=HIGHS,
+        method=by, options=HIGHS,
     ))  # fmt: skip
     solving.wait()  # where Ctrl-C is heard
     if not solving.result.success:
@@ -172,8 +184,10 @@ class _Generation:
         """Raises ``UnsupportedGameError`` where nothing that all obey was found in so many rounds."""
         self._add(self.together.better(self.paid, self.rng)[0])
         obeyed, bound = False, np.inf
-        for _ in range(MOST_ROUNDS):
+        for turn in range(MOST_ROUNDS):
             draw = self._best(obeyed)
+            aim = "raising what is paid" if obeyed else f"until nobody gains by leaving, {draw.slack:.3g} now"
+            signs.detail(f"finding plans, round {turn + 1:,}: {len(self.plans):,} so far, {aim}")
             if not obeyed and draw.slack <= SLACK:
                 obeyed, self.slack = True, max(draw.slack, 0.0)
                 draw = self._best(True)

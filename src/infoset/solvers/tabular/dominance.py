@@ -7,11 +7,13 @@ equilibrium, correlated ones too, plays only that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import UnsupportedGameError
@@ -42,6 +44,11 @@ class Elimination:
     dominated: tuple[Dominated, ...]
     left: tuple[tuple[str, ...], ...]
 
+    def body(self) -> dict[str, Any]:
+        """What goes and what is left, as JSON."""
+        left = {player: list(own) for player, own in zip(self.form.players, self.left, strict=True)}
+        return {"game": self.form.name, "dominated": [asdict(one) for one in self.dominated], "left": left}
+
     def __str__(self) -> str:
         lines = [
             f"round {one.round}  {one.player} never plays {shown(one.strategy)}: worse than "
@@ -56,6 +63,7 @@ class Elimination:
         return "\n".join([*(lines or ["nothing is strictly dominated"]), f"left  {kept}"])
 
 
+@checks_arguments
 def eliminate_dominated(game: AnyGame) -> Elimination:
     """Leave out strictly dominated strategies of the reduced normal form until none is left.
 
@@ -70,7 +78,14 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
     found: list[Dominated] = []
     with signs.during("looking for dominated strategies"):
         for turn in range(1, sum(map(len, left)) + 1):
-            going = [(p, k, by) for p in range(len(left)) for k in left[p] if (by := _better(table, left, p, k))]
+            going = []
+            for p, player in enumerate(form.players):
+                for number, k in enumerate(left[p]):
+                    signs.detail(
+                        f"looking for dominated strategies, round {turn}: {player}'s {number + 1:,} of {len(left[p]):,}"
+                    )
+                    if by := _better(table, left, p, k):
+                        going.append((p, k, by))
             if not going:
                 break
             for p, k, by in going:

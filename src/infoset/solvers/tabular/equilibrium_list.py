@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any, Protocol
 
 from infoset.base import FloatArray
 from infoset.policies.tabular import TabularPolicy
@@ -56,6 +58,11 @@ class EquilibriumList:
         made_by = {"method": f"{self.kind}-equilibria", "number": number + 1}
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
+    def body(self) -> dict[str, Any]:
+        """Return the list as JSON can hold it: chances of what is played, and payoffs."""
+        listed = [equilibrium_body(self.form.players, self.table.strategies, one) for one in self.equilibria]
+        return {"game": self.form.name, "equilibria": listed, "notes": list(self.notes)}
+
     def __str__(self) -> str:
         count = len(self)
         lines = [f"{self.form.name}: {count:,} {self.kind} equilibri{'um' if count == 1 else 'a'}"]
@@ -71,6 +78,29 @@ class EquilibriumList:
             )
             parts.append(f"{player} {chances} -> {_text(one.values[p])}")
         return "   ".join(parts)
+
+
+class Mixed(Protocol):
+    """Mixed strategies of all players, and what they are paid."""
+
+    @property
+    def mixtures(self) -> Sequence[Sequence[Number]]: ...
+
+    @property
+    def values(self) -> Sequence[Number]: ...
+
+
+def equilibrium_body(players: Sequence[str], strategies: Sequence[Sequence[str]], one: Mixed) -> dict[str, Any]:
+    """Return an equilibrium as JSON can hold it, by player; fractions as text."""
+    mixtures = {
+        player: {name: _plain(chance) for name, chance in zip(names, mixture, strict=True) if chance}
+        for player, names, mixture in zip(players, strategies, one.mixtures, strict=True)
+    }
+    return {"mixtures": mixtures, "values": dict(zip(players, map(_plain, one.values), strict=True))}
+
+
+def _plain(number: Number) -> str | float:
+    return str(number) if isinstance(number, Fraction) else float(number)
 
 
 def _text(number: Number) -> str:

@@ -18,10 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.tabular.equilibrium_list import equilibrium_body
 from infoset.tree.normal_form import NormalForm, normal_form, shown
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
@@ -63,10 +65,17 @@ class ExtremeEquilibria:
         made_by = {"method": "extreme-equilibria", "number": number + 1}
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
+    def body(self) -> dict[str, Any]:
+        """The equilibria as JSON: chances of what is played, and payoffs, as fractions in text."""
+        players, strategies = self.form.players, self.table.strategies
+        listed = [{"component": one.component, **equilibrium_body(players, strategies, one)} for one in self.equilibria]
+        return {"game": self.form.name, "equilibria": listed}
+
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
 
+@checks_arguments
 def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
     """All extreme equilibria of two players, whatever their payoffs.
 
@@ -174,6 +183,10 @@ def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
                 if after not in met:
                     met.add(after)
                     todo.append(at.pivoted(row, column))
+        if (len(met) - len(todo)) % 100 == 1:
+            signs.detail(
+                f"walking the vertices of the best answers: {len(met):,} bases met, {len(todo):,} to go on from"
+            )
         if len(met) * table.size > MOST_ENTRIES:
             raise BudgetError(f"{name}: its best answers have more than {len(met):,} bases; lcp finds one equilibrium")
     return [(x, left) for x, left in found.items() if any(x)]

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -46,6 +47,7 @@ Table = Any
 """(rows, columns) of floats, or of fractions as objects."""
 
 
+@checks_arguments
 def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) -> FloatArray:
     """Realisation weights (S,) of an equilibrium of a two-player game, whatever its payoffs sum to.
 
@@ -81,6 +83,7 @@ class ExactEquilibrium(NamedTuple):
     """(2,) payoffs."""
 
 
+@checks_arguments
 def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | None = None) -> ExactEquilibrium:
     """What ``linear_complementarity`` finds from behaviour ``start`` (S,), without an error.
 
@@ -349,6 +352,7 @@ class LinearComplementarity(TabularMethod):
         return OneStep(form, self.name, lambda: linear_complementarity(form, start))
 
 
+@checks_arguments
 def lcp(exact: bool = False) -> LinearComplementarity:
     """Complementary pivoting as a method of ``solve``: an equilibrium of two players with any payoffs.
 

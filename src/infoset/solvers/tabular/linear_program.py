@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
 from infoset.names import check_choice, full_name
@@ -19,6 +20,7 @@ PLAIN = "any"
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
+@checks_arguments
 def linear_program(form: SequenceForm) -> FloatArray:
     """Realisation weights (S,) of an equilibrium of a two-player zero-sum (or constant-sum) game.
 
@@ -150,6 +152,7 @@ class LinearProgram(TabularMethod):
         return OneStep(form, self.name, lambda: linear_program(form))
 
 
+@checks_arguments
 def lp(refinement: str = PLAIN) -> LinearProgram:
     """The linear program as a method of ``solve``: exact, for two players and a constant sum.
 

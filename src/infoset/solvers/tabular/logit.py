@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -246,6 +247,7 @@ class Logit(TabularMethod):
         )
 
 
+@checks_arguments
 def logit(at: float | None = None) -> Logit:
     """Quantal response equilibria up to ``λ = at``, by default up to a Nash equilibrium.
 
@@ -272,6 +274,7 @@ class LogitPath(NamedTuple):
         return draw_logit_path(self, Path(file))
 
 
+@checks_arguments
 def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
     """Every point of the logit path of a game up to ``λ = at``, by default up to a Nash equilibrium.
 
@@ -301,6 +304,7 @@ class LogitSolver(Solver):
         arrays = {"point": np.zeros(size), "tangent": np.zeros(size), "step": np.zeros(1), "care": np.ones(1)}
         plan = realisation(form, uniform(form))
         super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
+        self.nothing_to_gain = None  # off the path of play the profile settles later than its gains do
         self._begin()
         self.done = np.zeros(1)
         self.arrays["done"] = self.done

@@ -6,7 +6,8 @@ every information set on the way down, which also renews the realisation weights
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from math import inf
@@ -16,8 +17,9 @@ import numba
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.errors import ParameterError
-from infoset.jit import inline_kernel, kernel, with_piece
+from infoset.errors import InfosetError, ParameterError, one_line
+from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
+from infoset.names import check_range
 from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.tabular.updates import Update
@@ -29,6 +31,8 @@ Schedule = Callable[[FloatArray], FloatArray]
 """From iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
 Weigh = Callable[[int, int, float, FloatArray, FloatArray, FloatArray], float]
 """What a set weighs in the average, 0 or more, from ``(first, last, worth, values, memory, parameters)``."""
+UPDATE_ARGUMENTS = ("root", "parent", "first", "last", "worth", "values", "strategy", "memory", "parameters")
+WEIGH_ARGUMENTS = ("first", "last", "worth", "values", "memory", "parameters")
 
 
 class LoopState(NamedTuple):
@@ -108,6 +112,11 @@ learn = _learn
 """Stands for the compiled ``_learn`` in ``_iterate``."""
 
 
+def _is_own(piece: Callable[..., Any]) -> bool:
+    """Whether a user wrote it."""
+    return piece.__module__ not in (__name__, updates.__name__)
+
+
 def compiled_loop(local_update: Update, weighing: Weigh = evenly) -> Any:
     """The loop around one local update; built-in ones are cached on disk, a user's is compiled once a process."""
     return _compiled(local_update, weighing)  # one, whether the weighing was named or not
@@ -115,8 +124,8 @@ def compiled_loop(local_update: Update, weighing: Weigh = evenly) -> Any:
 
 @cache
 def _compiled(local_update: Update, weighing: Weigh) -> Any:
-    own = {local_update.__module__, weighing.__module__} - {__name__, updates.__name__}
-    compiled = numba.njit(nogil=True, error_model="numpy") if own else kernel
+    own = _is_own(local_update) or _is_own(weighing)
+    compiled = checked_kernel if own else kernel
     learn = with_piece(_learn, "update", inline_kernel(local_update))
     if weighing is not evenly:
         learn = with_piece(learn, "weigh", inline_kernel(weighing))
@@ -142,6 +151,22 @@ class Method(TabularMethod):
 
     takes: ClassVar[frozenset[str]] = TabularMethod.takes | {"lock"}
 
+    def __post_init__(self) -> None:
+        """Raises ``ParameterError`` for what is no name, no function or no count."""
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError(f"name={one_line(repr(self.name))} is no name of a method; allowed: a text")
+        for word in ("update", "schedule", "weigh"):
+            piece = getattr(self, word)
+            if not callable(piece) or (word != "schedule" and not hasattr(piece, "__code__")):
+                raise ParameterError(f"{word}={one_line(repr(piece))} is no plain function, as {self.name} needs one")
+        for word, wanted in (("update", UPDATE_ARGUMENTS), ("weigh", WEIGH_ARGUMENTS)):
+            taken = getattr(self, word).__code__.co_argcount
+            if taken != len(wanted):
+                raise ParameterError(
+                    f"{self.name}: {word} takes {taken} arguments; needed: {len(wanted)}, {', '.join(wanted)}"
+                )
+        check_range("memory", self.memory, 1, 1000)
+
     name: str
     update: Update
     schedule: Schedule
@@ -153,6 +178,45 @@ class Method(TabularMethod):
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:
         """At work on a game, from behaviour ``start`` (S,), uniform by default."""
         return LoopSolver(form, self, start)
+
+
+@contextmanager
+def running_own(name: str, *pieces: Callable[..., Any]) -> Iterator[None]:
+    """Whatever a user's update raises in here becomes a ``ParameterError`` of one line that names it.
+
+    ``name`` is the method's, ``pieces`` are the functions that its kernel is made of.
+    """
+    own = [piece for piece in pieces if _is_own(piece)]
+    if not own:
+        yield
+        return
+    called = " or ".join(getattr(piece, "__name__", repr(piece)) for piece in own)
+    try:
+        yield
+    except InfosetError:
+        raise
+    except numba.core.errors.NumbaError as error:
+        lines = str(error).splitlines()
+        what = next((line for line in lines if "rror" in line and "pipeline" not in line), "".join(lines[:1]))
+        raise ParameterError(f"{name}: {called}: the update does not compile: {one_line(what, 200)}") from error
+    except Exception as error:
+        what = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
+        raise ParameterError(f"{name}: {called}: the update fails: {what}") from error
+
+
+def schedule_rows(method: Method, first: float, count: int) -> FloatArray:
+    """The schedule's rows (count, m) from iteration ``first`` on.  Raises ``ParameterError`` for anything else."""
+    try:
+        rows = np.ascontiguousarray(method.schedule(np.arange(first, first + count)), dtype=np.float64)
+    except Exception as error:
+        what = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
+        raise ParameterError(f"{method.name}: the schedule fails: {what}") from error
+    if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
+        raise ParameterError(
+            f"{method.name}: the schedule gives shape {rows.shape} for {count} iteration{'s' * (count != 1)}; needed: "
+            f"({count}, m)"
+        )
+    return rows
 
 
 class LoopSolver(Solver):
@@ -177,15 +241,10 @@ class LoopSolver(Solver):
         super().__init__(form, method.name, self.state._asdict())
         self.method = method
         self.promised = np.zeros(0)
-        self._iterate = compiled_loop(method.update, method.weigh)
-        shape = method.schedule(np.ones(1)).shape
-        if len(shape) != 2 or shape[0] != 1:
-            raise ParameterError(f"{method.name}: the schedule gives shape {shape} for one iteration; needed: (1, m)")
-        try:
-            self._run(0)
-        except numba.core.errors.NumbaError as error:
-            what = next((line for line in str(error).splitlines() if "rror" in line), "")
-            raise ParameterError(f"{method.name}: the update does not compile: {what.strip()}") from error
+        with running_own(method.name, method.update, method.weigh):
+            self._iterate = compiled_loop(method.update, method.weigh)
+        schedule_rows(method, 1.0, 1)
+        self._run(0)
 
     def keep_to(self, fixed: FloatArray) -> None:
         """Behaviour (S,) that is never changed, negative at sets that are free; before the first iteration."""
@@ -207,8 +266,7 @@ class LoopSolver(Solver):
         self.iteration += iterations
 
     def _run(self, iterations: int) -> None:
-        schedule = self.method.schedule(np.arange(self.iteration + 1.0, self.iteration + iterations + 1.0))
-        schedule, steps = np.ascontiguousarray(schedule), 2 * self.form.num_players
+        schedule, steps = schedule_rows(self.method, self.iteration + 1.0, iterations), 2 * self.form.num_players
         if self.form.halves is None:
             self._steps(schedule, 0, steps, given=False)
             return
@@ -220,7 +278,8 @@ class LoopSolver(Solver):
                 self._steps(schedule[t : t + 1], step, step + 1, given=True)
 
     def _steps(self, schedule: FloatArray, first: int, last: int, given: bool) -> None:
-        turns = self.method.alternating
-        self._iterate(
-            self.form.arrays, self.state, schedule, turns, self.promised, self.fixed, first, last, given
-        )  # fmt: skip
+        turns, method = self.method.alternating, self.method
+        with running_own(method.name, method.update, method.weigh):
+            self._iterate(
+                self.form.arrays, self.state, schedule, turns, self.promised, self.fixed, first, last, given
+            )  # fmt: skip

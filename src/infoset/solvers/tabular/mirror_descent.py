@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inner_kernel, kernel
@@ -31,6 +32,7 @@ from infoset.tree.sequence_form import FormArrays, SequenceForm
 SMALLEST = 1e-6  # a set's weight beside the largest
 
 
+@checks_arguments
 def mmd(
     temperature: float = 0.1, rate: float | None = None, refresh: int = 100, falling: bool = False
 ) -> MirrorDescent:

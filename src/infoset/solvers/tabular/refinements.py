@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import UnsupportedGameError
@@ -65,6 +66,7 @@ class ProfileCheck:
         return "\n".join(str(one).rstrip() for one in self.findings)
 
 
+@checks_arguments
 def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
     """Which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
 

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import kernel, linked_kernel
@@ -22,6 +23,7 @@ from infoset.tree.plans import uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 
+@checks_arguments
 def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool = True) -> Replicator:
     """Discrete replicator dynamics in the sequence form (Lanctot 2014, equation 3).
 
@@ -128,6 +130,7 @@ class ContinuousReplicator(TabularMethod):
         return FlowSolver(form, self, start)
 
 
+@checks_arguments
 def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
     """Continuous replicator dynamics in the sequence form (Lanctot 2014, equation 4).
 

@@ -17,7 +17,7 @@ from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.tabular.lock import locked_rows
-from infoset.solvers.work import Background, Limits, Point, Work
+from infoset.solvers.work import Background, Limits, Point, Work, rounding_of
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.plans import behaviour, check_plan, normalised, random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
@@ -30,6 +30,7 @@ class Solver(Work):
         """``arrays["plan"]`` (S,): current realisation weights; ``arrays["average"]`` (S,): their weighted sum."""
         self.form, self.name, self.arrays = form, name, arrays
         self.iteration = 0
+        self.nothing_to_gain = rounding_of(form.smallest_payoff, form.largest_payoff)
         self.fixed = np.zeros(0)
         """(S,) behaviour that is kept to, negative where it is free; (0,) where all of it is."""
         self.factored: FactoredForm | None = None

@@ -13,6 +13,7 @@ most grows fastest.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,11 @@ class Stability:
         if largest > ZERO * self.scale:
             return "unstable"
         return "stable" if largest < -ZERO * self.scale else "neutral"
+
+    def body(self) -> dict[str, Any]:
+        """The figures as JSON; an eigenvalue is a list of its real and its imaginary part."""
+        pairs = [[float(one.real), float(one.imag)] for one in self.eigenvalues]
+        return {"verdict": self.verdict, "speed": self.speed, "eigenvalues": pairs}
 
     def __str__(self) -> str:
         real, small = self.eigenvalues.real, ZERO * self.scale

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from infoset import signs
+from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
 from infoset.names import check_choice
@@ -60,6 +61,7 @@ TREMBLES: dict[str, Callable[[SequenceForm, int], FloatArray]] = {
 """How hands tremble, by the refinement that it leads to."""
 
 
+@checks_arguments
 def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
     """Behaviour (S,) at every information set, also where the game does not get: an equilibrium that is refined so.
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, IntArray
 from infoset.errors import ParameterError
 from infoset.jit import inner_kernel, kernel, linked_kernel
@@ -156,6 +157,7 @@ class Annealing:
         return TabularPolicy.from_plan(self.form, self.plan, made_by)
 
 
+@checks_arguments
 def anneal(
     form: SequenceForm,
     *,

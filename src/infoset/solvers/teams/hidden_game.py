@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, IntArray
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.jit import inline_kernel, kernel
@@ -139,6 +140,7 @@ class HiddenGame:
     arrays: HidingArrays
 
     @classmethod
+    @checks_arguments
     def of(
         cls,
         tree: GameTree,

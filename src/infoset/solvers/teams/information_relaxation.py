@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, IntArray
 from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.jit import inline_kernel, kernel
@@ -151,6 +152,7 @@ def check_penalty(penalty: float) -> None:
         raise ParameterError(f"penalty={penalty}; allowed: a number from 0")
 
 
+@checks_arguments
 def information_relaxation(
     game: HiddenGame,
     penalty: float = 1.0,

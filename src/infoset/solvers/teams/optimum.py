@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, Game
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
@@ -49,6 +50,7 @@ class TeamOptimum:
     proved: bool = True
 
 
+@checks_arguments
 def team_optimum(
     game: Game | GameTree, method: str = "auto", *, seconds: float = PROVING, max_histories: int | None = None
 ) -> TeamOptimum:

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
-from infoset.jit import inline_kernel, kernel, with_piece
+from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
 from infoset.names import check_choice, check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import next_word
 from infoset.solvers.tabular import cfr, updates
-from infoset.solvers.tabular.loop import Method
+from infoset.solvers.tabular.loop import Method, running_own, schedule_rows
 from infoset.solvers.teams.hidden_game import (
     MOST_TRAININGS,
     NOBODY,
@@ -243,7 +243,7 @@ def update(*_: Any) -> None:
 @cache
 def compiled_hiding(local_update: updates.Update, sampled: bool = False) -> Any:
     """The loop around one local update, as in ``loop``: over all histories, or over sampled ones."""
-    compiled = kernel if local_update.__module__ == updates.__name__ else numba.njit(nogil=True, error_model="numpy")
+    compiled = kernel if local_update.__module__ == updates.__name__ else checked_kernel
     return compiled(with_piece(_sample if sampled else _hide, "update", inline_kernel(local_update)))
 
 
@@ -349,6 +349,7 @@ class Hiding:
         return self.game.policy(self.projections[kind][int(scores.argmax())], {"method": "progressive-hiding"})
 
 
+@checks_arguments
 def progressive_hiding(
     game: HiddenGame,
     penalty: Penalty | float = 2.0,
@@ -523,14 +524,17 @@ class HidingRun(Run):
         self.stream = draws.generate_state(1, np.uint64)
         self.member = np.where(a.team == NOBODY, NOBODY, game.tree.graph.player[game.tree.position]).astype(np.int32)
         self.drawn = np.zeros(len(a.parent), dtype=np.int32)
-        self.loop = compiled_hiding(method.update, sampled)
+        self.method = method
+        with running_own(method.name, method.update):
+            self.loop = compiled_hiding(method.update, sampled)
 
     def step(self, iterations: int, until: float = np.inf) -> None:
         now = slice(self.iteration, self.iteration + iterations)
         prices = self.prices.penalties[now], self.prices.factor, self.prices.ceiling
         how = (self.member, self.drawn, self.stream) if self.sampled else (self.conditional,)
         given = (self.schedule[now], *prices, self.mean, *how, self.iteration, self.scores[now])
-        self.loop(self.arrays, self.state, *given)
+        with running_own(self.method.name, self.method.update):
+            self.loop(self.arrays, self.state, *given)
         self.iteration += iterations
 
     def result(self) -> dict[str, Any]:
@@ -550,7 +554,7 @@ class HidingRun(Run):
 
 
 def _schedule(method: Method, prices: Prices) -> FloatArray:
-    return np.ascontiguousarray(method.schedule(np.arange(1.0, len(prices.penalties) + 1.0)))
+    return schedule_rows(method, 1.0, len(prices.penalties))
 
 
 def begin(a: HidingArrays, learner: NoRegretLearner, rng: np.random.Generator) -> HidingState:
