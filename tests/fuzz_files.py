@@ -186,7 +186,7 @@ def make_policies(folder: Path) -> list[Path]:
         "table": infoset.solve("kuhn_poker", "lp"),
         "sampled": infoset.solve("kuhn_poker", "mccfr", iterations=100, form="sampled"),
         "products": infoset.solve("dark_hex(rows=2,columns=2)", "cfr", iterations=5, form="factored"),
-        "plans": infoset.solve("kuhn_poker(players=3)", "team-maxmin", teams="0+1,2"),
+        "plans": infoset.solve("kuhn_poker(players=3)", "team-maxmin", teams="1+2,3"),
     }
     files = [solution.policy.save(folder / f"{name}.npz") for name, solution in solved.items()]
     return [*files, solved["table"].policy.save(folder / "table.json")]

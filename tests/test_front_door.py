@@ -217,7 +217,7 @@ OPTION_SHOWS = {
     "target": ("cfr", {"target": 0.1}, lambda s: s.stopped == "target" and s.exploitability <= 0.1),
     "seconds": ("cfr", {"seconds": 0.0}, lambda s: s.stopped == "seconds"),
     "start": ("cfr", {"start": "random", "iterations": 0}, lambda s: abs(s.nash_conv - 11 / 12) > 1e-3),
-    "teams": ("team-maxmin", {"teams": "0,1"}, lambda s: s.stopped == "exact" and abs(s.values[0] + 1 / 18) < 1e-9),
+    "teams": ("team-maxmin", {"teams": "1,2"}, lambda s: s.stopped == "exact" and abs(s.values[0] + 1 / 18) < 1e-9),
     "lock": ("cfr", {"lock": {"P1": "random"}}, lambda s: abs(s.values[1] - 5 / 12) < 1e-2),
     "target, sampled": ("mccfr", {"target": 0.05, "seconds": 60.0}, lambda s: s.exploitability <= 0.05),
     "runs, sampled": ("mccfr", {"runs": 3, "iterations": 30}, lambda s: s.iterations == 30),

@@ -118,7 +118,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "solve --runs": (f"{RUNS} --runs 2", lambda s: s.body["runs"]["count"] == 2),
     "solve --form": ("solve 'dark_hex(rows=2,columns=2)' --json --form factored --iterations 3", lambda s: s.body["form"] == "factored"),
     "solve --teams": (
-        "solve 'kuhn_poker(players=3)' --json --teams 0+1,2", lambda s: abs(s.body["values"][2] - 1 / 24) < 1e-9
+        "solve 'kuhn_poker(players=3)' --json --teams 1+2,3", lambda s: abs(s.body["values"][2] - 1 / 24) < 1e-9
     ),
     "solve --lock": (f"{SOLVE} --lock P1=random --target 1e-6", lambda s: abs(s.body["values"][1] - 5 / 12) < 1e-5),
     "solve --seed": (

@@ -142,7 +142,7 @@ def test_a_runs_folder_is_read_again_as_what_solve_returned(tmp_path) -> None:
 def test_solutions_of_every_kind_are_read_again(tmp_path, game: str, method: str) -> None:
     limits = {"iterations": 2000} if method == "mccfr" else {}
     if method == "team-maxmin":
-        limits = {"teams": "0,1"}
+        limits = {"teams": "1,2"}
     solution = solve(game, method, out=tmp_path / "run", **limits)
     again = Solution.load(str(tmp_path / "run"))
     for field in dataclasses.fields(solution):

@@ -68,7 +68,7 @@ def table(seed: int, players: int, moves: int, start: int = 0) -> str:
     return infoset.table_game(*np.moveaxis(payoffs, -1, 0))
 
 
-@pytest.mark.parametrize("teams", ["0+1", "0+2", "1+2"])
+@pytest.mark.parametrize("teams", ["1+2", "1+3", "2+3"])
 def test_kuhn_for_three_is_proved(teams: str) -> None:
     """Its plans are too many to list: the proof is the program's, and the evaluation's of what was found."""
     found = solve(KUHN, "team-maxmin", teams=teams)
@@ -91,7 +91,7 @@ def test_the_first_two_of_kuhn_lose_a_twenty_fourth() -> None:
 def test_tables_beside_brute_force(seed: int, shape: tuple[int, int]) -> None:
     players, moves = shape
     form = SequenceForm.of(table(seed, players, moves))
-    for text in ("0+1", "0+2") if players == 3 else ("0+1,2+3", "0+3,1+2", "0,1+2+3"):
+    for text in ("1+2", "1+3") if players == 3 else ("1+2,3+4", "1+4,2+3", "1,2+3+4"):
         teams = read_teams(text, form.players)
         work = DoubleOracle(form, teams, seed)
         work.step(1000)
@@ -118,7 +118,7 @@ def test_the_best_plan_of_a_team_beside_all_of_them(seed: int) -> None:
     assert team.paid @ (others * team.played(local.plan)) == pytest.approx(local.value, abs=1e-12)
 
 
-@pytest.mark.parametrize("teams", ["0+1", "0+2", "1+2"])
+@pytest.mark.parametrize("teams", ["1+2", "1+3", "2+3"])
 def test_eight_cards_are_proved(teams: str) -> None:
     found = solve("kuhn_poker(players=3,cards=8)", "team-maxmin", teams=teams)
     assert found.nash_conv <= 1e-9
@@ -126,17 +126,17 @@ def test_eight_cards_are_proved(teams: str) -> None:
 
 
 def test_two_against_two_and_alone() -> None:
-    four = solve("kuhn_poker(players=4)", "team-maxmin", teams="0+2,1+3")
+    four = solve("kuhn_poker(players=4)", "team-maxmin", teams="1+3,2+4")
     assert four.nash_conv <= 1e-9
     assert set(four.notes["plans"]) == {"P1+P3", "P2+P4"}
-    assert solve("kuhn_poker", "team-maxmin", teams="0,1").values[0] == pytest.approx(-1 / 18, abs=1e-9)
+    assert solve("kuhn_poker", "team-maxmin", teams="1,2").values[0] == pytest.approx(-1 / 18, abs=1e-9)
 
 
 def test_members_draw_the_same_plan(tmp_path: Path) -> None:
     """Two who guess each other's coin: matched by a draw that both know, against one who has to guess both."""
     coins = np.array([[[1.0, -1.0], [-1.0, -1.0]], [[-1.0, -1.0], [-1.0, 1.0]]])
     game = infoset.table_game(coins, coins, -2 * coins)
-    found = solve(game, teams="0+1")
+    found = solve(game, teams="1+2")
     assert found.values[:2] == pytest.approx((0.0, 0.0), abs=1e-12)
     file = str(found.policy.save(tmp_path / "coins.npz"))
     agents = [PolicyAgent(load_policy(file), f"agent {k}") for k in range(3)]
@@ -152,7 +152,7 @@ def test_members_draw_the_same_plan(tmp_path: Path) -> None:
 
 def test_members_in_other_processes_draw_the_same_plan(tmp_path: Path) -> None:
     """Both always pass, or both always bet."""
-    found = solve(KUHN, teams="0+1").policy
+    found = solve(KUHN, teams="1+2").policy
     moves = found.lotteries[0].plans.shape[1] // 2
     plans = np.array([np.tile([1.0, 0.0], moves), np.tile([0.0, 1.0], moves)])
     signs = replace(found.lotteries[0], chances=np.array([0.5, 0.5]), plans=plans)
@@ -184,7 +184,7 @@ def test_members_without_a_choice() -> None:
     """Nothing of theirs is 0 or 1; the rest is a player alone."""
     table = np.array([[[1.0, 2.0], [-1.0, 0.0]]])
     game = infoset.table_game(table, -table, 0 * table)
-    found = solve(game, teams="0+2")
+    found = solve(game, teams="1+3")
     assert found.stopped == "exact"
     assert found.nash_conv < 1e-9
     assert sum(found.values) == pytest.approx(0.0, abs=1e-12)
@@ -199,13 +199,13 @@ def test_players_whose_names_are_numbers() -> None:
 
 def test_everybody_in_one_team() -> None:
     with pytest.raises(ParameterError, match="everybody is in one team, against nobody; name two, such as P1,P2"):
-        solve(KUHN, teams="0+1+2", seconds=1.0)
+        solve(KUHN, teams="1+2+3", seconds=1.0)
 
 
 def test_a_target_is_proved() -> None:
     """Of the lotteries that are returned, not of others before them."""
     game = "kuhn_poker(players=3,cards=8)"
-    found = solve(game, "team-maxmin", teams="0+1", target=0.005)
+    found = solve(game, "team-maxmin", teams="1+2", target=0.005)
     assert found.stopped == "target"
     assert found.exploitability <= 0.005
     again = evaluate(game, found.policy)
@@ -215,15 +215,15 @@ def test_a_target_is_proved() -> None:
 
 def test_stopped_before_a_proof() -> None:
     """The payoffs are known, what is left to gain is not; nothing is begun that lasts."""
-    found = solve("kuhn_poker(players=3,cards=8)", "team-maxmin", teams="0+1", iterations=2)
+    found = solve("kuhn_poker(players=3,cards=8)", "team-maxmin", teams="1+2", iterations=2)
     assert found.exploitability is None
     assert "proved" in found.why_not
     assert sum(found.values) == pytest.approx(0.0, abs=1e-9)
-    assert "–" in evaluate(KUHN, solve(KUHN, teams="0+1").policy)._repr_html_()
+    assert "–" in evaluate(KUHN, solve(KUHN, teams="1+2").policy)._repr_html_()
 
 
 def test_what_is_played_is_what_was_found(tmp_path: Path) -> None:
-    found = solve(KUHN, teams="0+1", out=tmp_path / "run")
+    found = solve(KUHN, teams="1+2", out=tmp_path / "run")
     series = play_series(KUHN, [str(tmp_path / "run")] * 3, games=2000, seed=3)
     for player, score in enumerate(series.agents):
         assert abs(score.mean - found.values[player]) <= 2 * score.interval
@@ -233,19 +233,19 @@ def test_what_is_played_is_what_was_found(tmp_path: Path) -> None:
 
 def test_runs_resume_bit_for_bit(tmp_path: Path) -> None:
     game = "kuhn_poker(players=3,cards=6)"
-    whole = solve(game, "team-maxmin", teams="0+2", seed=5, out=tmp_path / "whole")
-    solve(game, "team-maxmin", teams="0+2", seed=5, iterations=6, out=tmp_path / "cut")
+    whole = solve(game, "team-maxmin", teams="1+3", seed=5, out=tmp_path / "whole")
+    solve(game, "team-maxmin", teams="1+3", seed=5, iterations=6, out=tmp_path / "cut")
     more = solve(out=tmp_path / "cut", resume=True, iterations=1000)
     assert (more.stopped, more.values, more.iterations) == (whole.stopped, whole.values, whole.iterations)
-    with pytest.raises(CheckpointError, match=r"teams 0\+2, not 0\+1"):
-        solve(out=tmp_path / "cut", resume=True, teams="0+1")
+    with pytest.raises(CheckpointError, match=r"teams 1\+3, not 1\+2"):
+        solve(out=tmp_path / "cut", resume=True, teams="1+2")
     work = DoubleOracle(SequenceForm.of(load(KUHN)), ((0, 1), (2,)), 0)
     with pytest.raises(CheckpointError):
         work.restore({"plans0": np.zeros((2, 3))})
 
 
 def test_a_policy_keeps_what_it_says(tmp_path: Path) -> None:
-    policy = solve(KUHN, teams="0+1").policy
+    policy = solve(KUHN, teams="1+2").policy
     again = load_policy(policy.save(tmp_path / "plans.npz"))
     assert isinstance(again, CorrelatedPolicy)
     for mine, theirs in zip(policy.lotteries, again.lotteries, strict=True):
@@ -261,7 +261,7 @@ def test_a_policy_keeps_what_it_says(tmp_path: Path) -> None:
 def test_chances_as_others_see_them() -> None:
     """A player's row at a set is that of its own plan: the mixture of realisation weights, in behaviour."""
     form = SequenceForm.of(load(KUHN))
-    policy = solve(KUHN, teams="0+1").policy
+    policy = solve(KUHN, teams="1+2").policy
     lottery = policy.lotteries[0]
     mixed = sum(chance * policy.table([k, 0]).plan(form) for k, chance in enumerate(lottery.chances.tolist()))
     table = infoset.evaluation.tabulated(KUHN, policy)
@@ -274,22 +274,22 @@ def test_bad_input() -> None:
     with pytest.raises(UnknownNameError, match="'P9'"):
         solve(KUHN, "team-maxmin", teams="P1+P9")
     with pytest.raises(ParameterError, match="P1 stands in it twice"):
-        solve(KUHN, "team-maxmin", teams="0+1,0+2")
+        solve(KUHN, "team-maxmin", teams="1+2,1+3")
     with pytest.raises(UnsupportedGameError, match="3 teams; team-maxmin is for two"):
-        solve(KUHN, "team-maxmin", teams="0,1,2")
+        solve(KUHN, "team-maxmin", teams="1,2,3")
     with pytest.raises(UnsupportedGameError, match="do not always add up to the same"):
-        solve("matching_pennies_3p", "team-maxmin", teams="0+1")
+        solve("matching_pennies_3p", "team-maxmin", teams="1+2")
     with pytest.raises(ParameterError, match="name the teams"):
         solve(KUHN, "team-maxmin")
     with pytest.raises(ParameterError, match="respond"):
-        evaluate(KUHN, solve(KUHN, teams="0+1").policy, respond=True)
+        evaluate(KUHN, solve(KUHN, teams="1+2").policy, respond=True)
 
 
 def test_too_many_tuples_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coordination, "MOST_TUPLES", 100)
     with pytest.raises(infoset.errors.BudgetError, match="more than 100 tuples"):
-        solve(KUHN, "team-maxmin", teams="0+1")
-    assert solve(KUHN, teams="0+1", iterations=3).method == "progressive-hiding"
+        solve(KUHN, "team-maxmin", teams="1+2")
+    assert solve(KUHN, teams="1+2", iterations=3).method == "progressive-hiding"
 
 
 def test_lotteries_that_are_none() -> None:

@@ -162,7 +162,7 @@ def solve(
     game that says what of its states is a core (``Factored``), or by the public states of any other whose positions can
     be listed; ``"sampled"``.  Without it: the tree, where it fits.
 
-    ``teams`` says who plays together, by seats from 0 or by names: ``"0+2,1"``, ``"P1+P3"`` (whoever is in none plays
+    ``teams`` says who plays together, by seats from 1 or by names: ``"1+3,2"``, ``"P1+P3"`` (whoever is in none plays
     alone); without it those that the game names.
 
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.

@@ -156,7 +156,7 @@ def solve(
         str | None, typer.Option(help="Work on the tree, the factored form, or samples (default: what fits).")
     ] = None,
     teams: Annotated[
-        str | None, typer.Option(help="Who plays together: seats from 0 or names, as 0+2,1 (default: the game's own).")
+        str | None, typer.Option(help="Who plays together: seats from 1 or names, as 1+3,2 (default: the game's own).")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,

@@ -37,7 +37,7 @@ class Options:
     form: str | None = None
     """Of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, what is met of them."""
     teams: str | None = None
-    """Who plays together: seats from 0 or names, ``0+2,1``."""
+    """Who plays together: seats from 1 or names, ``1+3,2``."""
     seed: int = 0
     """Of every random choice."""
 

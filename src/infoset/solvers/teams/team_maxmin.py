@@ -336,19 +336,19 @@ def teams_of(compiled: Compiled, named: str | None) -> tuple[tuple[int, ...], ..
 
 
 def read_teams(text: str, players: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """Teams as ``0+2,1`` or ``P1+P3,P2``: seats from 0, or names; whoever is in none plays alone.
+    """Teams as ``1+3,2`` or ``P1+P3,P2``: seats from 1, or names; whoever is in none plays alone.
 
     Where a player's name is a number there are names alone.
 
     Raises ``UnknownNameError``, and ``ParameterError`` for a player in two teams.
 
     >>> from infoset.solvers.teams.team_maxmin import read_teams
-    >>> read_teams("P1+P3", ("P1", "P2", "P3"))
-    ((0, 2), (1,))
+    >>> read_teams("P1+P3", ("P1", "P2", "P3")) == read_teams("1+3,2", ("P1", "P2", "P3"))
+    True
     """
     names = {name: seat for seat, name in enumerate(players)}
     if not any(name.isdecimal() for name in players):
-        names |= {str(seat): seat for seat in range(len(players))}
+        names |= {str(seat + 1): seat for seat in range(len(players))}
     teams, seated = list[tuple[int, ...]](), set[int]()
     for group in text.split(","):
         members = []
