@@ -88,6 +88,9 @@ def _of(function: Any, **arguments: tuple[Any, str]) -> Call:
 
 F, P = (_form, "form"), (_plan, "array")
 CALLS = {
+    "all_equilibria": _of(infoset.all_equilibria, game=(RPS, "game")),
+    "isolated_equilibria": _of(infoset.isolated_equilibria, game=("matching_pennies_3p", "game")),
+    "pure_equilibria": _of(infoset.pure_equilibria, game=(RPS, "game")),
     "anneal": _of(infoset.anneal, form=(lambda: form_of(HANABI), "form"), sweeps=(2, "count"), runs=(1, "count"),
                   seconds=(9.0, "limit"), seed=(0, "count"), progress=(None, "hook?")),
     "backward_induction": _of(infoset.backward_induction, tree=(_tree, "form"), form=F),
@@ -118,7 +121,8 @@ CALLS = {
     "compare": _of(infoset.compare, one=(_uniform, "table"), other=(_uniform, "table")),
     "compete": _of(infoset.compete, file=("cup.toml", "path"), db=(None, "path?"), workers=(1, "count"),
                    executor=("local", "text"), progress=(None, "hook?")),
-    "convert": _of(infoset.convert, source=(KUHN, "game"), target=("kuhn.efg", "path"), max_histories=(None, "count?")),
+    "convert": _of(infoset.convert, source=(KUHN, "game"), target=("kuhn.efg", "path"), max_histories=(None, "count?"),
+                   normalise=(False, "flag")),
     "correlated_equilibrium": _of(infoset.correlated_equilibrium, game=(RPS, "game"), kind=("cce", "text"),
                                   objective=("welfare", "text")),
     "eliminate_dominated": _of(infoset.eliminate_dominated, game=(RPS, "game")),
@@ -164,7 +168,7 @@ CALLS = {
     "team_optimum": _of(infoset.team_optimum, game=(lambda: infoset.load(HANABI), "form"), method=("auto", "text"),
                         seconds=(9.0, "limit"), max_histories=(None, "count?")),
     "tournament": _of(infoset.tournament, game=(KUHN, "game"), teams=(["random", "random"], "agents"), games=(1, "count"),
-                      format=("round-robin", "method"), seed=(0, "count"), self_matches=(False, "flag"), db=(None, "path?"),
+                      format=("round-robin", "method"), seed=(0, "count"), self_matches=(False, "flag"), rank=(None, "text?"), db=(None, "path?"),
                       workers=(1, "count"), slow=(0.1, "limit"), move_limit=(9.0, "limit"), seconds_per_move=(None, "limit?"),
                       start_clock=(None, "limit?"), isolate=(None, "flag?"), memory=(None, "count?"),
                       executor=("local", "text"), progress=(None, "hook?")),
