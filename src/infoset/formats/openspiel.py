@@ -19,6 +19,7 @@ from infoset.errors import (
     PolicyError,
     UnknownNameError,
     UnsupportedGameError,
+    one_line,
     shorten,
 )
 from infoset.games.rules import NativeState, NotebookGame, check_moves
@@ -334,6 +335,10 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     True
     """
     pyspiel = _pyspiel()
+    if not isinstance(spiel_game, pyspiel.Game):
+        raise ParameterError(
+            f"export_policy: spiel_game={one_line(repr(spiel_game))} is not allowed; allowed: a game of pyspiel"
+        )
     from open_spiel.python.policy import TabularPolicy as SpielPolicy
 
     from infoset.evaluation import tabulated
