@@ -239,7 +239,9 @@ def test_games_of_ones_own_are_made_of_what_they_take(make: Callable[[], object]
     with pytest.raises(InfosetError) as raised:
         make()
     assert "\n" not in str(raised.value)
-    assert not re.search("builtins|could not convert|inhomogeneous|float\\(\\)", str(raised.value))  # words of libraries
+    assert not re.search(
+        "builtins|could not convert|inhomogeneous|float\\(\\)", str(raised.value)
+    )  # words of libraries
 
 
 def test_a_player_is_a_seat_or_a_name() -> None:

@@ -154,7 +154,9 @@ def test_two_information_sets_that_are_one_there_refuse_a_policy_that_tells_them
 
 @pytest.mark.parametrize("wrong", [5, None, "kuhn_poker"])
 def test_a_policy_is_exported_to_games_of_openspiel_alone(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=f"^export_policy: spiel_game={wrong!r} is not allowed; allowed: a game of"):
+    with pytest.raises(
+        ParameterError, match=f"^export_policy: spiel_game={wrong!r} is not allowed; allowed: a game of"
+    ):
         export_policy("random", "kuhn_poker", wrong)
 
 
