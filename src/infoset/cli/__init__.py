@@ -10,7 +10,7 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
-from infoset.errors import InfosetError, shorten
+from infoset.errors import InfosetError, one_line
 from infoset.processes import leave
 
 INTERRUPTED = 130
@@ -51,7 +51,7 @@ def _status() -> int:
     except Exception as error:
         if os.environ.get("INFOSET_DEBUG"):
             raise
-        what = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        what = f"{type(error).__name__}: {one_line(str(error), 200)}"
         print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
     return 1
 
