@@ -137,18 +137,19 @@ def test_a_component_is_suspected_where_strategies_tie() -> None:
 
 def test_a_list_that_may_lack_some_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     solve = support_module._solve_shape
-    missing = 0
+    lost_paths: list[int] = []
 
     def lacking(payoffs: np.ndarray, shape: tuple[int, ...], supports: list) -> tuple[list, int, int]:
         found, singular, lost = solve(payoffs, shape, supports)
         mixed = shape == (2, 2, 2)
-        return found[mixed:], singular, lost + missing * mixed
+        return found[mixed:], singular, lost + mixed * sum(lost_paths)
 
     monkeypatch.setattr(support_module, "_solve_shape", lacking)
     assert isolated_equilibria(NINE).notes == (
         "nine: the list lacks an equilibrium: it holds 8, and without ties their number is odd",
     )
-    for missing, words in ((1, "1 path did not come to its end"), (2, "2 paths did not come to their ends")):
+    for words in ("1 path did not come to its end", "2 paths did not come to their ends"):
+        lost_paths.append(1)
         assert isolated_equilibria(NINE).notes == (f"nine: the list may lack equilibria: {words}",)
 
 
