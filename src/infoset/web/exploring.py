@@ -66,7 +66,7 @@ class Exploring:
     def busy(self) -> bool:
         """Whether something is solved, or what was solved here was looked at lately."""
         now = monotonic()
-        kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in self.sources.values())
+        kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
         return kept or self.queue.busy
 
     def close(self) -> None:
