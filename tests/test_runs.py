@@ -98,10 +98,32 @@ def test_a_checkpoint_that_would_unpack_is_refused(tmp_path: Path) -> None:
         CheckpointError, match=r"checkpoint.npz: not a checkpoint: it unpacks to 8,000,\d+ bytes; at most"
     ):
         folder._load_checkpoint()
-    np.savez(folder.path / "checkpoint.npz", **arrays)
+    folder._save_arrays("checkpoint.npz", arrays)
     saved = folder._load_checkpoint()
     assert saved is not None
     assert saved["iteration"] == 3
+
+
+def test_arrays_that_were_changed_since_they_were_written_are_refused(tmp_path: Path) -> None:
+    """Kernels walk them without looking at bounds."""
+    folder = RunFolder.create(tmp_path / "run", RunConfig(KUHN, "cfr"))
+    arrays = {"iteration": np.array(3), "seconds": np.array(1.0), "regrets": np.zeros(4)}
+    folder._save_arrays("checkpoint.npz", arrays)
+    with np.load(folder.path / "checkpoint.npz") as archive:
+        saved = {name: archive[name] for name in archive.files}
+    for changed in (
+        {"regrets": np.ones(4)},
+        {"regrets": np.zeros(5)},
+        {"iteration": np.array(4)},
+        {"more": np.zeros(1)},
+    ):
+        np.savez(folder.path / "checkpoint.npz", **saved | changed)
+        with pytest.raises(CheckpointError, match="their checksum is another one"):
+            folder._load_checkpoint()
+    np.savez(folder.path / "checkpoint.npz", **arrays)
+    with pytest.raises(CheckpointError, match="their checksum is another one"):
+        folder._load_checkpoint()
+    folder.close()
 
 
 def test_a_runs_folder_is_read_again_as_what_solve_returned(tmp_path) -> None:

@@ -10,20 +10,26 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
-from infoset.errors import InfosetError, one_line
-from infoset.processes import leave
-
 INTERRUPTED = 130
 
 
 def main() -> None:
     """The entry point ``infoset``."""
-    atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # all is done then; Ctrl-C would kill what ends
-    leave(_status())
+    try:
+        from infoset.processes import leave
+
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # all is done then; Ctrl-C would kill what ends
+        status = _status()
+    except KeyboardInterrupt:  # before anything began
+        print("infoset: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    leave(status)
 
 
 def _status() -> int:
     """Do what is asked for; the exit status."""
+    from infoset.errors import InfosetError, one_line
+
     try:
         from infoset import signs
         from infoset.cli.app import app

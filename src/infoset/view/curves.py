@@ -56,8 +56,9 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
     lines = (("current_exploitability", "current", CURRENT, 1.2), ("exploitability", "average", AVERAGE, 2.2))
     for name, word, color, width in lines:
         if getattr(shown[-1], name) is not None:
-            values = [max(getattr(p, name), FLOOR) for p in shown]
-            (line,) = axes.loglog(iterations, values, color=color, lw=width)
+            looked = [p for p in shown if getattr(p, name) is not None]
+            values = [max(getattr(p, name), FLOOR) for p in looked]
+            (line,) = axes.loglog([p.iteration for p in looked], values, color=color, lw=width)
             if name == "exploitability":
                 _name_curve(line, title)
             _label_end(axes, iterations[-1], values[-1], word, color)

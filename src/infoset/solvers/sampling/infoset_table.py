@@ -95,7 +95,7 @@ class InfosetTable(NamedTuple):
         if not 0 <= used <= len(self.regret) or len(self.regret) != len(self.average):
             raise DamageError("its entries do not fit its information states")
         number, slots = np.arange(known), self.slots[self.slots[:, 0] != EMPTY]
-        if len(self.slots) & (len(self.slots) - 1) or len(slots) > len(self.slots) // SPARE:
+        if len(self.slots) & (len(self.slots) - 1) or len(slots) == len(self.slots):  # looking up would never end
             raise DamageError("its table of information states is no hash table")
         if (slots[:, 1] < 0).any() or (slots[:, 1] >= known).any():
             raise DamageError("its table names information states that it does not have")
