@@ -135,6 +135,24 @@ def test_a_component_is_suspected_where_strategies_tie() -> None:
     assert "table: a component of equilibria is suspected, for 6 of 6" in str(found).splitlines()[-1]
 
 
+def test_a_list_that_may_lack_some_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve = support_module._solve_shape
+    lost_paths: list[int] = []
+
+    def lacking(payoffs: np.ndarray, shape: tuple[int, ...], supports: list) -> tuple[list, int, int]:
+        found, singular, lost = solve(payoffs, shape, supports)
+        mixed = shape == (2, 2, 2)
+        return found[mixed:], singular, lost + mixed * sum(lost_paths)
+
+    monkeypatch.setattr(support_module, "_solve_shape", lacking)
+    assert isolated_equilibria(NINE).notes == (
+        "nine: the list lacks an equilibrium: it holds 8, and without ties their number is odd",
+    )
+    for words in ("1 path did not come to its end", "2 paths did not come to their ends"):
+        lost_paths.append(1)
+        assert isolated_equilibria(NINE).notes == (f"nine: the list may lack equilibria: {words}",)
+
+
 def test_any_number_of_players_has_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(all_equilibria(table_game([1, 3, 3]))) == 'table: 2 pure equilibria\n1  P1 "2" -> 3\n2  P1 "3" -> 3'
     assert all_equilibria("rock_paper_scissors")[0].values == (Fraction(0), Fraction(0))

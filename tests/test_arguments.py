@@ -1,6 +1,7 @@
 """Arguments of the wrong type: each public function and constructor says so in one line of our own errors."""
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,6 +89,9 @@ def _of(function: Any, **arguments: tuple[Any, str]) -> Call:
 
 F, P = (_form, "form"), (_plan, "array")
 CALLS = {
+    "all_equilibria": _of(infoset.all_equilibria, game=(RPS, "game")),
+    "isolated_equilibria": _of(infoset.isolated_equilibria, game=("matching_pennies_3p", "game")),
+    "pure_equilibria": _of(infoset.pure_equilibria, game=(RPS, "game")),
     "anneal": _of(infoset.anneal, form=(lambda: form_of(HANABI), "form"), sweeps=(2, "count"), runs=(1, "count"),
                   seconds=(9.0, "limit"), seed=(0, "count"), progress=(None, "hook?")),
     "backward_induction": _of(infoset.backward_induction, tree=(_tree, "form"), form=F),
@@ -118,7 +122,8 @@ CALLS = {
     "compare": _of(infoset.compare, one=(_uniform, "table"), other=(_uniform, "table")),
     "compete": _of(infoset.compete, file=("cup.toml", "path"), db=(None, "path?"), workers=(1, "count"),
                    executor=("local", "text"), progress=(None, "hook?")),
-    "convert": _of(infoset.convert, source=(KUHN, "game"), target=("kuhn.efg", "path"), max_histories=(None, "count?")),
+    "convert": _of(infoset.convert, source=(KUHN, "game"), target=("kuhn.efg", "path"), max_histories=(None, "count?"),
+                   normalise=(False, "flag")),
     "correlated_equilibrium": _of(infoset.correlated_equilibrium, game=(RPS, "game"), kind=("cce", "text"),
                                   objective=("welfare", "text")),
     "eliminate_dominated": _of(infoset.eliminate_dominated, game=(RPS, "game")),
@@ -164,7 +169,7 @@ CALLS = {
     "team_optimum": _of(infoset.team_optimum, game=(lambda: infoset.load(HANABI), "form"), method=("auto", "text"),
                         seconds=(9.0, "limit"), max_histories=(None, "count?")),
     "tournament": _of(infoset.tournament, game=(KUHN, "game"), teams=(["random", "random"], "agents"), games=(1, "count"),
-                      format=("round-robin", "method"), seed=(0, "count"), self_matches=(False, "flag"), db=(None, "path?"),
+                      format=("round-robin", "method"), seed=(0, "count"), self_matches=(False, "flag"), rank=(None, "text?"), db=(None, "path?"),
                       workers=(1, "count"), slow=(0.1, "limit"), move_limit=(9.0, "limit"), seconds_per_move=(None, "limit?"),
                       start_clock=(None, "limit?"), isolate=(None, "flag?"), memory=(None, "count?"),
                       executor=("local", "text"), progress=(None, "hook?")),
@@ -199,7 +204,7 @@ CASES = [
     if not (wrong is None and kind.endswith("?"))
 ]
 ELSEWHERE = {
-    "export_policy": "needs OpenSpiel; its arguments are those of evaluate",
+    "export_policy": "needs OpenSpiel, and has a test beside others of it",
     "list_agents": "takes nothing", "list_games": "takes nothing", "list_methods": "takes nothing",
     "table_game": "has a test of its own below", "ProductForm": "has tests of its own below",
     "Nature": "has tests of its own below", "Stage": "has tests of its own below",
@@ -234,6 +239,9 @@ def test_games_of_ones_own_are_made_of_what_they_take(make: Callable[[], object]
     with pytest.raises(InfosetError) as raised:
         make()
     assert "\n" not in str(raised.value)
+    assert not re.search(
+        "builtins|could not convert|inhomogeneous|float\\(\\)", str(raised.value)
+    )  # words of libraries
 
 
 def test_a_player_is_a_seat_or_a_name() -> None:

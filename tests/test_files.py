@@ -11,7 +11,7 @@ import pytest
 
 from infoset import cli
 from infoset.errors import CheckpointError
-from infoset.files import make_folder, replace_file
+from infoset.files import create_file, make_folder, replace_file
 from infoset.runs import RunConfig, RunFolder
 from infoset.solvers.work import Point
 
@@ -31,6 +31,23 @@ def command(monkeypatch, *arguments: str) -> int:
     except SystemExit as error:
         return int(error.code or 0)
     return 0
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_replaces_none_also_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_link)
+    path = tmp_path / "run" / "config.json"
+    create_file(path, b"first")
+    with pytest.raises(FileExistsError):
+        create_file(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_full_disk_names_the_file_and_keeps_the_old_one(tmp_path: Path) -> None:

@@ -400,6 +400,7 @@ class Bot:
 class Needs(Bot):
     def __init__(self, x): ...
 def number(): return 3
+def raises(): raise ValueError("one\\ntwo")
 """
 BROKEN = "1 / 0\nclass Bot: ...\n"
 
@@ -418,6 +419,7 @@ BROKEN = "1 / 0\nclass Bot: ...\n"
         ("python:bots/bot.py:Bot", "class Bot of bots/bot.py is no agent: it lacks observe, end"),
         ("python:bots/bot.py:number", "number of bots/bot.py makes an object of class int, no agent: it lacks begin"),
         ("python:bots/bot.py:Needs", "python:bots/bot.py:Needs cannot be made: TypeError: Needs.__init__() missing 1"),
+        ("python:bots/bot.py:raises", "python:bots/bot.py:raises cannot be made: ValueError: one two"),
         ("b" * 5000, "unknown agent 'bbb"),
     ],
 )

@@ -27,7 +27,7 @@ NFG = 'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "a" "b" } { "c" "d" } 
 COIN = "; Coin: guess it.\n(role p) (init a) (legal p b) (goal p 1) (<= terminal (true a))\n"
 TITLES = {
     "0/games/poker.efg": 'A simple "Poker" game', "0/bos.nfg": "Battle of the sexes", "0/coin.gdl": "Coin",
-    "0/pennies.csv": "pennies",
+    "0/pennies.csv": "pennies", "0/saved.gbt": 'A simple "Poker" game',
 }  # fmt: skip
 
 
@@ -40,6 +40,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "pennies.csv").write_text("1,-1\n-1,1\n")
     (tmp_path / "notes.csv").write_text("name,mark\nAnn,good\n")
     (tmp_path / "broken.efg").write_text("nothing")
+    (tmp_path / "saved.gbt").write_text(f"<gambit:document><game><efgfile>\n{EFG}</efgfile></game></gambit:document>\n")
     return tmp_path
 
 
@@ -55,8 +56,11 @@ def test_they_are_listed_with_their_titles_and_other_tables_are_not(folder: Path
     found = listing.page(Filter(kind="game"))["items"]
     assert {item["name"]: item["about"].get("title") for item in found} == {**TITLES, "0/broken.efg": None}
     assert listing.first()["counts"]["game"] == len(TITLES) + 1
-    assert [item["name"] for item in listing.page(Filter(kind="game", text="simple"))["items"]] == ["0/games/poker.efg"]
+    simple = listing.page(Filter(kind="game", text="simple"))["items"]
+    assert {item["name"] for item in simple} == {"0/games/poker.efg", "0/saved.gbt"}
     assert "begin" in read_head(find((folder,), "0/broken.efg")).problem
+    (folder / "none.gbt").write_text("<gambit:document></gambit:document>")
+    assert read_head(find((folder,), "0/none.gbt")).problem == "no file of a game: it holds none"
     assert "needed: payoffs" in read_head(find((folder,), "0/notes.csv")).problem
 
 

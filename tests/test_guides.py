@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import infoset
 from infoset.catalog import known_games, load
 from infoset.cli.app import app
-from infoset.errors import IllegalMoveError
+from infoset.errors import IllegalMoveError, UnknownNameError, UnsupportedGameError
 from infoset.view import guide as guides
 from infoset.view.guide import guide, guide_text, title_of
 
@@ -60,6 +60,33 @@ def test_terminal_and_page_show_the_same_text(tmp_path: Path) -> None:
         assert as_json["parts"] == dict(asked["parts"]) and as_json["example"] == [*asked["example"]]
         flat = " ".join(printed.output.split())
         assert all(text in flat for text in (*dict(asked["parts"]).values(), *asked["example"], asked["note"]))
+
+
+def test_wrong_parameters_are_an_error_and_right_ones_are_not() -> None:
+    assert guide("kuhn_poker(players=3)").parts == guide("kuhn_poker").parts
+    with pytest.raises(UnknownNameError, match="unknown parameter of kuhn_poker: 'playrs'; did you mean 'players'"):
+        guide("kuhn_poker(playrs=3)")
+
+
+def test_a_run_has_the_rules_of_its_game(tmp_path: Path) -> None:
+    infoset.solve("kuhn_poker", "cfr", iterations=2, out=tmp_path / "run")
+    printed = CliRunner().invoke(app, ["games", str(tmp_path / "run")])
+    assert printed.output == guide_text(guide("kuhn_poker")) + "\n"
+    (tmp_path / "run" / "config.json").write_text('{"game": "python:own.py:Game", "method": "cfr"}')
+    refused = CliRunner().invoke(app, ["games", str(tmp_path / "run")])
+    assert isinstance(refused.exception, UnsupportedGameError)
+
+
+def test_what_is_said_to_programmers_is_no_rule(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel")
+    assert guide("openspiel:kuhn_poker").about == "Kuhn Poker, a game of OpenSpiel."
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import infoset\n\nLEDUC = infoset.load('leduc_poker')\n\n"
+        "class Mine:\n    \"A game of mine.\"\n    name, players, start = 'mine', LEDUC.players, LEDUC.start\n"
+    )
+    assert guide(f"python:{own}:LEDUC").about == ""
+    assert guide(f"python:{own}:Mine").about == "A game of mine."
 
 
 def test_files_are_called_by_their_titles_and_tell_their_comments(tmp_path: Path) -> None:

@@ -159,3 +159,10 @@ def test_of_players_who_are_paid_differently_no_equilibrium_is_promised() -> Non
     choice = choose(Compiled.of(EfgGame(parse_efg(text), "two")), Options())
     assert choice.method.name == "progressive-hiding"
     assert "need not be an equilibrium" in choice.why
+
+
+def test_a_game_in_which_nobody_forgets_may_be_too_large_as_well() -> None:
+    with pytest.raises(
+        BudgetError, match=r"^trade_comm: [\d,]+ pure choices with 0 free chances are too many to enclose"
+    ):
+        team_optimum(load("trade_comm"), "polynomial")

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import KUHN, SHARED
 from infoset import extreme_equilibria, load, solve, table_game
-from infoset.errors import MissingExtraError, UnsupportedGameError
+from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError
 from infoset.formats import interop
 from infoset.formats.nfg import write_nfg
 
@@ -38,6 +38,18 @@ def test_an_object_that_is_no_game_is_named() -> None:
     nashpy: Any = pytest.importorskip("nashpy")
     with pytest.raises(UnsupportedGameError, match="is no game: it has no name, players, start; games of nashpy"):
         solve(nashpy.Game([[1, 0], [0, 1]]))
+
+
+@pytest.mark.parametrize("package", ["nashpy", "pygambit"])
+@pytest.mark.parametrize("wrong", [5, None, "kuhn_poker"])
+def test_what_is_no_game_is_refused_in_one_line(package: str, wrong: Any) -> None:
+    pytest.importorskip(package)
+    word = package.removeprefix("py")
+    with pytest.raises(ParameterError, match=f"is not allowed; allowed: a game of {package}$"):
+        getattr(interop, f"from_{word}")(wrong)
+    with pytest.raises(InfosetError, match=f"^a {type(wrong).__name__} is no game") as raised:
+        getattr(interop, f"to_{word}")(wrong)
+    assert "\n" not in str(raised.value)
 
 
 def test_a_tree_goes_to_nashpy_as_its_normal_form() -> None:

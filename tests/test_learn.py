@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 pytest.importorskip("torch")
+from safetensors.torch import save_file
 
 import infoset
 from infoset import load
@@ -254,8 +255,13 @@ def test_a_network_of_another_game_is_refused(tmp_path) -> None:
     with pytest.raises(PolicyError, match="was trained on kuhn_poker, not on leduc_poker"):
         load_net(path, leduc)
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(PolicyError, match="no network of infoset"):
+    with pytest.raises(PolicyError, match="no network of infoset: the file is damaged, or of another kind"):
         load_net(path, kuhn)
+    save_file({}, path, {"infoset": "{}"})
+    with pytest.raises(PolicyError, match="no network of infoset: it lacks 'game'"):
+        load_net(path, kuhn)
+    with pytest.raises(PolicyError, match="no network of infoset: no such file; did you mean"):
+        load_net(path.with_name("nets.safetensors"), kuhn)
     with pytest.raises(ParameterError, match="neither a folder nor a file"):
         load_agent("trained:nowhere")
     with pytest.raises(ParameterError, match="path is missing"):

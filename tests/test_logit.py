@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from conftest import KUHN, SHARED
 from infoset import GameTree, SequenceForm, check_profile, evaluate, load, solve
 from infoset.base import FloatArray
+from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.formats.efg import EfgGame, parse_efg
 from infoset.formats.nfg import NfgGame, parse_nfg
+from infoset.practice import solve_soon
 from infoset.solvers.tabular import logit as module
 from infoset.solvers.tabular.logit import LogitSolver, LogitSystem
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -229,6 +231,20 @@ def test_play_off_the_path_has_settled_where_a_path_ends() -> None:
     assert solution.notes["set_gain"] <= 1e-9 * 30
     found = check_profile(game, solution.policy)
     assert all(found[concept].holds for concept in ("Nash", "subgame-perfect", "sequential"))
+
+
+def test_whoever_waits_for_a_solution_gets_the_end_of_the_path() -> None:
+    """Nobody gains long before the threat to fight is gone; a third player chooses unseen, so that the path is taken."""
+    entry = """p "" 1 1 "a" { "out" "in" } 0
+        t "" 1 "" { 30, 9, 0 }
+        p "" 2 1 "b" { "fight" "share" } 0
+        t "" 2 "" { 0, 0, 0 }
+        t "" 3 "" { 3, 3, 0 }"""
+    second = entry.replace('t "" 1', 't "" 4').replace('t "" 2', 't "" 5').replace('t "" 3', 't "" 6')
+    game = EfgGame(parse_efg(f'EFG 2 R "" {{ "A" "B" "C" }}\np "" 3 1 "c" {{ "l" "r" }} 0\n{entry}\n{second}'), "entry")
+    solution = solve_soon(Compiled.of(game), 60.0)
+    assert (solution.method, solution.stopped) == ("logit", "end of the path")
+    assert solution.policy.probabilities("B", "b")["fight"] < 1e-6
 
 
 def path_of(players: int, seed: int, integers: bool = False) -> LogitSolver:

@@ -152,6 +152,22 @@ def test_two_information_sets_that_are_one_there_refuse_a_policy_that_tells_them
     assert policy.probabilities(player, keys[1]) != policy.probabilities(player, keys[3])
 
 
+def test_what_openspiel_says_of_parameters_is_one_line_without_places_in_its_source() -> None:
+    with pytest.raises(ParameterError) as refused:
+        load("openspiel:kuhn_poker(players=99)")
+    assert re.fullmatch(
+        r"openspiel:kuhn_poker\(players=99\): num_players_ <= [^\n/]*num_players_ = 99,[^\n/]*", str(refused.value)
+    )
+
+
+@pytest.mark.parametrize("wrong", [5, None, "kuhn_poker"])
+def test_a_policy_is_exported_to_games_of_openspiel_alone(wrong: Any) -> None:
+    with pytest.raises(
+        ParameterError, match=f"^export_policy: spiel_game={wrong!r} is not allowed; allowed: a game of"
+    ):
+        export_policy("random", "kuhn_poker", wrong)
+
+
 def test_a_policy_that_plays_alike_at_both_is_exported() -> None:
     game, spiel = load(OPEN_BIDS), pyspiel.load_game_as_turn_based(OPEN_BIDS)
     exported = export_policy("random", game, spiel)

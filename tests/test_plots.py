@@ -57,6 +57,31 @@ def test_further_curves_on_the_same_axes_have_colours_and_names_of_their_own() -
     assert axes.get_title(loc="left") == "kuhn_poker, leduc_poker"
 
 
+def test_a_curve_of_payoffs_does_not_go_on_axes_of_exploitability() -> None:
+    team = infoset.solve("tiny_hanabi(game=A)", "annealing", runs=2)
+    axes = infoset.solve(KUHN, "cfr", iterations=30).plot()
+    with pytest.raises(
+        ParameterError, match=r"by annealing.* has a curve of payoffs, others have one of exploitability"
+    ):
+        team.plot(axes)
+    with pytest.raises(
+        ParameterError, match=f"^{KUHN} by cfr has a curve of exploitability, others have one of payoffs"
+    ):
+        infoset.solve(KUHN, "cfr", iterations=30).plot(team.plot())
+
+
+def test_curves_of_runs_join_those_on_the_axes() -> None:
+    one, two, three = (infoset.solve(KUHN, method, iterations=30) for method in ("cfr", "cfr+", "dcfr"))
+    axes = infoset.plot([two, three], axes=one.plot())
+    lines = axes.get_legend().get_lines()
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        f"kuhn_poker by {solution.method}" for solution in (one, two, three)
+    ]
+    assert len({line.get_color() for line in lines}) == 3
+    again = three.plot(infoset.plot([one, two]))
+    assert len({line.get_color() for line in again.get_legend().get_lines()}) == 3
+
+
 def test_a_strategy_is_bars_that_sum_to_one() -> None:
     policy = infoset.solve(KUHN, "lp").policy
     axes = policy.plot("P2")

@@ -172,7 +172,8 @@ def _load_own(name: str) -> Game:
     parsed = parse_name(name)
     game = build_own("game", parsed)
     if isinstance(game, type) or not isinstance(game, Game):
-        raise ParameterError(f"{shorten(name)} makes {shorten(repr(game))}, no game; it needs name, players and start")
+        what = f"the class {game.__name__}" if isinstance(game, type) else f"an object of class {type(game).__name__}"
+        raise ParameterError(f"{shorten(name)} makes {what}, no game; it needs name, players and start")
     return game
 
 

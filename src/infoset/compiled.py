@@ -34,7 +34,7 @@ def check_is_game(game: object) -> None:
     if isinstance(game, type):
         raise UnsupportedGameError(f"{game.__name__} is a class, not a game; make a game of it: {game.__name__}(…)")
     if missing := [name for name in ("name", "players", "start") if not hasattr(game, name)]:
-        kind = f"{type(game).__module__}.{type(game).__name__}"
+        kind = f"{type(game).__module__}.{type(game).__name__}".removeprefix("builtins.")
         raise UnsupportedGameError(
             f"a {kind} is no game: it has no {', '.join(missing)}; games of nashpy and pygambit are converted by "
             "infoset.formats.interop"

@@ -67,8 +67,8 @@ def _listed(names: list[str], kind: str) -> str:
     """The names, if they are few; else the first of them, and where the others are."""
     if len(names) <= MOST_LISTED:
         return ", ".join(names) or "none"
-    where = f"'infoset {kind}s' lists them" if kind in LISTS else f"and {len(names) - FEW} more"
-    return f"{', '.join(names[:FEW])}, … ({len(names)}; {where})"
+    where = f"{len(names)}; 'infoset {kind}s' lists them" if kind in LISTS else f"and {len(names) - FEW} more"
+    return f"{', '.join(names[:FEW])}, … ({where})"
 
 
 class ParameterError(InfosetError, ValueError):

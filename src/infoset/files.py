@@ -25,6 +25,8 @@ MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
 MAX_RATIO = 100  # policies are packed to a twentieth
 FREE_BYTES = 16 << 20
+NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}
+"""What making a hard link fails with where the file system, such as FAT, has none."""
 
 BROKEN_ARCHIVE = (
     OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, NotImplementedError, RecursionError,
@@ -69,7 +71,8 @@ _DAMAGE: dict[type[BaseException], str] = {
 def create_file(path: Path, body: bytes) -> None:
     """Write a file that must not be there yet; it appears whole or not at all.
 
-    Raises ``FileExistsError`` where it is there, and ``OSError`` that names ``path``, a full disk included.
+    On a file system without hard links a process that is killed in between may leave it empty.  Raises
+    ``FileExistsError`` where it is there, and ``OSError`` that names ``path``, a full disk included.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with naming(path):
@@ -79,9 +82,21 @@ def create_file(path: Path, body: bytes) -> None:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
-            os.link(partial, path)  # which, unlike a renaming, replaces nothing
+            _claim(partial, path)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def _claim(partial: Path, path: Path) -> None:
+    """Give a whole file its name, unless another has it."""
+    try:
+        os.link(partial, path)  # which, unlike a renaming, replaces nothing
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        with open(path, "xb"):
+            pass
+        os.replace(partial, path)
 
 
 def check_path(name: str, path: object) -> Path:

@@ -18,6 +18,7 @@ from infoset.names import move_words
 from infoset.solvers.auto import choose
 from infoset.solvers.method import Options
 from infoset.solvers.study import Move
+from infoset.solvers.tabular.logit import Logit
 from infoset.solvers.work import Watcher
 from infoset.solving import Solution, solve
 
@@ -45,7 +46,7 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     limits: dict[str, Any] = {}
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
-    if "target" in method.takes:
+    if "target" in method.takes and not isinstance(method, Logit):  # whose path settles everywhere only at its end
         limits["target"] = NEAR * float(np.ptp(compiled.payoffs))
     return replace(solve(compiled, method, watcher=watcher, **limits), reason=why)
 

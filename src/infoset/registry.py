@@ -19,7 +19,15 @@ from types import ModuleType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from zlib import crc32
 
-from infoset.errors import FormatError, InfosetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
+from infoset.errors import (
+    FormatError,
+    InfosetError,
+    ParameterError,
+    UnknownNameError,
+    UnsupportedGameError,
+    one_line,
+    shorten,
+)
 from infoset.files import looks_like_path, no_such_path
 from infoset.names import Name, Value, build, check_parameters, parse_name
 
@@ -175,7 +183,7 @@ def build_own(kind: str, name: Name) -> Any:
     except InfosetError:
         raise
     except (Exception, SystemExit) as error:
-        why = ": ".join(filter(None, (type(error).__name__, shorten(str(error), 200))))
+        why = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
         raise ParameterError(f"{shorten(name.word, 200)} cannot be made: {why}") from error
 
 
@@ -230,7 +238,7 @@ def _module_of_file(path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
-        raise FormatError(f"{type(error).__name__}: {shorten(str(error), 200)}", str(path), line) from error
+        raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", str(path), line) from error
     return module
 
 
@@ -240,7 +248,7 @@ def _module(name: str) -> ModuleType:
     try:
         return import_module(name)
     except (Exception, SystemExit) as error:
-        raise FormatError(f"{type(error).__name__}: {shorten(str(error), 200)}", name) from error
+        raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", name) from error
 
 
 def absolute(name: str) -> str:

@@ -5,7 +5,7 @@ Each verb is a function that returns what the command prints or writes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -167,8 +167,6 @@ def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *
     """
     from infoset.view.curves import draw_curves, plot_curves
 
-    if isinstance(runs, (str, Path)) or not isinstance(runs, Iterable):
-        raise ParameterError(f"runs={shorten(repr(runs))}; allowed: a list of runs' folders and solutions")
     curves: dict[str, Sequence[Point]] = {}
     found = [run if isinstance(run, Solution) else Solution.load(run) for run in runs]
     games = {solution.game for solution in found}

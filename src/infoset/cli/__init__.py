@@ -28,7 +28,7 @@ def main() -> None:
 
 def _status() -> int:
     """Do what is asked for; the exit status."""
-    from infoset.errors import InfosetError, shorten
+    from infoset.errors import InfosetError, one_line
 
     try:
         from infoset import signs
@@ -57,7 +57,7 @@ def _status() -> int:
     except Exception as error:
         if os.environ.get("INFOSET_DEBUG"):
             raise
-        what = f"{type(error).__name__}: {shorten(str(error), 200)}"
+        what = f"{type(error).__name__}: {one_line(str(error), 200)}"
         print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
     return 1
 

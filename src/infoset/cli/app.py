@@ -96,7 +96,7 @@ def games(
     if name is not None:
         from infoset.view.guide import guide, guide_text
 
-        told = guide(name)
+        told = guide(_with_run(name)[0])
         _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else print(guide_text(told))
         return
     more = (

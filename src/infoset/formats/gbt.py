@@ -15,7 +15,8 @@ from infoset.files import read_text
 from infoset.formats.efg import EfgGame, parse_efg
 from infoset.formats.nfg import NfgGame, parse_nfg
 
-_GAME = re.compile(r"<(efgfile|nfgfile)(?:\s[^<>]*)?>")
+GAME = re.compile(r"<(efgfile|nfgfile)(?:\s[^<>]*)?>")
+"""Before the text of a game."""
 
 
 def read_gbt(path: str | Path) -> EfgGame | NfgGame:
@@ -34,7 +35,7 @@ def read_gbt(path: str | Path) -> EfgGame | NfgGame:
 
 def _game_text(text: str, file: str) -> tuple[str, str]:
     """Return the kind of the first game and its text, as many lines and columns down as it stands in the file."""
-    begin = _GAME.search(text)
+    begin = GAME.search(text)
     if begin is None:
         raise FormatError("found no game, expected one in <efgfile> or <nfgfile>, as Gambit's window saves it", file)
     end = text.find(f"</{begin[1]}>", begin.end())

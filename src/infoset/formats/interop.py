@@ -10,18 +10,22 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Game
-from infoset.errors import MissingExtraError, UnsupportedGameError, shorten
+from infoset.compiled import check_is_game
+from infoset.errors import MissingExtraError, ParameterError, UnsupportedGameError, one_line, shorten
 from infoset.formats.efg import EfgGame, efg_for_gambit, game_to_efg, parse_efg, write_efg
 from infoset.formats.nfg import NfgGame, game_to_nfg, nfg_for_gambit, parse_nfg, table_game, write_nfg
 
 
 def from_nashpy(game: Any) -> NfgGame:
-    """A game of nashpy, by its two tables.  Raises ``ParameterError`` for tables without numbers.
+    """A game of nashpy, by its two tables.
+
+    Raises ``ParameterError`` for what is no game of nashpy, and for tables without numbers.
 
     >>> from infoset.formats.interop import from_nashpy, to_nashpy
     >>> infoset.solve(from_nashpy(to_nashpy(infoset.load("rock_paper_scissors")))).values
     (0.0, 0.0)
     """
+    _check_theirs(game, "nashpy", "payoff_matrices")
     return table_game(*game.payoff_matrices, name="nashpy")
 
 
@@ -36,6 +40,7 @@ def to_nashpy(game: Game, max_histories: int | None = None) -> Any:
     (27, 64)
     """
     nashpy = _their("nashpy", "interop")
+    check_is_game(game)
     if (n := len(game.players)) != 2:
         raise UnsupportedGameError(f"{game.name} has {n} player{'s'[: n != 1]}; a game of nashpy has two")
     nfg = game_to_nfg(game, max_histories)
@@ -46,7 +51,8 @@ def to_nashpy(game: Game, max_histories: int | None = None) -> Any:
 
 
 def from_gambit(game: Any) -> EfgGame | NfgGame:
-    """A game of pygambit: its tree, or its table where it has none.  Raises ``FormatError``."""
+    """A game of pygambit: its tree, or its table where it has none.  Raises ``ParameterError`` and ``FormatError``."""
+    _check_theirs(game, "pygambit", "is_tree")
     name = str(game.title) or "gambit"
     if game.is_tree:
         return EfgGame(parse_efg(game.to_efg()), name)
@@ -61,6 +67,7 @@ def to_gambit(game: Game, max_histories: int | None = None, normalise: bool = Fa
     too large a tree, ``UnsupportedGameError`` for what Gambit does not take, and ``MissingExtraError``.
     """
     gambit = _their("pygambit", "gambit")
+    check_is_game(game)
     try:
         if isinstance(game, NfgGame):
             return gambit.read_nfg(io.StringIO(write_nfg(nfg_for_gambit(game.nfg, game.name, stacklevel=2))))
@@ -70,6 +77,12 @@ def to_gambit(game: Game, max_histories: int | None = None, normalise: bool = Fa
         raise
     except ValueError as error:
         raise UnsupportedGameError(f"{game.name}: Gambit does not take it: {shorten(str(error))}") from None
+
+
+def _check_theirs(game: object, package: str, mark: str) -> None:
+    """Raise ``ParameterError`` for what is no game of ``package``, by an attribute that these have."""
+    if isinstance(game, type) or not hasattr(game, mark):
+        raise ParameterError(f"game={one_line(repr(game))} is not allowed; allowed: a game of {package}")
 
 
 def _their(package: str, extra: str) -> Any:

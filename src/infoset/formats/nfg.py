@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, JointMove, Observed
-from infoset.errors import ParameterError, shorten
+from infoset.errors import ParameterError
 from infoset.files import read_text
 from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import Ended, NativeState, NotebookGame, seats
@@ -185,8 +185,8 @@ def table_game(
     """
     try:
         tables = [np.asarray(one, dtype=np.float64) for one in payoffs]
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"table_game: the payoffs are no numbers: {shorten(str(error), 100)}") from None
+    except (TypeError, ValueError):
+        raise ParameterError("table_game: the payoffs are no tables of numbers with rows of the same length") from None
     if len(tables) == 1 and tables[0].ndim == 2:
         tables.append(0.0 - tables[0])
     shape = tables[0].shape if tables else ()

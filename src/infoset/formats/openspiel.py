@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator
 from copy import deepcopy
 from functools import cache, lru_cache
@@ -19,6 +20,7 @@ from infoset.errors import (
     PolicyError,
     UnknownNameError,
     UnsupportedGameError,
+    one_line,
     shorten,
 )
 from infoset.games.rules import NativeState, NotebookGame, check_moves
@@ -55,7 +57,8 @@ def load_openspiel(name: str) -> OpenSpielGame:
         parameters = pyspiel.game_parameters_from_string(name)
         return OpenSpielGame(name, parameters, _load(parameters))
     except (pyspiel.SpielError, IndexError, RuntimeError) as error:
-        raise ParameterError(f"openspiel:{shorten(name)}: {shorten(str(error).splitlines()[0], 200)}") from None
+        said = re.sub(r"^\S+\.(cc|h):\d+\s+", "", str(error))  # where in its source OpenSpiel says so
+        raise ParameterError(f"openspiel:{shorten(name)}: {one_line(said, 200)}") from None
 
 
 def _pyspiel() -> Any:
@@ -334,6 +337,10 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     True
     """
     pyspiel = _pyspiel()
+    if not isinstance(spiel_game, pyspiel.Game):
+        raise ParameterError(
+            f"export_policy: spiel_game={one_line(repr(spiel_game))} is not allowed; allowed: a game of pyspiel"
+        )
     from open_spiel.python.policy import TabularPolicy as SpielPolicy
 
     from infoset.evaluation import tabulated

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import PolicyError, shorten
-from infoset.files import replace_file
+from infoset.files import DamageError, describe_damage, no_such_path, replace_file
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import MOST_HIDDEN, States
 
@@ -136,9 +136,13 @@ def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         game, mark, schema = str(header["game"]), str(header["fingerprint"]), int(header["schema"])
         if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
-            raise ValueError("weights that are no numbers")
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise PolicyError(f"{path}: no network of infoset: {shorten(str(error), 120)}") from None
+            raise DamageError("its weights are no finite numbers")
+    except FileNotFoundError:
+        raise PolicyError(f"{path}: no network of infoset: {no_such_path(path)}") from None
+    except SafetensorError:
+        raise PolicyError(f"{path}: no network of infoset: the file is damaged, or of another kind") from None
+    except (OSError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise PolicyError(f"{path}: no network of infoset: {describe_damage(error)}") from None
     if schema != SCHEMA:
         raise PolicyError(f"{path}: schema {schema}; this version reads {SCHEMA}")
     return weights, (game, mark)

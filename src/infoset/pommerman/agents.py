@@ -8,7 +8,7 @@ from weakref import finalize
 import numpy as np
 
 from infoset.base import Action, Game, Observation
-from infoset.errors import IllegalMoveError, ParameterError, UnsupportedGameError, shorten
+from infoset.errors import IllegalMoveError, ParameterError, UnsupportedGameError, one_line
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen, read_observation
 from infoset.pommerman.playground.agents import follow
@@ -138,6 +138,6 @@ def _made(kind: type[Any]) -> Any:
         return kind()
     except Exception as error:
         raise ParameterError(
-            f"{kind.__name__}() failed: {type(error).__name__}: {shorten(str(error), 200)}; "
+            f"{kind.__name__}() failed: {type(error).__name__}: {one_line(str(error), 200)}; "
             "an agent's class must need no arguments"
         ) from error

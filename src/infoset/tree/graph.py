@@ -36,7 +36,7 @@ from infoset.base import (
     Step,
     Token,
 )
-from infoset.errors import BudgetError, GameRuleError, InfosetError, shorten
+from infoset.errors import BudgetError, GameRuleError, InfosetError, one_line, shorten
 from infoset.jit import kernel
 from infoset.names import format_action
 
@@ -295,7 +295,7 @@ def explore(
         raise
     except Exception as error:
         raise GameRuleError(
-            f"{game.name} breaks the game model ({type(error).__name__}: {shorten(str(error), 120)}); "
+            f"{game.name} breaks the game model ({type(error).__name__}: {one_line(str(error), 120)}); "
             "infoset.testing.check_game names the history"
         ) from error
 

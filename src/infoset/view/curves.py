@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.logit import LogitPath
 
 CURVE = "infoset-curve"  # a line that is one of several solutions
+EXPLOITABILITY, PAYOFF = "exploitability", "payoff of the best policy"  # what an axis shows
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
@@ -49,9 +50,9 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
     axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
     iterations = [p.iteration for p in shown]
     known = shown[-1].exploitability is not None
-    others = [line for line in axes.get_lines() if line.get_gid() == CURVE]
-    if others:
-        return _overlay(points, title, axes, [str(line.get_label()) for line in others])
+    if others := [str(line.get_label()) for line in _curves_on(axes)]:
+        games = dict.fromkeys(name.rpartition(" by ")[0] for name in [*others, label(title, 60)])
+        return plot_curves({title: points}, ", ".join(filter(None, games)), axes)
     lines = (("current_exploitability", "current", CURRENT, 1.2), ("exploitability", "average", AVERAGE, 2.2))
     for name, word, color, width in lines:
         if getattr(shown[-1], name) is not None:
@@ -67,7 +68,7 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
         _name_curve(line, title)
         _label_end(axes, iterations[-1], best[-1], "best", AVERAGE)
     axes.set_xlabel("iterations")
-    axes.set_ylabel("exploitability" if known else "payoff of the best policy")
+    axes.set_ylabel(EXPLOITABILITY if known else PAYOFF)
     axes.margins(x=0.02)
     return tidy(axes, title)
 
@@ -78,27 +79,14 @@ def _name_curve(line: Any, title: str) -> None:
     line.set_label(label(title, 60))
 
 
-def _overlay(points: Sequence[Point], title: str, axes: Any, names: list[str]) -> Any:
-    """A further curve on axes that have some: of the best policy, in the next colour."""
-    shown = _shown(points)
-    iterations, shade = [p.iteration for p in shown], hue(len(names) + 1)
-    if shown[-1].exploitability is not None:
-        values = [max(p.exploitability or 0.0, FLOOR) for p in shown]
-        (line,) = axes.loglog(iterations, values, color=shade, lw=2.2)
-    else:
-        values = [p.values[0] for p in shown if p.values]
-        (line,) = axes.plot(iterations, values, color=shade, lw=2.2, drawstyle="steps-post")
-    _name_curve(line, title)
-    _label_end(axes, iterations[-1], values[-1], label(title.rpartition(" by ")[2], 24), shade)
-    curves = [found for found in axes.get_lines() if found.get_gid() == CURVE]
-    axes.legend(handles=curves, loc="best", frameon=False, fontsize=9)
-    games = dict.fromkeys(name.rpartition(" by ")[0] for name in [*names, label(title, 60)])
-    return tidy(axes, ", ".join(filter(None, games)))
+def _curves_on(axes: Any) -> list[Any]:
+    """The lines of axes that are curves of solutions."""
+    return [line for line in axes.get_lines() if line.get_gid() == CURVE]
 
 
 def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = None) -> Any:
     """Curves of several runs by their names: the exploitability of the average profile, log-log, or what the best
-    policy so far earns.
+    policy so far earns.  Curves that are on the axes already stay, and the legend names them too.
 
     Raises ``ParameterError`` where there are none, where one has fewer than two points, or where some are of the one
     kind and some of the other; ``MissingExtraError`` without matplotlib.
@@ -109,24 +97,27 @@ def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = N
     for name, points in shown.items():
         if len(points) < 2:
             raise ParameterError(f"{name} has no curve: it was looked at once, or says nothing of exploitability")
-    known = {name: points[-1].exploitability is not None for name, points in shown.items()}
-    if len(set(known.values())) > 1:
-        other = next(name for name, one in known.items() if not one)
-        raise ParameterError(f"{other} has a curve of payoffs, others have one of exploitability; they share no axis")
-    exploitable = all(known.values())
     axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
-    for number, (name, points) in enumerate(shown.items()):
-        iterations = [p.iteration for p in points]
-        if exploitable:
+    before = len(_curves_on(axes))
+    known = {name: points[-1].exploitability is not None for name, points in shown.items()}
+    kinds = {EXPLOITABILITY if one else PAYOFF for one in known.values()}
+    kinds |= {axes.get_ylabel()} & {EXPLOITABILITY, PAYOFF} if before else set()
+    if len(kinds) > 1:
+        one, exploitable = next((name, found) for name, found in known.items() if not found or before)
+        has, have = ("exploitability", "payoffs") if exploitable else ("payoffs", "exploitability")
+        raise ParameterError(f"{one} has a curve of {has}, others have one of {have}; they share no axis")
+    for number, (name, points) in enumerate(shown.items(), start=before + bool(before)):  # the first alone has two
+        if known[name]:
             values = [max(p.exploitability or 0.0, FLOOR) for p in points]
-            axes.loglog(iterations, values, color=hue(number), lw=1.8, label=label(name))
+            (line,) = axes.loglog([p.iteration for p in points], values, color=hue(number), lw=1.8)
         else:
             best = [(p.iteration, p.values[0]) for p in points if p.values]
-            axes.plot(*zip(*best, strict=True), color=hue(number), lw=1.8, drawstyle="steps-post", label=label(name))
+            (line,) = axes.plot(*zip(*best, strict=True), color=hue(number), lw=1.8, drawstyle="steps-post")
+        _name_curve(line, name)
     axes.set_xlabel("iterations")
-    axes.set_ylabel("exploitability" if exploitable else "payoff of the best policy")
+    axes.set_ylabel(kinds.pop())
     axes.margins(x=0.02)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(handles=_curves_on(axes), loc="best", frameon=False, fontsize=9)
     return tidy(axes, title)
 
 

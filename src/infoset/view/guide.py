@@ -21,6 +21,7 @@ from infoset.errors import IllegalMoveError, one_line, shorten
 from infoset.files import read_text
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
+from infoset.formats.openspiel import OpenSpielGame
 from infoset.gdl.game import GdlGame
 from infoset.gdl.library import gdl_title, library
 from infoset.names import format_value
@@ -55,7 +56,7 @@ class Guide(NamedTuple):
 
 
 def guide(name: str, game: Game | None = None) -> Guide:
-    """Return what people are told of a game by its name, ``game`` where it is no shipped one and at hand already.
+    """Return what people are told of a game by its name; ``game`` where it is at hand already.
 
     Raises what ``load`` raises.
 
@@ -66,6 +67,8 @@ def guide(name: str, game: Game | None = None) -> Guide:
     word = name.partition("(")[0]
     if word not in known_games() or isinstance(game, (EfgGame, NfgGame)):  # whose names are those of their files
         return _stranger(name, load(name) if game is None else game)
+    if game is None and name != word:
+        load(name)  # whose parameters may be wrong
     texts = _texts(word)
     played = texts.get("game", f"{word}(seed=1)" if word.startswith(POMMERMAN) else word)
     example = (*(() if played == word else (f"{played}:",)), *_example(load(played), texts["example"]))
@@ -160,8 +163,12 @@ def _stranger(name: str, game: Game) -> Guide:
         found = gdl_header(read_text(Path(game.name))) if Path(game.name).is_file() else {}
         head, said = found.pop("about", ""), ""
         texts = {**texts, "turns": f"Roles: {players}. The rules are those of the description.", **found}
+    elif isinstance(game, OpenSpielGame):
+        head, said = f"{game.spiel.get_type().long_name}, a game of OpenSpiel.", ""
+        texts["turns"] = f"Players: {players}."
     else:
-        head, _, said = (type(game).__doc__ or "").strip().partition("\n\n")
+        ours = type(game).__module__.partition(".")[0] == "infoset"  # whose classes speak to programmers
+        head, _, said = ("" if ours else type(game).__doc__ or "").strip().partition("\n\n")
         texts["turns"] = f"Players: {players}."
     if said.strip():
         texts["rules"] = shorten(" ".join(said.split()), MAX_TEXT)

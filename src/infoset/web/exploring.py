@@ -66,7 +66,7 @@ class Exploring:
     def busy(self) -> bool:
         """Whether something is solved, or what was solved here was looked at lately."""
         now = monotonic()
-        kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in self.sources.values())
+        kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
         return kept or self.queue.busy
 
     def close(self) -> None:
@@ -161,8 +161,9 @@ class Exploring:
         if kind != "game" or wish.source in self.sources:
             source = self.source(wish.source)
             return guide(source.game_name, source.game)._asdict()
-        shipped = name.partition("(")[0] in known_games()
-        return guide(name, None if shipped else find_game(name, self.folders))._asdict()
+        if name in known_games():
+            return guide(name)._asdict()
+        return guide(name, find_game(name, self.folders))._asdict()
 
     def node(self, view: Rows) -> dict[str, Any]:
         """What is shown at a place, or what that waits for."""

@@ -68,13 +68,15 @@ def read_head(item: Item) -> Head:
         return read(item)
     except FileNotFoundError:
         return Head(item.kind, problem="it was deleted")
+    except sqlite3.Error as error:  # whose words are for users
+        return Head(item.kind, problem=one_line(f"broken: {error}", TEXT))
     except BROKEN as error:
         return Head(item.kind, problem=one_line(f"broken: {describe_damage(error)}", TEXT))
 
 
 BROKEN = (
     OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError, NotImplementedError, InfosetError,
-    msgspec.MsgspecError, sqlite3.Error, zipfile.BadZipFile, zlib.error, EOFError,
+    msgspec.MsgspecError, zipfile.BadZipFile, zlib.error, EOFError,
 )  # fmt: skip
 """What reading a damaged or a hostile file may raise."""
 
@@ -168,10 +170,18 @@ def _game(item: Item) -> Head:
         except FormatError as error:
             return Head("", problem=one_line(str(error), TEXT))
         return Head("game", item.name, {"title": _text(item.path.stem)})
-    if suffix in (".efg", ".nfg"):
+    if suffix == ".gbt":
+        from infoset.formats.gbt import GAME
+
+        begin = GAME.search(text)
+        if begin is None and item.size > HEAD:  # what Gambit's window keeps of its own comes first
+            return Head("game", item.name, {"title": ""})
+        text = "" if begin is None else text[begin.end() :]
+    if suffix in (".efg", ".nfg", ".gbt"):
         found = TITLED.match(text)
         if found is None:
-            return Head("game", item.name, problem=f"no file of a game: it does not begin as an {suffix} file does")
+            why = f"it does not begin as an {suffix} file does" if suffix != ".gbt" else "it holds none"
+            return Head("game", item.name, problem=f"no file of a game: {why}")
         return Head("game", item.name, {"title": _text(found[1].replace('\\"', '"'))})
     return Head("game", item.name, {"title": _text(gdl_title(text))})
 

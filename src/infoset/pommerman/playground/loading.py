@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
+from infoset.errors import FormatError, ParameterError, UnknownNameError, one_line, shorten
 from infoset.files import no_such_path
 from infoset.pommerman import playground
 from infoset.pommerman.playground.finder import AGENTS, FINDER, ORIGINAL, OUR_AGENTS
@@ -76,7 +76,7 @@ def _run(path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
-        raise FormatError(f"{type(error).__name__}: {shorten(str(error), 200)}", str(path), line) from error
+        raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", str(path), line) from error
     return module
 
 

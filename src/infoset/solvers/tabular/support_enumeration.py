@@ -110,10 +110,13 @@ def _listed(compiled: Compiled, table: NormalForm, found: list[_Found], singular
             f"their support that is as good{', or more solutions close by' if singular else ''}; "
             "other points of it are not listed"
         )
-    elif not lost and len(found) % 2 == 0:
-        lost = 1  # without ties the number is odd (Wilson 1971)
     if lost:
-        notes.append(f"{form.name}: the list may lack equilibria: {lost} paths did not come to their end")
+        ended = "1 path did not come to its end" if lost == 1 else f"{lost} paths did not come to their ends"
+        notes.append(f"{form.name}: the list may lack equilibria: {ended}")
+    elif not (tied or singular) and len(found) % 2 == 0:  # Wilson 1971
+        notes.append(
+            f"{form.name}: the list lacks an equilibrium: it holds {len(found)}, and without ties their number is odd"
+        )
     listed = []
     for one in sorted(found, key=lambda one: (one.support, [own.tolist() for own in one.mixtures])):
         if all(len(own) == 1 for own in one.support):

@@ -73,8 +73,7 @@ class Polynomial:
         """Raises ``BudgetError`` for a tree of too many histories.  Payoffs are the first player's."""
         if len(tree.parent) > MOST_NODES:
             raise BudgetError(
-                f"{tree.name}: a player forgets, and {len(tree.parent):,} histories are more than a polynomial is "
-                f"made of ({MOST_NODES:,})"
+                f"{tree.name}: {len(tree.parent):,} histories are more than a polynomial is made of ({MOST_NODES:,})"
             )
         self.tree, graph = tree, tree.graph
         parent = tree.parent.astype(np.int64)
@@ -212,8 +211,8 @@ class Polynomial:
         choices, free = prod(int(self.sizes[k]) for k in pure), sum(int(self.sizes[k]) - 1 for k in inner)
         if choices > MOST_PURE or free > MOST_FREE:
             raise BudgetError(
-                f"{self.tree.name}: a player forgets, and {choices:,} pure choices with {free} free chances are too "
-                f"many to enclose the optimum; at most {MOST_PURE:,} and {MOST_FREE}"
+                f"{self.tree.name}: {choices:,} pure choices with {free} free chances are too many to enclose the "
+                f"optimum; at most {MOST_PURE:,} and {MOST_FREE}"
             )
         low = np.zeros((choices, self.count))
         for row, chosen in enumerate(product(*[range(int(self.sizes[k])) for k in pure])):
