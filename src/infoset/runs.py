@@ -215,7 +215,9 @@ class Folder(Generic[C, P, W]):
         """
         path = self.path / name
         arrays = read_arrays(path, path.stat().st_size)  # which are not packed
-        if not np.array_equal(arrays.pop(CHECKSUM, None), _checksum(arrays)):
+        if CHECKSUM not in arrays:
+            raise DamageError("it has no checksum: an older version wrote it, or it was changed since")
+        if not np.array_equal(arrays.pop(CHECKSUM), _checksum(arrays)):
             raise DamageError("its arrays are not those that were written: their checksum is another one")
         return arrays
 
