@@ -173,9 +173,16 @@ function classLink(plan) {
   return `${location.origin}/#/play?${query}`;
 }
 
+const ALONE = "Only this machine can open it: infoset serve --host 0.0.0.0 lets others in.";
+
+/** A button that copies a link; where nobody else can open it, that is said beside it. */
 function copyButton(text, link) {
-  const button = make("button", { type: "button" }, text);
+  const button = make("button", { type: "button" }, text), note = make("span", { className: "muted", aria: { role: "status" } });
   button.onclick = async () => {
+    if (/^(localhost|127\.|\[::1\])/.test(location.hostname)) {
+      button.after(note);
+      note.textContent = ALONE;
+    }
     try {
       await navigator.clipboard.writeText(link());
       button.textContent = "Copied";
@@ -403,7 +410,7 @@ class Table {
       make("thead", {}, make("tr", {}, ...["When", "You", "Better", "Cost"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...costs)) : null;
     this.end.replaceChildren(
-      make("h2", {}, head, " ", make("span", { className: "number" }, signed(mine))),
+      make("h2", {}, head, " ", make("span", { className: "number" }, end.over ? signed(mine).replace(/^[+−]/, "") : signed(mine))),
       make("div", { className: "actions" }, again,
         make("button", { type: "button", onclick: () => this.send({ again: "swapped" }) }, "Swap seats"),
         make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "Watch it again")),
