@@ -26,6 +26,7 @@ SEXES = (
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("shelf")
     (folder / "bos.nfg").write_text(SEXES)
+    infoset.convert("kuhn_poker", folder / "kuhn.efg")
     infoset.solve(str(folder / "bos.nfg"), "lcp", out=folder / "sexes")
     infoset.solve("holdem_river", "pcfr+", iterations=30).policy.save(folder / "river.npz")
     infoset.solve("kuhn_poker", "cfr", iterations=30, out=folder / "curve")
@@ -101,6 +102,13 @@ def test_hands_are_a_matrix_with_chances_and_values(page: Any) -> None:
     playwright.expect(page.locator("table.ex-hands td small").first).to_have_text(re.compile(r"[+−]\d"))
 
 
+def test_moves_on_offer_do_not_look_like_steps(page: Any) -> None:
+    page.view("play?game=0/kuhn.efg&against=random")
+    page.locator(".picture .offers li").nth(1).wait_for()
+    before = "item => getComputedStyle(item, '::before').content"
+    assert page.locator(".picture .offers li").nth(1).evaluate(before) == "none"
+
+
 def test_curves_open_on_a_run_that_has_one(page: Any) -> None:
     page.view("curves")
     page.locator("svg.chart path").first.wait_for()
@@ -139,5 +147,7 @@ def test_a_link_that_only_this_machine_can_open_is_called_that(page: Any) -> Non
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.view("play?game=kuhn_poker")
     page.get_by_role("button", name="Copy a link for a class").click()
-    playwright.expect(page.locator(".begin")).to_contain_text("Only this machine can open it: infoset serve --host 0.0.0.0")
+    playwright.expect(page.locator(".begin")).to_contain_text(
+        "Only this machine can open it: infoset serve --host 0.0.0.0"
+    )
     assert "#/play?game=kuhn_poker&against=equilibrium&token=" in page.evaluate("navigator.clipboard.readText()")

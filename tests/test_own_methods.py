@@ -72,7 +72,7 @@ def test_a_run_of_an_own_method_goes_on_where_it_is_named_again(file: str, capsy
     ("name", "words"),
     [
         ("nothing", "is 5, no method; it has to have name, takes, default, check and work"),
-        ("squared", "the function squared is a local update, no method; a method is made of it by infoset.Method(name="),
+        ("squared", "the function squared is a local update, no method; a method is made of it by infoset.Method("),
         ("ready(rows=1)", "is made already, so that it takes no parameters"),
         ("absent", "unknown class, function or object"),
         ("absent", "known: Own, make, ready, squared"),
