@@ -109,6 +109,15 @@ def test_moves_on_offer_do_not_look_like_steps(page: Any) -> None:
     assert page.locator(".picture .offers li").nth(1).evaluate(before) == "none"
 
 
+def test_the_five_cards_of_the_board_lie_in_a_row(page: Any) -> None:
+    page.view("play?game=holdem_river&against=random")
+    page.locator(".moves button").first.wait_for()
+    cards = page.locator(".picture .table .hand").last.locator(".card")
+    boxes = [cards.nth(k).bounding_box() for k in range(cards.count())]
+    assert len(boxes) == 5
+    assert len({box["y"] for box in boxes}) == 1
+
+
 def test_curves_open_on_a_run_that_has_one(page: Any) -> None:
     page.view("curves")
     page.locator("svg.chart path").first.wait_for()
