@@ -102,8 +102,7 @@ replay played again. {counts["plays"]} keep to the contract, {counts["refused"]}
 {counts["fault"]} fail.
 
 `chance`: *listed*, with probabilities, so that a tree can be made; *drawn by OpenSpiel*, behind a single outcome: such
-a game is played with a seed of its own that the replay records, and is never solved
-([the game model](game-model.md#openspiel)).
+a game is played with a seed of its own that the replay records, and is never solved ([more](game-model.md#openspiel)).
 `known by`: the text that tells players what they know. A game with observations alone is known by all of them so far.
 `bridge_uncontested_bidding` solves ten bridge deals at every end, which takes seconds each time: on a busy machine
 its check may not be done in time; alone, two plays took 77 s and kept to the contract.
