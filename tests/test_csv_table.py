@@ -75,7 +75,10 @@ def test_what_numpy_writes_is_read(rows: list[list[float]]) -> None:
         ("1,2\n3,1/0\n", "denominator that is not zero"),
         ("1,2\n3,1e999\n", "game.csv:2: '1e999' in column 2"),
         ("1,2 2\n", "game.csv:1: some cells hold both players' payoffs, others one"),
-        ("1 2 3,1 2 3\n", "game.csv:1: '1 2 3' in column 1; needed: one payoff, or two"),
+        (
+            "1 2 3,1 2 3\n",
+            "game.csv:1: '1 2 3' in column 1; needed: one payoff, or two; columns are separated by commas",
+        ),
         ("1\n\n2\n\n3\n", "game.csv:5: a table more than the payoffs of two players need"),
         ("1 1\n\n2\n", "game.csv:3: a table more than the payoffs of two players need"),
         ("1,2\n\n3\n", "game.csv:3: a table of 1 x 1 cells; needed: the other player's payoffs, 1 x 2 numbers"),

@@ -26,6 +26,7 @@ SEXES = (
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("shelf")
     (folder / "bos.nfg").write_text(SEXES)
+    infoset.convert("kuhn_poker", folder / "kuhn.efg")
     infoset.solve(str(folder / "bos.nfg"), "lcp", out=folder / "sexes")
     infoset.solve("holdem_river", "pcfr+", iterations=30).policy.save(folder / "river.npz")
     infoset.solve("kuhn_poker", "cfr", iterations=30, out=folder / "curve")
@@ -45,6 +46,7 @@ def page(chromium: Any, link: str) -> Iterator[Any]:
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     found, wrong = context.new_page(), list[str]()
     found.set_default_timeout(PATIENCE)
+    playwright.expect.set_options(timeout=PATIENCE)
     found.on("pageerror", lambda error: wrong.append(str(error)))
     base, token = link.split("/#/", maxsplit=1)[0], link.split("token=")[1]
     found.goto(f"{base}/#/?token={token}")
@@ -52,6 +54,7 @@ def page(chromium: Any, link: str) -> Iterator[Any]:
     found.view = lambda address: found.goto(f"{base}/#/{address}")
     yield found
     context.close()
+    playwright.expect.set_options(timeout=5000)
     assert not wrong
 
 
@@ -99,6 +102,22 @@ def test_hands_are_a_matrix_with_chances_and_values(page: Any) -> None:
     playwright.expect(page.locator("table.ex-hands td small").first).to_have_text(re.compile(r"[+−]\d"))
 
 
+def test_moves_on_offer_do_not_look_like_steps(page: Any) -> None:
+    page.view("play?game=0/kuhn.efg&against=random")
+    page.locator(".picture .offers li").nth(1).wait_for()
+    before = "item => getComputedStyle(item, '::before').content"
+    assert page.locator(".picture .offers li").nth(1).evaluate(before) == "none"
+
+
+def test_the_five_cards_of_the_board_lie_in_a_row(page: Any) -> None:
+    page.view("play?game=holdem_river&against=random")
+    page.locator(".moves button").first.wait_for()
+    cards = page.locator(".picture .table .hand").last.locator(".card")
+    boxes = [cards.nth(k).bounding_box() for k in range(cards.count())]
+    assert len(boxes) == 5
+    assert len({box["y"] for box in boxes}) == 1
+
+
 def test_curves_open_on_a_run_that_has_one(page: Any) -> None:
     page.view("curves")
     page.locator("svg.chart path").first.wait_for()
@@ -110,3 +129,34 @@ def test_hexagons_can_be_pressed(page: Any) -> None:
     page.view("play?game=dark_hex&against=random")
     page.locator(".board.hexagons td button").nth(4).click()
     page.locator(".board.hexagons .piece.x").wait_for()
+
+
+def test_the_board_stays_in_sight_while_the_rules_are_read(page: Any) -> None:
+    page.view("play?game=kuhn_poker&against=random")
+    moves = page.locator(".moves button").first
+    moves.wait_for()
+    before = moves.bounding_box()
+    page.locator(".table-view .rules summary").click()
+    page.locator(".table-view .rules dd").first.wait_for()
+    assert moves.bounding_box() == before
+    assert before["y"] + before["height"] < page.viewport_size["height"]
+
+
+def test_the_end_says_how_much_was_won_or_lost(page: Any) -> None:
+    page.view("play?game=0/bos.nfg&against=random")  # everybody is paid 0, 2 or 3
+    page.locator("table.payoffs button", has_text="boxing").click()
+    playwright.expect(page.locator(".end h2")).to_have_text(re.compile(r"^(You won [23]|A draw 0)$"))
+    page.view("play?game=kuhn_poker&against=random&seed=1")
+    while page.locator(".end h2").count() == 0:
+        page.locator(".moves button:visible, .end h2").first.click()
+    playwright.expect(page.locator(".end h2")).to_have_text(re.compile(r"^You (won|lost) [12]$"))
+
+
+def test_a_link_that_only_this_machine_can_open_is_called_that(page: Any) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.view("play?game=kuhn_poker")
+    page.get_by_role("button", name="Copy a link for a class").click()
+    playwright.expect(page.locator(".begin")).to_contain_text(
+        "Only this machine can open it: infoset serve --host 0.0.0.0"
+    )
+    assert "#/play?game=kuhn_poker&against=equilibrium&token=" in page.evaluate("navigator.clipboard.readText()")

@@ -92,6 +92,7 @@ def test_long_lists_are_not_printed_whole() -> None:
         (("solve", "indian.py:IndianPoker"),
          "'indian.py:IndianPoker' is a class of a Python file: python:indian.py:IndianPoker names it"),
         (("solve", "indian.py"), "is a Python file: python:indian.py:IndianPoker or python:indian.py:Broken names a class"),
+        (("check", "indian.py"), "is a Python file: python:indian.py:IndianPoker or python:indian.py:Broken names a class"),
         (("solve", "indain.py:IndianPoker"), "indain.py: no such file; did you mean 'indian.py'?"),
         (("solve", "python:indain.py:IndianPoker"), "indain.py: no such file; did you mean '"),
         (("solve", "games/mine"), "games/mine: no such file or folder"),

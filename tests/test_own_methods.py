@@ -72,9 +72,11 @@ def test_a_run_of_an_own_method_goes_on_where_it_is_named_again(file: str, capsy
     ("name", "words"),
     [
         ("nothing", "is 5, no method; it has to have name, takes, default, check and work"),
-        ("squared", "cannot be made: TypeError"),
+        ("squared", "the function squared is a local update, no method; a method is made of it by infoset.Method("),
         ("ready(rows=1)", "is made already, so that it takes no parameters"),
-        ("absent", "unknown class or function"),
+        ("absent", "unknown class, function or object"),
+        ("absent", "known: Own, make, ready, squared"),
+        ("redy", "did you mean 'ready'?"),
         ("infoset", "no method"),
     ],
 )
@@ -83,6 +85,11 @@ def test_what_is_no_method_is_one_line(file: str, name: str, words: str) -> None
         solve(KUHN, f"{file}:{name}", iterations=1)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_an_update_in_place_of_a_method_is_refused_in_python_too() -> None:
+    with pytest.raises(ParameterError, match="the function beyond_the_rows is a local update, no method"):
+        solve(KUHN, beyond_the_rows, iterations=1)
 
 
 def beyond_the_moves(root, parent, first, last, worth, values, strategy, memory, parameters):

@@ -31,6 +31,8 @@ def test_keys_read_well() -> None:
     assert policy.probabilities(0, "K [pass] bet") == {"pass": 0.5, "bet": 0.5}
     with pytest.raises(PolicyError, match="no information set 'A' for P1"):
         policy.probabilities(0, "A")
+    with pytest.raises(PolicyError, match=r"for P1; did you mean 'K \[pass\] bet'\?"):
+        policy.probabilities(0, "K [pass] bets")
 
 
 def test_behaviour_and_plan_come_back() -> None:

@@ -141,3 +141,10 @@ def test_the_index_has_every_public_name(site: Path) -> None:
     body = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
     names = {line.split(" ")[0] for line in zlib.decompress(body).decode().splitlines() if " py:" in line}
     assert {home(name) for name in asked_for()} - names == set()
+
+
+def test_every_link_has_words_of_its_own() -> None:
+    """Plain Markdown shows nothing for a link whose title only Sphinx fills in."""
+    for path in [DOCS.parent / "README.md", *DOCS.rglob("*.md")]:
+        if "_build" not in path.parts:
+            assert "[](" not in path.read_text(encoding="utf-8"), path

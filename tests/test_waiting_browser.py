@@ -117,10 +117,27 @@ def test_what_is_ready_is_offered_where_its_asker_looks_by_then(page: Any, serve
     assert notice.count() == 0
 
 
+def test_what_is_asked_for_again_is_not_offered_below_as_well(page: Any, server: Server) -> None:
+    server.keep_busy()
+    for _ in range(2):
+        show(page, "#/explore?game=matching_pennies_3p")
+        page.locator("#main .ex-progress", has_text="In the queue").wait_for()
+        show(page, "#/curves")
+        page.locator("#main h1", has_text="Curves").wait_for()
+        page.locator("#tray section", has_text="In the queue").wait_for()
+        assert page.locator("#tray section").count() == 1
+    show(page, "#/explore?game=matching_pennies_3p")
+    page.locator("#main .ex-progress", has_text="In the queue").wait_for()
+    playwright.expect(page.locator("#tray section")).to_have_count(0)
+    server.set_free()
+    page.locator("tr[data-row]").first.wait_for()
+    assert page.locator("#tray section").count() == 0
+
+
 def test_an_answer_does_not_take_who_asked_away_from_another_place(page: Any, server: Server) -> None:
     show(page, "#/explore?item=0/kuhn.npz")
     page.locator('td[aria-label^="J, bet"]').click()
-    page.locator("summary").click()
+    page.locator("summary", has_text="Lock and solve again").click()
     page.get_by_label("chance of bet in percent").fill("50")
     page.get_by_role("button", name="Lock these chances").click()
     server.keep_busy()
@@ -141,7 +158,7 @@ def test_an_answer_does_not_take_who_asked_away_from_another_place(page: Any, se
 def test_who_waits_where_the_question_was_asked_gets_the_answer_there(page: Any, server: Server) -> None:
     server.keep_busy()
     show(page, "#/explore?item=0/kuhn.npz")
-    page.locator("summary").click()
+    page.locator("summary", has_text="Lock and solve again").click()
     page.get_by_label("Method").select_option("cfr+")
     page.get_by_role("button", name="Solve again").click()
     page.locator("#main .ex-progress", has_text="In the queue").wait_for()
@@ -156,6 +173,9 @@ def test_a_table_waits_in_the_queue_until_its_person_cancels(page: Any, server: 
     page.locator(".complaint").wait_for()
     show(page, "#/play?game=gdl:meier&against=equilibrium")
     page.locator(".note", has_text="One moment").wait_for()
+    playwright.expect(page.locator(".side h1")).to_have_text("Meier")
+    page.locator(".side .rules summary").click()
+    page.locator(".side .rules dd").first.wait_for()
     page.locator(".note").get_by_role("button", name="Cancel").click()
     page.locator(".note", has_text="Left before the game began").wait_for()
     page.get_by_role("link", name="Try again").click()

@@ -172,7 +172,7 @@ def build_own(kind: str, name: Name) -> Any:
     """Call what a ``python:`` name names; an object that is no class and no function, such as a method or a game, is
     taken as it is.  Raises ``ParameterError``, in one line, where its code fails.
     """
-    found = find_python(name.word)
+    found = find_python(name.word, kind in READY_MADE)
     if not callable(found) and kind in READY_MADE:
         if name.parameters:
             raise ParameterError(f"{shorten(name.word, 200)} is made already, so that it takes no parameters")
@@ -199,21 +199,35 @@ def load_python(word: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", found)
 
 
-def find_python(word: str) -> Any:
-    """Whatever a ``python:`` name names: a class, a function, or an object.  The same is run and raised."""
+def find_python(word: str, objects: bool = True) -> Any:
+    """Whatever a ``python:`` name names: a class, a function, or an object.  The same is run and raised.
+
+    ``objects`` says whether an object may be meant by a name that is not there.
+    """
     check_python(word)
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
     found = getattr(_module_named(place), attribute, None)
     if found is None:
-        raise _unknown_python(word)
+        raise _unknown_python(word, objects)
     return found
 
 
-def _unknown_python(word: str) -> UnknownNameError:
+def _unknown_python(word: str, objects: bool = False) -> UnknownNameError:
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
     module = _module_named(place)
-    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
-    return UnknownNameError(f"class or function in {shorten(place)}:", attribute, own)
+    own = [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and (getattr(value, "__module__", "") == module.__name__ if callable(value) else objects and _is_made(value))
+    ]
+    what = "class, function or object" if objects else "class or function"
+    return UnknownNameError(f"{what} in {shorten(place)}:", attribute, own)
+
+
+def _is_made(value: object) -> bool:
+    """Whether it is an object of somebody's class, not a module, a number, a text or a container."""
+    return not isinstance(value, ModuleType) and type(value).__module__ not in {"builtins", "__future__"}
 
 
 def _module_named(place: str) -> ModuleType:

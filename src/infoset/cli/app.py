@@ -827,8 +827,8 @@ def check(
     sequential, quasi-perfect, and where it fails.
     """
     from infoset.catalog import GAMES, OPENSPIEL
-    from infoset.errors import ParameterError
-    from infoset.registry import PYTHON
+    from infoset.errors import ParameterError, shorten
+    from infoset.registry import PYTHON, python_hint
 
     if what is None:
         game, named = _with_run(game)
@@ -839,6 +839,8 @@ def check(
         _check_profile(game, what, max_histories, json_)
         return
     known = not Path(game).exists() and game.partition("(")[0] in GAMES
+    if hint := python_hint(Path(game), "names"):
+        raise ParameterError(f"{shorten(game)!r} is {hint}")
     if game.startswith((PYTHON, OPENSPIEL)):
         others = "a game's contract is checked by random games"
         _refuse_others(context, {"game", "simulate", "seed", "max_steps", "json_"}, others)

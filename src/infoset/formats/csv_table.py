@@ -155,7 +155,8 @@ def _cells(row: _Row, before: bool, width: int, file: str) -> list[Cell]:
         except ValueError as error:
             raise FormatError(f"{shorten(word)!r} in column {column}; needed: payoffs{error}", file, row.line) from None
         if len(numbers) not in (1, 2):
-            raise FormatError(f"{shorten(word)!r} in column {column}; needed: one payoff, or two", file, row.line)
+            needed = "one payoff, or two; columns are separated by commas"
+            raise FormatError(f"{shorten(word)!r} in column {column}; needed: {needed}", file, row.line)
         found.append(numbers)
     return found
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -94,7 +95,9 @@ class TabularPolicy:
         try:
             return self.tables[seat][key]
         except KeyError:
-            raise PolicyError(f"no information set {shorten(key)!r} for {self.players[seat]}") from None
+            close = get_close_matches(key, self.tables[seat], n=1, cutoff=0.5)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise PolicyError(f"no information set {shorten(key)!r} for {self.players[seat]}{hint}") from None
 
     def seat(self, player: int | str) -> int:
         """A player's number, from 0, by that or by its name.  Raises ``ParameterError`` for one that there is not."""

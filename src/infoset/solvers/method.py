@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from inspect import isfunction
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError, one_line, shorten
-from infoset.names import check_choice, check_range
-from infoset.registry import Registry
+from infoset.names import check_choice, check_range, parse_name
+from infoset.registry import PYTHON, Registry, find_python
 from infoset.solvers.work import Limits, Work
 
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -134,11 +135,29 @@ def parse_method(text: str) -> AnyMethod:
 
     Raises ``UnknownNameError`` or ``ParameterError``.
     """
+    word = parse_name(text).word
+    if word.startswith(PYTHON):
+        _refuse_update(find_python(word))
     return check_is_method(METHODS.build(text), text)
+
+
+UPDATE = ("root", "parent", "first", "last")
+"""The first arguments of a local update."""
+
+
+def _refuse_update(found: object) -> None:
+    """Raise ``ParameterError`` for a local update, which is a part of a method."""
+    if isfunction(found) and found.__code__.co_varnames[: len(UPDATE)] == UPDATE:
+        own = found.__name__
+        raise ParameterError(
+            f"the function {own} is a local update, no method; a method is made of it by "
+            f"infoset.Method(name={own!r}, update={own}, schedule=…)"
+        )
 
 
 def check_is_method(method: object, name: str = "method") -> AnyMethod:
     """``method`` itself.  Raises ``ParameterError`` for what is none."""
+    _refuse_update(method)
     if isinstance(method, type) or not isinstance(method, AnyMethod):
         raise ParameterError(
             f"{shorten(name, 200)} is {one_line(repr(method))}, no method; it has to have name, takes, default, check "

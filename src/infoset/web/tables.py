@@ -458,7 +458,7 @@ class Table:
     def _prepare(self, line: str) -> None:
         if line != self.prepared:
             self.prepared = line
-            self._tell_all({"kind": "preparing", "what": line})
+            self._tell_all(self._preparation)
 
     def _fail(self, error: BaseException) -> None:
         expected = isinstance(error, (InfosetError, Refusal))
@@ -473,6 +473,10 @@ class Table:
             sys.excepthook(type(error), error, error.__traceback__)
 
     @property
+    def _preparation(self) -> dict[str, Any]:
+        return {"kind": "preparing", "what": self.prepared, "game": self.kept.plan.game}
+
+    @property
     def _failure(self) -> dict[str, Any]:
         return {"kind": "failed", "why": self.failed, "game": self.kept.plan.game}
 
@@ -480,7 +484,7 @@ class Table:
         """Say how it stands, to one who comes to a chair now."""
         self.hands[chair].show()
         if self.failed or (self.prepared and self.round is None and self.end is None):
-            message = self._failure if self.failed else {"kind": "preparing", "what": self.prepared}
+            message = self._failure if self.failed else self._preparation
             self.room.news(("seat", self.kept.id, chair), msgspec.json.encode(message))
 
     def _tell_all(self, what: dict[str, Any]) -> None:

@@ -188,7 +188,10 @@ def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
                 f"walking the vertices of the best answers: {len(met):,} bases met, {len(todo):,} to go on from"
             )
         if len(met) * table.size > MOST_ENTRIES:
-            raise BudgetError(f"{name}: its best answers have more than {len(met):,} bases; lcp finds one equilibrium")
+            raise BudgetError(
+                f"{name}: too large to list all its equilibria, as its best answers have more than {len(met):,} bases; "
+                "lcp finds one equilibrium, and pure_equilibria (--pure) lists those without a mixture"
+            )
     return [(x, left) for x, left in found.items() if any(x)]
 
 

@@ -173,9 +173,16 @@ function classLink(plan) {
   return `${location.origin}/#/play?${query}`;
 }
 
+const ALONE = "Only this machine can open it: infoset serve --host 0.0.0.0 lets others in.";
+
+/** A button that copies a link; where nobody else can open it, that is said beside it. */
 function copyButton(text, link) {
-  const button = make("button", { type: "button" }, text);
+  const button = make("button", { type: "button" }, text), note = make("span", { className: "muted", aria: { role: "status" } });
   button.onclick = async () => {
+    if (/^(localhost|127\.|\[::1\])/.test(location.hostname)) {
+      button.after(note);
+      note.textContent = ALONE;
+    }
     try {
       await navigator.clipboard.writeText(link());
       button.textContent = "Copied";
@@ -271,6 +278,7 @@ class Table {
   heard(message) {
     if (message.kind === "seat") this.update(message);
     else if (message.kind === "preparing") {
+      this.introduce(message.game, title(message.game));
       this.note.replaceChildren(`One moment: ${message.what}… `,
         make("button", { type: "button", onclick: () => this.send({ leave: true }) }, "Cancel"));
     } else if (message.kind === "failed") {
@@ -282,10 +290,6 @@ class Table {
       this.line.close();
       sessionStorage.removeItem(`seat:${this.id}`);
       this.note.replaceChildren(message.why, ". ", make("a", { href: "#/watch" }, "Look among the replays"));
-    } else if (message.kind === "failed") {
-      const game = this.view?.public.game;
-      this.note.replaceChildren(`This game cannot be played: ${message.why}. `,
-        make("a", { href: game ? `#/play?game=${encodeURIComponent(game)}` : "#/play" }, "Choose other players"));
     } else this.note.textContent = `${message.why}.`;
   }
 
@@ -293,14 +297,19 @@ class Table {
     this.line.send(message);
   }
 
+  /** Name the game, with its rules beside it, also while it is still being solved. */
+  introduce(game, words) {
+    if (this.name.textContent !== words) this.name.textContent = words;
+    if (this.game === game) return;
+    this.game = game;
+    this.rules.replaceChildren(rulesPanel(`game:${game}`));
+  }
+
   update(view) {
     const before = this.view;
     const { public: open, seat, end } = view;
     this.view = view;
-    if (before === null || before.public.game !== open.game) {
-      this.name.textContent = open.title || title(open.game);
-      this.rules.replaceChildren(rulesPanel(`game:${open.game}`));
-    }
+    this.introduce(open.game, open.title || title(open.game));
     document.title = `${open.title || title(open.game)} · infoset`;
     this.showSeats(open, seat, end);
     if (open.pace) this.showBoard(view);
@@ -403,7 +412,7 @@ class Table {
       make("thead", {}, make("tr", {}, ...["When", "You", "Better", "Cost"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...costs)) : null;
     this.end.replaceChildren(
-      make("h2", {}, head, " ", make("span", { className: "number" }, signed(mine))),
+      make("h2", {}, head, " ", make("span", { className: "number" }, end.over ? signed(mine).replace(/^[+−]/, "") : signed(mine))),
       make("div", { className: "actions" }, again,
         make("button", { type: "button", onclick: () => this.send({ again: "swapped" }) }, "Swap seats"),
         make("a", { className: "button", href: `#/watch?item=${encodeURIComponent(end.item)}` }, "Watch it again")),

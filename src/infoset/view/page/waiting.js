@@ -4,6 +4,7 @@ import { get, post } from "./api.js";
 import { go, keep, say } from "./app.js";
 import { make } from "./dom.js";
 
+const latest = new Map(); // by what is asked for: who asked for it last
 const FIRST = 60, LONGEST = 1500; // milliseconds between two questions, which grow by half
 
 /** Ask for a solution, and show in ``box`` how far that is while ``here()`` holds.
@@ -13,6 +14,8 @@ const FIRST = 60, LONGEST = 1500; // milliseconds between two questions, which g
  */
 export async function solved(asked, name, box, here, open) {
   const wait = new Waiting(asked, name);
+  latest.get(wait.key)?.notice?.remove(); // it was left, and is asked for again
+  latest.set(wait.key, wait);
   box.replaceChildren(wait.element);
   let task = await wait.ask(here);
   while (here() && task.failed && await wait.tried(here)) task = await wait.ask(here);
@@ -23,7 +26,7 @@ export async function solved(asked, name, box, here, open) {
 
 class Waiting {
   constructor(asked, name) {
-    Object.assign(this, { asked, name });
+    Object.assign(this, { asked, name, key: JSON.stringify(asked) });
     this.line = make("p", { className: "ex-progress", aria: { role: "status" } });
     this.stop = make("button", { type: "button", className: "ex-small", onclick: () => this.cancel() }, "Cancel");
     this.again = make("button", { type: "button", className: "ex-small" }, "Try again");
@@ -54,7 +57,7 @@ class Waiting {
     } catch (error) {
       this.task = { over: true, failed: error.message };
     }
-    if (this.task.failed) this.line.textContent = `${this.task.failed.replace(/^./, (sign) => sign.toUpperCase()).replace(/\.$/, "")}.`;
+    if (this.task.failed) this.line.textContent = `${this.task.failed.replace(/^./, (sign) => sign.toUpperCase()).replace(/([^.?!])$/, "$1.")}`;
     return this.task;
   }
 
@@ -76,7 +79,8 @@ class Waiting {
 
   /** Its view was left: go on in a line below whatever is shown. */
   async leave(open) {
-    const notice = left(this.name, this.element);
+    if (latest.get(this.key) !== this) return; // a later view waits for the same
+    const notice = this.notice = left(this.name, this.element);
     const task = await this.follow(() => true);
     if (task.failed === "cancelled") notice.remove();
     else if (task.failed) this.buttons.replaceChildren(shutting(notice));
