@@ -23,7 +23,7 @@ def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess
 
 
 def test_solve_prints_one_json_object(tmp_path: Path) -> None:
-    done = run("solve", "kuhn_poker", "--target", "1e-9", "--json", cwd=tmp_path)
+    done = run("solve", "kuhn_poker", "--method", "pcfr+", "--target", "1e-9", "--json", cwd=tmp_path)
     body = json.loads(done.stdout)
     assert set(body) == {
         "game", "method", "reason", "iterations", "seconds", "building_seconds", "evaluating_seconds", "stopped", "values", "nash_conv", "exploitability", "epsilon",

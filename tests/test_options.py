@@ -55,7 +55,13 @@ class Odd:
 '''
 ODD = "python:agents.py:Odd"
 CUP = 'game = "rock_paper_scissors"\nteams = ["random", "python:agents.py:Odd"]\nformat = "swiss(rounds=2,wins=1)"\n'
-NEEDS = {"train": "torch", "watch --gif": "PIL", "watch --png": "PIL", "show --pdf": "matplotlib"}
+NEEDS = {
+    "train": "torch",
+    "plot --out": "matplotlib",
+    "watch --gif": "PIL",
+    "watch --png": "PIL",
+    "show --pdf": "matplotlib",
+}
 UNREAD = {"serve", "serve-agent", "ggp-player", "ggp-match", "play"}
 """Verbs that talk to others, or to a person; they have tests of their own below."""
 
@@ -271,6 +277,17 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "show --equilibria": (
         "show rock_paper_scissors --equilibria", lambda s: "Rock 1/3, Paper 1/3, Scissors 1/3 -> 0" in s.text
     ),
+    "show --pure": ("show rock_paper_scissors --pure", lambda s: "0 pure equilibria" in s.text),
+    "show --json": ("show rock_paper_scissors --equilibria --json", lambda s: len(s.body["equilibria"]) == 1),
+    "show --seconds": ("show rock_paper_scissors --pure --seconds 600", lambda s: "0 pure equilibria" in s.text),
+    "plot --out": (
+        [
+            "solve kuhn_poker --method cfr --iterations 9 --out one",
+            "solve kuhn_poker --method cfr+ --iterations 9 --out two",
+            "plot one two --out both.svg",
+        ],
+        lambda s: s.made("both.svg", b"<?xml"),
+    ),
     "show --stability": ("show rock_paper_scissors random --stability", lambda s: "dynamics: neutral" in s.text),
     "show --dominated": ("show rock_paper_scissors --dominated", lambda s: "nothing is strictly dominated" in s.text),
     "show --correlated": ("show rock_paper_scissors --correlated cce", lambda s: "P1 +0, P2 +0" in s.text),
@@ -290,6 +307,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "check --max-histories": ("check kuhn_poker random --max-histories 10", lambda s: "histories" in s.text),
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
+    "convert --normalise": ("convert kuhn_poker k.efg --normalise", lambda s: s.made("k.efg", b"EFG 2")),
     "convert --max-histories": ("convert kuhn_poker k.efg --max-histories 10", lambda s: "histories" in s.text),
 }  # fmt: skip
 

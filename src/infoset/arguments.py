@@ -134,8 +134,8 @@ def _atom(text: str) -> _Kind | None:
 
 
 def _sequence(items: str) -> _Kind:
-    """Several of a kind, which a text is not."""
-    kind = _kind(items)
+    """Several of a kind, which a text is not; what makes an agent is told by the function that needs them."""
+    kind = None if "Agent" in items else _kind(items)
 
     def allows(value: Any) -> bool:
         several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike, Mapping))

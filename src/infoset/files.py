@@ -21,6 +21,8 @@ POLICY = "policy.npz"
 """What the policy of a run is called in its folder."""
 SUFFIXES = (".npz", ".json")
 """Of files of policies."""
+PARTIAL = ".*.partial"
+"""Of files while they are written; a process that is killed may leave one."""
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
 MAX_RATIO = 100  # policies are packed to a twentieth

@@ -26,6 +26,7 @@ import numpy.typing as npt
 from infoset.errors import CheckpointError
 from infoset.files import (
     BROKEN_ARCHIVE,
+    PARTIAL,
     POLICY,
     DamageError,
     check_folder,
@@ -141,6 +142,8 @@ class Folder(Generic[C, P, W]):
         """A run to go on with: its folder, what it was asked, and its checkpoint if it left one."""
         folder, config = cls(Path(path)), cls.read_config(path)
         folder._lock()
+        for partial in folder.path.glob(PARTIAL):  # of a process that was killed while it wrote
+            partial.unlink(missing_ok=True)
         return folder, config, folder._load_checkpoint()
 
     @classmethod
