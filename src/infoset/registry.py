@@ -100,7 +100,14 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
 
 def parameters_of(maker: Callable[..., object]) -> dict[str, Any]:
     """A maker's parameters with their default values."""
-    return {p.name: p.default for p in inspect.signature(maker).parameters.values() if p.kind is not p.VAR_KEYWORD}
+    try:
+        parameters = inspect.signature(maker).parameters.values()
+    except ValueError:  # of some classes that come with Python
+        name = getattr(maker, "__name__", type(maker).__name__)
+        raise ParameterError(
+            f"{name} does not say which arguments it takes; allowed: a function or a class in Python"
+        ) from None
+    return {p.name: p.default for p in parameters if p.kind is not p.VAR_KEYWORD}
 
 
 def listed(entry: Entry) -> str:
