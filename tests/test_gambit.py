@@ -30,6 +30,8 @@ NATIVE = [
     "goofspiel(num_cards=3)", "kuhn_poker", "kuhn_poker(players=3)", "leduc_poker(ranks=2)",
     "liars_dice(dice_sides=2)", "matching_pennies_3p", "oshi_zumo(coins=2,size=1,horizon=2)", "rock_paper_scissors",
     "tiny_hanabi", "trade_comm(items=2)", "holdem_river(range1=\"AhAd\",range2=\"KhKd,QhQd\")",
+    "holdem_turn(range1=AhAd,range2=KcKs,bets=[1.0],raises=0,stack=50)",
+    pytest.param("tiny_bridge", marks=pytest.mark.slow),
 ]  # fmt: skip
 HOSTILE = """EFG 2 R "Tïtel\\\\ \\"x\\"" { "Änn " "B  b" } "two
 lines"
