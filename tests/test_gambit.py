@@ -145,6 +145,7 @@ def test_labels_are_plain_and_unique_or_empty(texts: Sequence[str]) -> None:
 
 
 def test_chances_that_sum_to_about_one_are_refused_or_normalised(tmp_path: Path) -> None:
+    pytest.importorskip("pygambit")
     source, target = tmp_path / "thirds.efg", tmp_path / "out.efg"
     source.write_text(THIRDS)
     refused = CliRunner().invoke(app, ["convert", str(source), str(target)])
