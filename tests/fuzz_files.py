@@ -21,7 +21,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -155,20 +155,20 @@ def damage_archive(body: bytes, rng: random.Random) -> bytes:
 
 
 def _damage_array(array: np.ndarray[Any, Any], rng: random.Random) -> np.ndarray[Any, Any]:
-    kind = rng.randrange(7)
-    if kind == 0 and array.dtype == np.uint8 and array.size:
+    damage = rng.randrange(7)
+    if damage == 0 and array.dtype == np.uint8 and array.size:
         return np.frombuffer(damage_text(array.tobytes(), rng), np.uint8)
-    if kind <= 1:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
+    if damage <= 1:
+        with np.errstate(all="ignore"), warnings.catch_warnings(), suppress(ValueError):  # a text is no such number
             warnings.simplefilter("ignore")
             return array.astype(
                 rng.choice([np.float64, np.int8, np.uint64, np.complex128, "U3", np.bool_]), casting="unsafe"
             )
-    if kind == 2:
+    if damage == 2:
         return array.reshape(-1)[: rng.randrange(array.size + 1)]
-    if kind == 3:
+    if damage == 3:
         return array[None]
-    if kind == 4:
+    if damage == 4:
         return np.concatenate([array.reshape(-1)] * 2)
     changed = array.copy()
     if changed.size and changed.dtype.kind in "iuf":

@@ -11,6 +11,7 @@ import numpy as np
 from infoset import signs
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
+from infoset.names import MAX_COUNT, check_range
 from infoset.tree.factored_form import FactoredForm, is_quick
 from infoset.tree.factored_rules import NO_CORE, FactoredRules, cores_of
 from infoset.tree.form_check import check_factored_form
@@ -63,6 +64,8 @@ class Compiled:
         cls, game: AnyGame, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> Compiled:
         """From a name, a game, or a form of one that is made already.  Raises what ``load`` raises."""
+        if max_histories is not None:
+            check_range("max_histories", max_histories, 0, MAX_COUNT)
         if isinstance(game, Compiled):
             return game
         if isinstance(game, str):

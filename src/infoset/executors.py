@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 LOCAL, RAY = "local", "ray"
+MAX_WORKERS = 1000
 LOST = 20
 """How often Ray begins a task again whose process was lost."""
 Where: TypeAlias = str | Executor

@@ -32,7 +32,7 @@ from infoset.errors import (
     UnsupportedGameError,
     shorten,
 )
-from infoset.executors import LOCAL, Where, check_executor
+from infoset.executors import LOCAL, MAX_WORKERS, Where, check_executor
 from infoset.match.agents import check_reached, given, is_addressed, load_agent
 from infoset.match.match import MAX_SEED, check_clocks
 from infoset.match.series import PROGRESS_SECONDS, sides_of
@@ -42,7 +42,6 @@ from infoset.registry import PYTHON, check_trusted
 
 MOVE_LIMIT = 10.0
 SLOW = 0.1  # the reference's limit for a decision in Pommerman, in seconds
-MAX_WORKERS = 1000
 MAX_READ_TEAMS = 200
 AnyCrew: TypeAlias = Crew | LocalCrew | SharedCrew
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
-from infoset.executors import LOCAL, Where
+from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
 from infoset.learn.train import (
     A2cConfig,
@@ -25,7 +25,7 @@ from infoset.learn.train import (
     train,
 )
 from infoset.learn.workers import shared
-from infoset.names import check_choice
+from infoset.names import check_choice, check_range
 from infoset.pommerman.game import PREFIX
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
@@ -102,6 +102,7 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
 
 def _sharing(work: Learner, config: Any, workers: int, where: Where) -> AbstractContextManager[None]:
     """Where its games are played.  Raises ``ParameterError`` where they cannot be shared out."""
+    check_range("workers", workers, 1, MAX_WORKERS)
     if isinstance(work, GamesLearner):
         return shared(work, config, workers, where)
     if workers > 1 or where != LOCAL:

@@ -24,7 +24,7 @@ from infoset.errors import GameRuleError, ParameterError, RemoteError, Unsupport
 from infoset.match.agents import agent_name, check_reached, load_agents
 from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
-from infoset.names import check_range
+from infoset.names import MAX_COUNT, check_range
 
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
@@ -108,6 +108,7 @@ class Table:
     def __post_init__(self) -> None:
         check_seats(self.name, self.game, len(self.agents))
         check_clocks(self.seconds_per_move, self.seconds_to_begin)
+        check_range("max_steps", self.max_steps, 1, MAX_COUNT)
         for agent in self.agents:
             if isinstance(agent, type) or not isinstance(agent, Agent):
                 raise ParameterError(f"{shorten(repr(agent))} is no agent; it needs begin, observe, act and end")

@@ -200,6 +200,7 @@ def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Anneali
     """Runs as ``anneal`` makes them.  Raises ``ParameterError``, and ``UnsupportedGameError`` where payoffs differ."""
     check_range("sweeps", sweeps, 1, MOST_SWEEPS)
     check_range("runs", runs, 1, MOST_RUNS)
+    check_range("seed", seed, 0, 2**63)
     check_common_payoff(form)
     _compile(form)
     return Annealings(form, sweeps, runs, seed)

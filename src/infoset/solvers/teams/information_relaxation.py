@@ -203,6 +203,7 @@ class Relaxations(Runs):
     def __init__(self, game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> None:
         check_range("iterations", iterations, 1, MOST_TRAININGS)
         check_range("runs", runs, 1, MOST_TRAININGS)
+        check_range("seed", seed, 0, 2**63)
         check_penalty(penalty)
         self.game, a = game, game.arrays
         stages, weights = _stages(game), np.zeros(len(a.parent))

@@ -463,6 +463,7 @@ class Hidings(Runs):
     ) -> None:  # fmt: skip
         check_range("iterations", iterations, 1, MOST_TRAININGS)
         check_range("runs", runs, 1, MOST_TRAININGS)
+        check_range("seed", seed, 0, 2**63)
         if not penalties:
             raise ParameterError("penalties: none to choose from; give at least one number from 0")
         self.game, self.penalties = game, penalties
