@@ -18,7 +18,7 @@ from infoset.gdl.game import GdlGame
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.playouts import random_playouts
 from infoset.gdl.syntax import Term, clauses, read_gdl
-from infoset.statistics import NORMAL_95, Mean
+from infoset.statistics import Mean, student_95
 
 SECONDS = 60
 REFUSED = {
@@ -55,7 +55,7 @@ def test_random_play_agrees(file: Path) -> None:
         other = Mean.of(len(figures), sum(figures), sum(x * x for x in figures))
         print(other, end="; ")
         assert mean.value is not None and other.value is not None
-        error = (mean.margin or 0) / NORMAL_95 * np.sqrt(1 + plays / len(figures))
+        error = (mean.margin or 0) / student_95(plays) * np.sqrt(1 + plays / len(figures))
         assert abs(mean.value - other.value) <= 4 * error + 1e-9
 
 

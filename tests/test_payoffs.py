@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import infoset
 from infoset import Game, State, TabularPolicy, play_match
@@ -19,7 +20,6 @@ from infoset.base import own_token
 from infoset.errors import ParameterError
 from infoset.match.replay import MatchStep
 from infoset.match.series import sides_of
-from infoset.statistics import NORMAL_95
 from infoset.view.tournament_svg import tournament_svg
 from infoset.view.tournament_text import tournament_text
 
@@ -172,7 +172,7 @@ def test_intervals_are_those_of_means_over_seeds() -> None:
     means = np.array([total / 2 for _, total in sums])
     mean, margin = mean_by_seed(sums)
     assert mean == means.mean()
-    assert margin == pytest.approx(NORMAL_95 * means.std(ddof=1) / sqrt(4))
+    assert margin == pytest.approx(stats.t.ppf(0.975, 3) * means.std(ddof=1) / sqrt(4))
     assert mean_by_seed([(2, 1.0)]) == (0.5, None)
     assert mean_by_seed([(2, 0.2), (2, 0.2 + 1e-16)])[1] == 0.0
 

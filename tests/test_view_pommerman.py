@@ -26,6 +26,7 @@ from infoset.view.pommerman.film import Blast, Bomb, Event, Film, Flame, Frame
 from infoset.view.pommerman.frames import film, frames
 from infoset.view.pommerman.gif import Moment, save_gif, schedule
 from infoset.view.pommerman.palette import DAY, NIGHT
+from infoset.view.pommerman.scene import REMAINS, RISE, scene
 from infoset.view.pommerman.svg import still_svg
 from infoset.view.pommerman.text import position_text, show_text
 from infoset.view.watch_page import watch_page
@@ -337,6 +338,23 @@ def test_a_still_is_sound_svg(match: Match) -> None:
     assert len(used) >= tiles + np.count_nonzero(frame.ground) + len(frame.bombs) + len(agents)
     titles = [title.text for title in root.iter(f"{space}title")]
     assert titles == [f"{TEAM}, step 4"]
+
+
+def test_the_dead_are_marked_where_they_died() -> None:
+    """Whole in the step in which it dies, faint from then on, and gone once the walls close in over it."""
+    shots = small([STAY] * 4, o=[[0, 1, 0, LIFE, 3, 0]])
+    shown = Film("small", SMALL, ("Ann", "Bob", "Cid", "Dan"), ("a",) * 4, tuple(shots), (), False)
+    remains = art.figure(0, shots[-1].agents[0].facing, alive=False)
+
+    def marks(film: Film, number: int, phase: float = 0.0) -> list[tuple[float, float, float]]:
+        return [(x, y, alpha) for sprite, x, y, alpha in scene(film, number, phase) if sprite == remains]
+
+    assert marks(shown, 0) == []
+    assert marks(shown, 1) == [(0, 0, 1.0)]
+    assert marks(shown, 1, 0.5) == [(0, pytest.approx(-RISE * REMAINS / 2), pytest.approx(1 - REMAINS / 2))]
+    assert marks(shown, 2) == marks(shown, 4) == [(0, pytest.approx(-RISE * REMAINS), pytest.approx(1 - REMAINS))]
+    walled = shots[-1]._replace(ground=(st.RIGID, *shots[-1].ground[1:]))
+    assert marks(shown._replace(frames=(*shots, walled)), 5) == []
 
 
 def test_steps_that_are_not_there(match: Match) -> None:

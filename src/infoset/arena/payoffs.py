@@ -13,7 +13,7 @@ from infoset.arena.schedule import Fixture, Schedule
 from infoset.arena.store import Result
 from infoset.base import Action, Game, State
 from infoset.errors import InfosetError, ParameterError, UnsupportedGameError, shorten
-from infoset.statistics import NORMAL_95
+from infoset.statistics import student_95
 from infoset.tree.game_tree import GameTree
 
 Rank: TypeAlias = Literal["payoff", "wins", "elo"]
@@ -234,6 +234,6 @@ def mean_by_seed(sums: Sequence[tuple[float, float]]) -> tuple[float, float | No
     if len(sums) < 2:
         return mean, None
     squares = sum((total - number * mean) ** 2 for number, total in sums)
-    margin = NORMAL_95 * sqrt(squares * len(sums) / (len(sums) - 1)) / count
+    margin = student_95(len(sums)) * sqrt(squares * len(sums) / (len(sums) - 1)) / count
     largest = max(abs(total / number) for number, total in sums)
     return mean, 0.0 if margin <= ROUNDING * largest else margin

@@ -10,7 +10,8 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import ITEMS, Film, Frame
 
 WALLS = (RIGID, WOOD)
-RISE = 0.5  # cells that an agent rises by while it fades away
+REMAINS = 0.7  # how far a dead agent fades: what is left marks where it died
+RISE = 0.2  # cells that it rises by while it fades: what lies behind it must not hide it
 
 
 class Placed(NamedTuple):
@@ -37,9 +38,10 @@ def scene(film: Film, number: int, phase: float = 0.0) -> list[Placed]:
     before, frame, after = reel[max(number - 1, 0)], reel[number], reel[min(number + 1, len(reel) - 1)]
     size = film.config.size
     standing = [*_built(frame, WALLS, size), *_bombs(frame, after, phase, film)]
-    standing += _agents(before, frame, after, phase, size)
+    standing += _living(frame, after, phase, size)
     standing.sort(key=lambda placed: placed.y)  # stable: walls, bombs, agents within a row
-    return [*_flames(frame, phase, film), *_built(frame, tuple(ITEMS), size), *standing]
+    lying = [*_built(frame, tuple(ITEMS), size), *_dead(before, frame, phase, size)]
+    return [*_flames(frame, phase, film), *lying, *standing]
 
 
 def _built(frame: Frame, kinds: tuple[int, ...], size: int) -> Iterator[Placed]:
@@ -63,14 +65,20 @@ def _bombs(frame: Frame, after: Frame, phase: float, film: Film) -> Iterator[Pla
         yield Placed(art.bomb(bomb.owner, bomb.life, film.config.fuse), x, y)
 
 
-def _agents(before: Frame, frame: Frame, after: Frame, phase: float, size: int) -> Iterator[Placed]:
+def _living(frame: Frame, after: Frame, phase: float, size: int) -> Iterator[Placed]:
     for k, agent in enumerate(frame.agents):
         if agent.alive:
             x, y = _between(agent.cell, after.agents[k].cell, phase, size)
             yield Placed(art.figure(k, after.agents[k].facing if phase else agent.facing), x, y)
-        elif before.agents[k].alive:
+
+
+def _dead(before: Frame, frame: Frame, phase: float, size: int) -> Iterator[Placed]:
+    """Place agents where they died, faint after the first step and below all that moves, unless a wall stands there."""
+    for k, agent in enumerate(frame.agents):
+        if not agent.alive and frame.ground[agent.cell] not in WALLS:
             y, x = divmod(agent.cell, size)
-            yield Placed(art.figure(k, agent.facing, alive=False), x, y - RISE * phase, 1 - phase)
+            faded = REMAINS * phase if before.agents[k].alive else REMAINS
+            yield Placed(art.figure(k, agent.facing, alive=False), x, y - RISE * faded, 1 - faded)
 
 
 def _between(start: int, goal: int, phase: float, size: int) -> tuple[float, float]:

@@ -60,6 +60,7 @@ export const PLAIN = { view: null, ranges: false, hides: false, hover: -1 };
 const OVER = 0.5; // cells that a sprite may reach over its own
 const FADE = 1.6; // steps for which a dead agent fades
 const REMAINS = 0.7; // how far: what is left marks where it died
+const RISE = 0.2; // cells that it rises by while it fades: what lies behind it must not hide it
 
 /**
  * A canvas and the film that it shows.  ``film`` may be a ``new Film(setting)`` to which frames are pushed while the game
@@ -368,7 +369,7 @@ export class Board {
   }
 
   paintGhost(agent, x, y, gone) {
-    const rise = y - 0.6 * gone;
+    const rise = y - RISE * gone;
     this.put(`agent${agent}`, x, rise, 1 - gone);
     this.put("faint", x, rise, 1 - gone);
   }
