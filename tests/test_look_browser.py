@@ -131,6 +131,17 @@ def test_hexagons_can_be_pressed(page: Any) -> None:
     page.locator(".board.hexagons .piece.x").wait_for()
 
 
+def test_every_other_square_of_a_checkered_board_is_shaded(page: Any) -> None:
+    page.view("play?game=gdl:breakthrough&against=random")
+    page.locator(".board.checkered td").first.wait_for()
+    color = "cells => cells.map(cell => getComputedStyle(cell).backgroundColor)"
+    rows = [row.locator("td").evaluate_all(color) for row in page.locator(".board.checkered tbody tr").all()]
+    dark, light = rows[0][0], rows[0][1]
+    assert dark != light
+    for y, row in enumerate(rows):
+        assert row == [light if (x + y) % 2 else dark for x in range(len(row))]
+
+
 def test_the_board_stays_in_sight_while_the_rules_are_read(page: Any) -> None:
     page.view("play?game=kuhn_poker&against=random")
     moves = page.locator(".moves button").first

@@ -14,6 +14,7 @@ import pytest
 import infoset
 from infoset.match.replay import Fault, Match, replay_states
 from infoset.view.bundle import bundle, source
+from infoset.view.pommerman.film import Frame
 from infoset.view.pommerman.frames import film
 from infoset.view.pommerman.palette import DAY
 from infoset.view.pommerman.recording import Broadcast, setting
@@ -145,6 +146,34 @@ def test_the_end(visit: Any, match: Match) -> None:
     assert seen.page.is_hidden(".banner")
     seen.page.keyboard.press("Space")  # from the beginning
     seen.wait_for(lambda step, view, playing: playing and step < 50)
+
+
+def test_the_dead_are_marked_where_they_died(visit: Any, match: Match) -> None:
+    """Long after it faded, the ground where an agent died is not that of other open cells of the same shade."""
+    shown = film(match)
+    number, cell = next(
+        (number, agent.cell)
+        for number, frame in enumerate(shown.frames)
+        for k, agent in enumerate(frame.agents)
+        if not agent.alive and not shown.frames[max(number - 4, 0)].agents[k].alive and is_open(frame, agent.cell)
+    )
+    frame = shown.frames[number]
+    bare = [
+        other for other in range(121)
+        if is_open(frame, other) and (other - cell) % 2 == 0 and other not in {agent.cell for agent in frame.agents}
+    ]  # fmt: skip
+    seen = visit(f"#step={number}")
+    colors = {tuple(seen.color(other)) for other in bare}
+    assert tuple(seen.color(cell)) not in colors
+
+
+def is_open(frame: Frame, cell: int) -> bool:
+    """Return whether nothing stands, lies or burns in a cell nor in the one below, which could reach over it."""
+    return all(
+        frame.ground[one] == 0 and one not in {thing.cell for thing in (*frame.bombs, *frame.flames)}
+        and one not in {agent.cell for agent in frame.agents if agent.alive}
+        for one in (cell, cell + 11) if one < 121
+    )  # fmt: skip
 
 
 def test_an_agents_view_is_fogged(visit: Any, match: Match) -> None:
