@@ -29,6 +29,7 @@ from infoset.solvers.auto import Auto, Choice, choose
 from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
+from infoset.tree.payoff_scale import payoff_ranges
 
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
@@ -81,6 +82,8 @@ class Solution:
     """What was kept to; the figures are then those of the rest."""
     notes: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    payoff_range: float | None = None
+    """The largest range of a player's payoffs, where several runs are compared with a bound."""
     building_seconds: float = 0.0
     evaluating_seconds: float = 0.0
 
@@ -480,6 +483,7 @@ def _solution(
         start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
         players=compiled.players, values=None if found is None else found.values,
         policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
+        payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
         notes=work.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
     )  # fmt: skip
 

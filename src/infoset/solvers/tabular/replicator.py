@@ -55,7 +55,7 @@ class Replicator(TabularMethod):
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
         """At work on a game, from behaviour ``start`` (S,), uniform by default.  Raises ``ParameterError``."""
-        lowest = form.smallest_payoff
+        lowest = float((form.lowest - form.offsets).min())
         shift = 1 - lowest if self.shift is None else float(self.shift)
         if shift + lowest <= 0:
             raise ParameterError(
