@@ -88,7 +88,8 @@ class MirrorDescentSolver(Solver):
         arrays = {"plan": plan, "average": plan.copy(), "logs": np.log(strategy), "magnet": np.log(uniform(form))}
         super().__init__(form, method.name, arrays)
         self.method = method
-        self.range = form.widest_range
+        low, high = form.lowest - form.offsets, form.highest - form.offsets
+        self.range = float(high.max() - low.min()) or 1.0
         self.weight = _weights(form) / self.range
         self.step(0)
 
