@@ -1,5 +1,6 @@
-"""Payoffs of any scale and far from 0: the same claims, and the same figures beside the range of each player's payoffs."""
+"""Payoffs of any scale and far from 0: the same claims, and the same figures beside each player's range of payoffs."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from typer.testing import CliRunner
 
 from infoset import (
@@ -20,13 +20,16 @@ from infoset import (
     eliminate_dominated,
     evaluate,
     load,
+    play_match,
     realisation,
+    replay_states,
     solve,
     table_game,
 )
 from infoset.cli.app import app
+from infoset.cli.report import solution_body
 from infoset.compiled import Compiled
-from infoset.errors import InfosetError
+from infoset.errors import FormatError, InfosetError
 from infoset.formats.efg import EfgGame, parse_efg
 from infoset.policies.saved import load_policy
 from infoset.solvers.method import METHODS, parse_method
@@ -342,3 +345,21 @@ def test_dominated_strategies_and_all_equilibria(factor: float, ranges: float) -
     assert len(eliminate_dominated(repriced("zero-sum", factor, ranges)).dominated) == 0
     for name, count in (("dilemma", 1), ("sexes", 3), ("zero-sum", 1), ("three", 1)):
         assert len(all_equilibria(repriced(name, factor, ranges)).equilibria) == count
+
+
+def test_a_replay_with_other_returns_is_refused_however_small_they_are() -> None:
+    game = Repriced(made("zero-sum"), (1e-12, 1e-12), (0.0, 0.0))
+    match = play_match(game, ["random", "random"], seed=1)
+    assert replay_states(match, game)
+    with pytest.raises(FormatError, match="the game ends with"):
+        replay_states(dataclasses.replace(match, returns=match.returns[::-1]), game)
+
+
+def test_runs_count_as_optimal_beside_the_range() -> None:
+    """Whatever the units, runs that end far below the bound are not optimal."""
+    shares = []
+    for factor in (1.0, 1e-6):
+        solution = solve(repriced("common", factor), "progressive-hiding", iterations=3, runs=8)
+        shares.append(solution_body(solution)["runs"]["share_optimal"])
+        assert solution.payoff_range == pytest.approx(10 * factor)
+    assert shares[1] < 1.0

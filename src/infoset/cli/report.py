@@ -98,7 +98,11 @@ def _runs_text(solution: Solution) -> list[str]:
         lines.append(f"penalty {price:<8} ends at {mean:.5g} on average")
     if found is not None and found["count"] > 1:
         share = found["share_optimal"]
-        near = "" if share is None else f"; {100 * share:.3g} % of them within {NEAR * (solution.payoff_range or 0):g} of the bound"
+        near = (
+            ""
+            if share is None
+            else f"; {100 * share:.3g} % of them within {NEAR * (solution.payoff_range or 0):g} of the bound"
+        )
         lines += [
             f"runs             {found['count']:,}, mean {found['mean']:.6g} ± {found['interval']:.2g}{near}",
             f"10 % quantile    {found['quantile_10']:.6g}",

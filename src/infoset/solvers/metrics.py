@@ -15,8 +15,8 @@ from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.factored_images import Images, best_up_images, gradient_images, plan_images
 from infoset.tree.kernels import best_up, best_where_free, choose_best, gradient, plan_down, root_values
-from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.payoff_scale import EQUAL, are_common, difference_that_counts
+from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:

@@ -92,8 +92,8 @@ class Study:
         scale[inside] = share[form.infoset_of[inside]]
         numbers = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
         return cls(
-            form, strategy, evaluate_plan(form, plan, fixed if lock else None), own * above, above, values * scale + offsets,
-            best * scale + offsets, numbers,
+            form, strategy, evaluate_plan(form, plan, fixed if lock else None), own * above, above,
+            values * scale + offsets, best * scale + offsets, numbers,
         )  # fmt: skip
 
     @cached_property

@@ -157,7 +157,11 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
         table[np.ix_(*playing)] += paid
     return NormalForm(
-        tuple(plans for plans, _ in listed), tuple(names for _, names in listed), table, tuple(scales), tree is not None,
+        tuple(plans for plans, _ in listed),
+        tuple(names for _, names in listed),
+        table,
+        tuple(scales),
+        tree is not None,
         form.offsets if tree is None else np.zeros(form.num_players),
     )
 

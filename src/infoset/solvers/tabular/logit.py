@@ -93,8 +93,8 @@ class Pairs(NamedTuple):
 class LogitSystem:
     """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
 
-    Payoffs are in units of their ``range``, the largest of a player, and ``λ`` in units of one over that; ``units`` (n,)
-    are those of each player, its own range where ``apart``.  What every player is paid anyhow is left out.
+    Payoffs are in units of their ``range``, the largest of a player, and ``λ`` in units of one over that; where they
+    are ``apart``, each player's are in ``units`` (n,) of its own.  What every player is paid anyhow is left out.
 
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))

@@ -22,7 +22,6 @@ from infoset.tree.kernels import expect_up, gradient, plan_down
 from infoset.tree.plans import uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
-
 LARGEST_STEP = 1e18
 
 
@@ -67,7 +66,6 @@ class Replicator(TabularMethod):
 
         method = Method(self.name, updates.replicator, schedule, 2, self.alternating, from_logits=True)
         return method.solver(form, start)
-
 
     def _given_shift(self, form: SequenceForm, shift: float) -> float:
         """Return what is to be added to the form's payoffs, which are less its offsets.  Raises ``ParameterError``."""

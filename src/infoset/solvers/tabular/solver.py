@@ -19,8 +19,8 @@ from infoset.solvers.metrics import Evaluation, evaluate_plan, player_gains
 from infoset.solvers.tabular.lock import locked_rows
 from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.factored_form import FactoredForm
-from infoset.tree.plans import behaviour, check_plan, normalised, random_interior, realisation, uniform
 from infoset.tree.payoff_scale import LAST_BITS
+from infoset.tree.plans import behaviour, check_plan, normalised, random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 LARGEST_GAIN = 1e-6
