@@ -1,6 +1,5 @@
 """Payoffs of any scale and far from 0: the same claims, and the same figures beside each player's range of payoffs."""
 
-import dataclasses
 import json
 from collections.abc import Callable
 from fractions import Fraction
@@ -8,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -352,7 +352,7 @@ def test_a_replay_with_other_returns_is_refused_however_small_they_are() -> None
     match = play_match(game, ["random", "random"], seed=1)
     assert replay_states(match, game)
     with pytest.raises(FormatError, match="the game ends with"):
-        replay_states(dataclasses.replace(match, returns=match.returns[::-1]), game)
+        replay_states(msgspec.structs.replace(match, returns=match.returns[::-1]), game)
 
 
 def test_runs_count_as_optimal_beside_the_range() -> None:
@@ -361,5 +361,5 @@ def test_runs_count_as_optimal_beside_the_range() -> None:
     for factor in (1.0, 1e-6):
         solution = solve(repriced("common", factor), "progressive-hiding", iterations=3, runs=8)
         shares.append(solution_body(solution)["runs"]["share_optimal"])
-        assert solution.payoff_range == pytest.approx(10 * factor)
+        assert solution.payoff_range == pytest.approx(3 * factor)
     assert shares[1] < 1.0

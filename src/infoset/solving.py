@@ -48,11 +48,11 @@ class Solution:
     share a payoff, ``bound`` is what no policy earns more than, ``gap`` what is left to it, and ``proof`` what proves
     it.
 
-    ``stopped``: ``exact`` (nothing is left to do or to gain), ``rounding errors`` (an answer found in one piece from which
-    somebody would gain more than a millionth of the range of its payoffs), ``target``, ``iterations``, ``seconds``, ``memory`` or
-    ``interrupted``.  ``seconds``: the method's own time, with that before a resumption; beside it this call took
-    ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds`` for the exact figures of
-    the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
+    ``stopped``: ``exact`` (nothing is left to do or to gain), ``rounding errors`` (an answer found in one piece from
+    which somebody would gain more than a millionth of the range of its payoffs), ``target``, ``iterations``,
+    ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the method's own time, with that before a resumption;
+    beside it this call took ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds``
+    for the exact figures of the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
     work, ``runs`` what each of several runs came to.  ``reason`` says why ``auto`` took the method.
 
     >>> solution = infoset.solve("kuhn_poker", "lp")
