@@ -13,7 +13,8 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, CheckpointError, GameRuleError, ParameterError, UnknownNameError
 from infoset.solvers.method import METHODS, Options, parse_method
 from infoset.solvers.tabular.solver import TabularMethod
-from infoset.solvers.work import Watcher, next_check, rounding_of
+from infoset.solvers.work import Watcher, next_check
+from infoset.tree.payoff_scale import exploitability_of_rounding
 
 TABULAR = [name for name in METHODS if isinstance(parse_method(name), TabularMethod)]
 
@@ -176,10 +177,15 @@ def test_a_number_of_iterations_alone_is_done_as_asked() -> None:
     assert (solve(ORDINARY, "cfr", iterations=30).iterations, solve(ORDINARY, "cfr").iterations) == (30, 1000)
 
 
-def test_rounding_is_of_the_payoffs_range_and_of_their_last_bits() -> None:
-    assert rounding_of(-3.0, 1.0) == 4e-12
-    assert 1e-9 < rounding_of(1e6, 1e6 + 1) < 1e-8
-    assert rounding_of(0.0, 0.0) == 0.0
+def test_rounding_is_of_the_smallest_range_of_a_player_and_of_last_bits() -> None:
+    def rounding(*bounds: tuple[float, float]) -> float:
+        lowest, highest = np.array(bounds, dtype=float).T
+        return exploitability_of_rounding(lowest, highest)
+
+    assert rounding((-3.0, 1.0), (-1.0, 3.0)) == 4e-12
+    assert rounding((-3.0, 1.0), (-1e-9, 1e-9), (5.0, 5.0)) == pytest.approx(2e-21)
+    assert 1e-9 < rounding((1e6, 1e6 + 1), (1e6, 1e6 + 1)) < 1e-8
+    assert rounding((0.0, 0.0)) == 0.0
 
 
 def test_the_logit_path_goes_on_where_play_off_the_path_has_not_settled() -> None:

@@ -17,13 +17,13 @@ from infoset.tree.factored_rules import NO_CORE, FactoredRules, cores_of
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree, explore_for_tree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
+from infoset.tree.payoff_scale import are_common, constant_sum_of
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.walk import Walk
 
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 
-EQUAL = 1e-9
 FEW_HISTORIES = 3_000_000
 """Up to which a tree is as good as products."""
 FEW_JOINT = 1_000_000
@@ -292,15 +292,12 @@ class Compiled:
     @property
     def constant_sum(self) -> bool:
         """Whether all payoffs of an end always sum to the same."""
-        sums = self.payoffs.sum(axis=1)
-        return bool(np.ptp(sums) <= EQUAL * max(1.0, float(np.abs(self.payoffs).max())))
+        return constant_sum_of(self.payoffs) is not None
 
     @property
     def common_payoff(self) -> bool:
         """Whether there are several players, who are all paid the same at every end."""
-        payoffs = self.payoffs
-        equal = np.ptp(payoffs, axis=1).max(initial=0.0) <= EQUAL * max(1.0, float(np.abs(payoffs).max()))
-        return bool(equal) and len(self.players) > 1
+        return len(self.players) > 1 and are_common(self.payoffs)
 
 
 class _Made(Compiled):

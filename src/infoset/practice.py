@@ -7,8 +7,6 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from infoset import signs
 from infoset.base import InformationState, Step, own_token
 from infoset.compiled import Compiled
@@ -21,6 +19,7 @@ from infoset.solvers.study import Move
 from infoset.solvers.tabular.logit import Logit
 from infoset.solvers.work import Watcher
 from infoset.solving import Solution, solve
+from infoset.tree.payoff_scale import smallest_range
 
 EQUILIBRIUM = "equilibrium"
 """What the policy of a game solved here is called."""
@@ -28,7 +27,7 @@ CUSTOMARY = {"gdl:blind_tic_tac_toe": "blind_tic_tac_toe", "gdl:meier": "meier"}
 EDGES, HISTORIES = 50_000, 300_000
 SECONDS = 3.0  # to look at a game at the terminal, and again to solve it where that is not exact
 EXACTLY = 60.0  # seconds that a method may take which has no answer before its end
-NEAR = 1e-6  # of the payoffs' range: as good as solved
+NEAR = 1e-6  # of the smallest range of a player's payoffs: as good as solved
 
 
 def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = None) -> Solution:
@@ -47,7 +46,7 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
     if "target" in method.takes and not isinstance(method, Logit):  # whose path settles everywhere only at its end
-        limits["target"] = NEAR * float(np.ptp(compiled.payoffs))
+        limits["target"] = NEAR * smallest_range(compiled.payoffs)
     return replace(solve(compiled, method, watcher=watcher, **limits), reason=why)
 
 

@@ -84,6 +84,7 @@ class RunResult(msgspec.Struct, frozen=True):
     runs: list[float] = []
     why_not: str = ""
     notes: dict[str, Any] = {}
+    payoff_range: float | None = None
     building_seconds: float = 0.0
     evaluating_seconds: float = 0.0
     schema: int = SCHEMA

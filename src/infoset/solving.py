@@ -29,6 +29,7 @@ from infoset.solvers.auto import Auto, Choice, choose
 from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
+from infoset.tree.payoff_scale import payoff_ranges
 
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
@@ -47,10 +48,11 @@ class Solution:
     share a payoff, ``bound`` is what no policy earns more than, ``gap`` what is left to it, and ``proof`` what proves
     it.
 
-    ``stopped``: ``exact`` (nothing is left to do or to gain), ``target``, ``iterations``, ``seconds``, ``memory`` or
-    ``interrupted``.  ``seconds``: the method's own time, with that before a resumption; beside it this call took
-    ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds`` for the exact figures of
-    the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
+    ``stopped``: ``exact`` (nothing is left to do or to gain), ``rounding errors`` (an answer found in one piece from
+    which somebody would gain more than a millionth of the range of its payoffs), ``target``, ``iterations``,
+    ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the method's own time, with that before a resumption;
+    beside it this call took ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds``
+    for the exact figures of the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
     work, ``runs`` what each of several runs came to.  ``reason`` says why ``auto`` took the method.
 
     >>> solution = infoset.solve("kuhn_poker", "lp")
@@ -81,6 +83,8 @@ class Solution:
     """What was kept to; the figures are then those of the rest."""
     notes: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    payoff_range: float | None = None
+    """The largest range of a player's payoffs, where several runs are compared with a bound."""
     building_seconds: float = 0.0
     evaluating_seconds: float = 0.0
 
@@ -480,6 +484,7 @@ def _solution(
         start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
         players=compiled.players, values=None if found is None else found.values,
         policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
+        payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
         notes=work.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from infoset.solving import Solution
 
 WORTH_SAYING = 1.0  # seconds beside those of solving
-NEAR = 0.01  # runs that end so near to the bound count as optimal
+NEAR = 0.001  # of the range of payoffs: runs that end so near to the bound count as optimal
 
 
 def solution_body(solution: Solution) -> dict[str, Any]:
@@ -37,14 +37,14 @@ def _runs(solution: Solution) -> dict[str, Any] | None:
     values = np.array(solution.runs)
     if not len(values):
         return None
-    count, bound = len(values), solution.bound
+    count, bound, near = len(values), solution.bound, NEAR * (solution.payoff_range or 0.0)
     return {
         "count": count,
         "mean": float(values.mean()),
         "interval": 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else None,
         "quantile_10": float(np.quantile(values, 0.1)),
         "best": float(values.max()),
-        "share_optimal": None if bound is None else float((values >= bound - NEAR).mean()),
+        "share_optimal": None if bound is None or not near else float((values >= bound - near).mean()),
     }
 
 
@@ -78,7 +78,9 @@ def solution_text(solution: Solution) -> str:
         lines.append(f"plans            {drawn}")
     if "lambda" in solution.notes:
         ended = f"; {solution.notes['ended']}" if "ended" in solution.notes else ""
-        lines.append(f"lambda           {solution.notes['lambda']:.6g}{ended}")
+        each = solution.notes.get("lambdas", {})  # of players whose payoffs lie far apart in scale
+        of_each = ", ".join(f"{name} {value:.6g}" for name, value in each.items())
+        lines.append(f"lambda           {of_each or format(solution.notes['lambda'], '.6g')}{ended}")
         lines.append(f"at every set     another move gains {solution.notes['set_gain']:.3g} at most")
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     lines.append(f"stopped          {solution.stopped} after {after}")
@@ -96,7 +98,11 @@ def _runs_text(solution: Solution) -> list[str]:
         lines.append(f"penalty {price:<8} ends at {mean:.5g} on average")
     if found is not None and found["count"] > 1:
         share = found["share_optimal"]
-        near = "" if share is None else f"; {100 * share:.3g} % of them within {NEAR:g} of the bound"
+        near = (
+            ""
+            if share is None
+            else f"; {100 * share:.3g} % of them within {NEAR * (solution.payoff_range or 0):g} of the bound"
+        )
         lines += [
             f"runs             {found['count']:,}, mean {found['mean']:.6g} ± {found['interval']:.2g}{near}",
             f"10 % quantile    {found['quantile_10']:.6g}",

@@ -394,5 +394,5 @@ def _described(tree: GameTree, infoset: int) -> str:
 
 def _check_end(tree: GameTree, node: int, spiel: Any) -> None:
     payoffs = tree.graph.payoffs[tree.graph.content[tree.position[node]]]
-    if not spiel.is_terminal() or not np.allclose(payoffs, spiel.returns()):
+    if not spiel.is_terminal() or not np.allclose(payoffs, spiel.returns(), atol=1e-8 * float(np.abs(payoffs).max())):
         raise PolicyError(f"{tree.name}: OpenSpiel's payoffs differ after {tree.history(node)}")

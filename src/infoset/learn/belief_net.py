@@ -22,6 +22,7 @@ from infoset.learn.encoding import Encoding
 from infoset.learn.learner import one_thread
 from infoset.learn.net import filled, load_weights
 from infoset.search.public_states import Leaves, PublicStates
+from infoset.tree.payoff_scale import constant_sum_of
 
 LAYERS = 3
 SAME = 1e-9  # numbers no further apart are taken for equal
@@ -49,7 +50,7 @@ class PublicEncoding:
         self.players = len(self.graph.players)
         self.places = max(max(s.places) for s in states.states)
         self.middle = (encoding.high + encoding.low) / 2
-        self.half = max((encoding.high - encoding.low) / 2, SAME)
+        self.half = (encoding.high - encoding.low) / 2 or 1.0
 
     def __len__(self) -> int:
         return len(self.states.states)
@@ -68,8 +69,8 @@ class PublicEncoding:
 
         ``None`` where there are more, payoffs do not sum to a constant, or it takes too much memory.
         """
-        sums = self.graph.payoffs.sum(axis=1)
-        if self.players != 2 or np.ptp(sums) > SAME or 4 * len(self) * self.places**2 > MOST_BYTES:
+        constant = constant_sum_of(self.graph.payoffs) is not None
+        if self.players != 2 or not constant or 4 * len(self) * self.places**2 > MOST_BYTES:
             return None
         joint = np.zeros((len(self), self.places, self.places), dtype=np.float32)
         for k, state in enumerate(self.states.states):

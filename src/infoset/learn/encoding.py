@@ -122,7 +122,7 @@ class Encoding:
 
     def normalised(self, payoffs: FloatArray) -> FloatArray:
         """Payoffs between 0 and 1, the least and the greatest of the game."""
-        return (payoffs - self.low) / max(self.high - self.low, 1e-12)
+        return (payoffs - self.low) / (self.high - self.low or 1.0)
 
     def payoffs(self, values: FloatArray) -> FloatArray:
         """The payoffs of values between 0 and 1."""

@@ -61,4 +61,4 @@ class Duel:
         agents: list[Agent | str] = [FlatMc(nodes=self.nodes).agent() for _ in encoding.game.players]
         agents[seat] = GuidedAgent(Budget(nodes=self.nodes), self.net, encoding)
         paid = play_match(encoding.game, agents, seed=seed).returns[seat]
-        return (paid - encoding.low) / max(encoding.high - encoding.low, 1e-12)
+        return (paid - encoding.low) / (encoding.high - encoding.low or 1.0)

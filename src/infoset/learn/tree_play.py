@@ -261,7 +261,7 @@ def samples_of(
     legal: npt.NDArray[np.bool_],
 ) -> Samples:  # fmt: skip
     """Samples for the buffer."""
-    value = (payoff - encoding.low) / max(encoding.high - encoding.low, 1e-12)
+    value = (payoff - encoding.low) / (encoding.high - encoding.low or 1.0)
     return {
         "facts": facts, "value": value.astype(np.float32), "policy": policy, "legal": np.packbits(legal, axis=1)
     }  # fmt: skip

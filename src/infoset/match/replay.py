@@ -179,9 +179,8 @@ def _check_end(match: Match, state: State) -> None:
         after = f"after its {len(match.steps)} steps"
         raise _differs(match, f"the game is {'not ' if match.over else ''}over {after}")
     returns = state.returns()
-    if not all(
-        isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in zip(returns, match.returns, strict=True)
-    ):
+    least = TOLERANCE * max(map(abs, returns))  # the largest payoff says what the others' rounding is
+    if not all(isclose(a, b, rel_tol=TOLERANCE, abs_tol=least) for a, b in zip(returns, match.returns, strict=True)):
         raise _differs(match, f"step {len(match.steps)}: the game ends with {returns!r}, not with {match.returns!r}")
 
 

@@ -223,7 +223,7 @@ class _Planner:
         check_factored_form(self.game, factored)
         solver = for_products(rules.dealt).solver(factored.form)
         solver.factored = factored
-        spread = max(factored.form.largest_payoff - factored.form.smallest_payoff, 1e-12)
+        spread = factored.form.widest_range
         advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
         policy = solver.policy()
         assert isinstance(policy, FactoredPolicy)
@@ -241,7 +241,7 @@ class _Planner:
         if self.oracle:
             policy = TabularPolicy.from_plan(form, self.oracle(tree, form))
             return PolicyAgent(policy, "search"), f"tree: a best response to {self.parameters.exploit}"
-        spread = max(form.largest_payoff - form.smallest_payoff, 1e-12)
+        spread = form.widest_range
         solver = pcfr_plus().solver(form)
         advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
         policy = TabularPolicy.from_plan(form, solver.average())

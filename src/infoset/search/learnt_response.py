@@ -67,7 +67,7 @@ class LearningAgent:
         fresh = [k for k, count in enumerate(counts) if not count]
         if fresh:
             return fresh[int(self.rng.random() * len(fresh))]
-        wide, log = EXPLORATION * max(self.high - self.low, 1e-12), math.log(sum(counts))
+        wide, log = EXPLORATION * (self.high - self.low if self.high > self.low else 1.0), math.log(sum(counts))
         return max(range(len(counts)), key=lambda k: sums[k] / counts[k] + wide * math.sqrt(log / counts[k]))
 
     def end(self, returns: tuple[float, ...]) -> None:

@@ -109,7 +109,7 @@ class PessimisticAgent(GraphAgent):
         """What each of its moves is worth, as shares of the payoffs' range, all more than 0."""
         step, worth = self._look(world, steps, rng)
         low, high = self.graph.source.bounds
-        return 1e-6 + (worth[step.target] - low) / max(high - low, 1e-9)
+        return 1e-6 + (worth[step.target] - low) / (high - low if high > low else 1.0)
 
     def _look(self, layer: LongArray, steps: int, rng: np.random.Generator) -> tuple[_Step, FloatArray]:
         """The step that the others make of a layer, and what the places behind it are worth."""

@@ -512,7 +512,7 @@ class TreeSearch:
         self.graph, self.leaves = graph, leaves
         low, high = graph.source.bounds
         n = len(graph.players)
-        span, proves = np.full(n, max(high - low, 1e-9)), graph.open and by == STATE
+        span, proves = np.full(n, high - low if high > low else 1.0), graph.open and by == STATE
         best = high if graph.source.bounded else inf
         self.rule = Rule(by, searcher, exploration, np.full(n, low), span, flat, guided, best, proves)
         self.tree, self.seed = Tree.empty(), seed

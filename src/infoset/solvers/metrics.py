@@ -15,14 +15,13 @@ from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.factored_images import Images, best_up_images, gradient_images, plan_images
 from infoset.tree.kernels import best_up, best_where_free, choose_best, gradient, plan_down, root_values
+from infoset.tree.payoff_scale import EQUAL, are_common, difference_that_counts
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
     from infoset.policies.saved import SavedPolicy
     from infoset.tree.factored_form import FactoredForm
-
-EQUAL_PAYOFFS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,16 @@ class Evaluation:
         return evaluation_html(self)
 
     @classmethod
-    def of(cls, values: Iterable[float], best: Iterable[float]) -> Evaluation:
-        """From expected payoffs (n,) and those of best responses (n,)."""
-        expected, attained = tuple(map(float, values)), tuple(map(float, best))
+    def of(cls, values: Iterable[float], best: Iterable[float], offsets: Iterable[float] | None = None) -> Evaluation:
+        """From expected payoffs (n,) and those of best responses (n,), to both of which ``offsets`` (n,) are added.
+
+        Gains are worked out before that, since they may be small beside the offsets.
+        """
+        expected, attained = list(map(float, values)), list(map(float, best))
         gains = [max(b - v, 0.0) for b, v in zip(attained, expected, strict=True)]  # never negative but for rounding
-        return cls(sum(gains), sum(gains) / len(gains), max(gains), expected, attained)
+        added = [0.0] * len(gains) if offsets is None else list(map(float, offsets))
+        values, best = (tuple(map(float.__add__, found, added)) for found in (expected, attained))
+        return cls(sum(gains), sum(gains) / len(gains), max(gains), values, best)
 
 
 def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None = None) -> Evaluation:
@@ -83,21 +87,31 @@ def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None
     >>> round(infoset.evaluate(form, plan).nash_conv, 6)       # 11/12
     0.916667
     """
-    n = form.num_players
-    values, best = np.empty(n), np.empty(n)
     if fixed is not None and len(fixed):
         return _evaluate_locked(form, plan, fixed)
-    worth = np.empty(form.num_sequences)
+    return Evaluation.of(*_shifted_values(form, plan), form.offsets)
+
+
+def player_gains(form: SequenceForm, plan: FloatArray) -> FloatArray:
+    """Return (n,) what each player gains by deviating alone from ``plan`` (S,) to a best response."""
+    values, best = _shifted_values(form, plan)
+    return np.asarray(np.maximum(best - values, 0.0))
+
+
+def _shifted_values(form: SequenceForm, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what each player is paid (n,), and by its best response (n,), both less the form's ``offsets``."""
+    n = form.num_players
+    values, best, worth = np.empty(n), np.empty(n), np.empty(form.num_sequences)
     if form.halves is None:
         root_values(form.arrays, plan, worth, values, best)
-        return Evaluation.of(values, best)
+        return values, best
     for player in range(n):
         own = form.player_sequences(player)
         form.halves.gradient(player, plan, worth)
         values[player] = plan[own] @ worth[own]
         best_up(form.arrays, player, worth)
         best[player] = worth[own.start]
-    return Evaluation.of(values, best)
+    return values, best
 
 
 def evaluate_images(factored: FactoredForm, chances: FloatArray) -> Evaluation:
@@ -125,7 +139,7 @@ def _evaluate_locked(form: SequenceForm, plan: FloatArray, fixed: FloatArray) ->
         values[player] = plan[own] @ worth[own]
         best_where_free(form.arrays, player, fixed, worth)
         best[player] = worth[own.start]
-    found = Evaluation.of(values, best)
+    found = Evaluation.of(values, best, form.offsets)
     free = sum(bool((fixed[form.arrays.first[list(form.player_infosets(p))]] < 0).any()) for p in range(len(values)))
     return replace(found, exploitability=found.nash_conv / max(free, 1))
 
@@ -223,8 +237,8 @@ def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:
     True
     """
     check_common_payoff(form)
-    value = -np.inf
-    while (found := float(expected_values(form, plan)[0])) > value + EQUAL_PAYOFFS:
+    value, least = -np.inf, EQUAL * form.widest_range
+    while (found := float(_shifted_values(form, plan)[0][0])) > value + least:
         value = found
         for player in range(form.num_players):
             plan = best_response(form, plan, player)
@@ -233,7 +247,8 @@ def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:
 
 def check_common_payoff(form: SequenceForm) -> None:
     """Raise ``UnsupportedGameError`` unless all players are always paid the same."""
-    if np.ptp(form.terminals()[1], axis=1).max(initial=0.0) > EQUAL_PAYOFFS:
+    least = difference_that_counts(np.stack([form.lowest, form.highest]))
+    if not are_common(form.terminals()[1]) or np.ptp(form.offsets) > least:
         raise UnsupportedGameError(f"{form.name} is no common-payoff game; best responses in turn need not end there")
 
 

@@ -87,12 +87,13 @@ class Study:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(above > 0, 1 / above, np.nan)
         scale = np.ones(form.num_sequences)
+        offsets = np.repeat(form.offsets, np.diff(form.arrays.sequences))
         inside = form.infoset_of >= 0
         scale[inside] = share[form.infoset_of[inside]]
         numbers = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
         return cls(
-            form, strategy, evaluate_plan(form, plan, fixed if lock else None), own * above, above, values * scale,
-            best * scale, numbers,
+            form, strategy, evaluate_plan(form, plan, fixed if lock else None), own * above, above,
+            values * scale + offsets, best * scale + offsets, numbers,
         )  # fmt: skip
 
     @cached_property

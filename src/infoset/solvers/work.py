@@ -32,10 +32,6 @@ T = TypeVar("T")
 
 CHUNK_SECONDS = 0.1
 CHECK_GROWTH = 1.1
-ROUNDING = 1e-12
-"""Of the range of payoffs: an exploitability of no more is made of rounding errors."""
-LAST_BITS = 8 * float(np.finfo(float).eps)
-"""Of the largest payoff: what its rounding alone comes to, however narrow the range is."""
 
 
 @dataclass(frozen=True)
@@ -385,11 +381,6 @@ def _is_settled(work: Work, last: Point | None) -> bool:
     if work.nothing_to_gain is None or last is None or last.exploitability is None:
         return False
     return last.exploitability <= work.nothing_to_gain
-
-
-def rounding_of(lowest: float, highest: float) -> float:
-    """The exploitability that is made of rounding errors alone where payoffs are from ``lowest`` to ``highest``."""
-    return max(ROUNDING * (highest - lowest), LAST_BITS * max(abs(lowest), abs(highest)))
 
 
 @dataclass

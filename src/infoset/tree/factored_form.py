@@ -44,7 +44,8 @@ from infoset.tree.factored_walk import (
     known_first,
 )
 from infoset.tree.graph import free_memory
-from infoset.tree.sequence_form import CONSTANT_SUM_TOLERANCE, FormArrays, SequenceForm
+from infoset.tree.payoff_scale import constant_sum_of
+from infoset.tree.sequence_form import FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import find_owners, measure_depths
 
@@ -155,12 +156,9 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         out.blocks[:blocks], *_patterns(rules, out),
     )  # fmt: skip
     payoffs = rules.payoffs
-    sums = payoffs.sum(axis=1)
-    scale = max(1.0, float(np.abs(payoffs).max(initial=0.0)))
-    constant = float(sums[0]) if len(sums) and np.ptp(sums) <= CONSTANT_SUM_TOLERANCE * scale else None
     return SequenceForm(
-        name=rules.name, players=rules.players, arrays=arrays, constant_sum=constant,
-        largest_payoff=float(payoffs.max()), smallest_payoff=float(payoffs.min()),
+        name=rules.name, players=rules.players, arrays=arrays, constant_sum=constant_sum_of(payoffs),
+        lowest=payoffs.min(axis=0), highest=payoffs.max(axis=0), offsets=np.zeros(n),
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
     )  # fmt: skip

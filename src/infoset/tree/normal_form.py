@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
@@ -45,12 +45,14 @@ class NormalForm:
     """(K1, …, Kn, n) expected over chance: as floats, or as whole numbers, ``scales`` times what is paid."""
     scales: tuple[int, ...]
     exact: bool
+    offsets: FloatArray = field(repr=False)
+    """(n,) what is to be added to ``numbers`` where these are floats: mostly 0."""
 
     @cached_property
     def payoffs(self) -> npt.NDArray[Any]:
         """(K1, …, Kn, n) expected over chance, as floats or as fractions."""
         if not self.exact:
-            return self.numbers
+            return np.asarray(self.numbers + self.offsets)
         found = np.empty(self.numbers.shape, dtype=object)
         for player, scale in enumerate(self.scales):
             column = self.numbers[..., player].ravel().tolist()
@@ -155,7 +157,12 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
         table[np.ix_(*playing)] += paid
     return NormalForm(
-        tuple(plans for plans, _ in listed), tuple(names for _, names in listed), table, tuple(scales), tree is not None
+        tuple(plans for plans, _ in listed),
+        tuple(names for _, names in listed),
+        table,
+        tuple(scales),
+        tree is not None,
+        form.offsets if tree is None else np.zeros(form.num_players),
     )
 
 

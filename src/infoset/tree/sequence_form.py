@@ -19,11 +19,11 @@ from infoset.names import move_words
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, free_memory
+from infoset.tree.payoff_scale import constant_sum_of, exploitability_of_rounding, payoff_offsets
 
 if TYPE_CHECKING:
     from infoset.tree.halves import Halves
 
-CONSTANT_SUM_TOLERANCE = 1e-9
 MANY_ENTRIES = 1_000_000  # of lists: less is soon added up
 DEEP = 1000  # levels: keys are as long as a game is deep
 
@@ -35,7 +35,8 @@ class FormArrays(NamedTuple):
     information sets ``infosets[i]`` to ``infosets[i + 1]`` (parents first).  The terminal rows stand once
     for each player, sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows
     ``rows[q]`` to ``rows[q + 1]`` of ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs,
-    rows with equal sequences are merged, rows that pay nothing are dropped.
+    rows with equal sequences are merged, rows that pay nothing are dropped.  Payoffs stand here without the constants
+    ``SequenceForm.offsets``.
 
     In the factored form (``tree.factored_form``) there are no such rows.  A block stands for many of them: each player
     has some lists of weighted sequences there, and each of the terms of the block's pattern pays every combination of
@@ -79,8 +80,9 @@ def no_blocks(n: int) -> dict[str, Any]:
 class SequenceForm:
     """A game as sequences, information sets with at least two moves, and terminal rows.
 
-    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is what two players' payoffs always sum to,
-    else ``None``.  von Stengel (1996).
+    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is what the players' payoffs always sum to,
+    else ``None``.  Payoffs that lie very far from 0 beside their range are shifted: ``offsets`` is to be added to what
+    the arrays and ``terminals`` say that a player is paid.  von Stengel (1996).
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> form.num_sequences, form.num_infosets, form.zero_sum
@@ -93,8 +95,9 @@ class SequenceForm:
     players: tuple[str, ...]
     arrays: FormArrays = field(repr=False)
     constant_sum: float | None  # what the payoffs of every end sum to, if they all agree
-    largest_payoff: float
-    smallest_payoff: float
+    lowest: FloatArray = field(repr=False)  # (n,) each player's lowest payoff
+    highest: FloatArray = field(repr=False)  # (n,) and its highest
+    offsets: FloatArray = field(repr=False)  # (n,) what was taken off each player's payoffs; mostly 0
     num_histories: int
     num_terminals: int
     map_name: str
@@ -130,6 +133,31 @@ class SequenceForm:
     def zero_sum(self) -> bool:
         """Two players whose payoffs always sum to the same."""
         return self.num_players == 2 and self.constant_sum is not None
+
+    @property
+    def largest_payoff(self) -> float:
+        """The highest payoff of any player."""
+        return float(self.highest.max())
+
+    @property
+    def smallest_payoff(self) -> float:
+        """The lowest payoff of any player."""
+        return float(self.lowest.min())
+
+    @property
+    def ranges(self) -> FloatArray:
+        """(n,) how far each player's payoffs lie apart; 0 for one who is always paid the same."""
+        return np.asarray(self.highest - self.lowest)
+
+    @property
+    def widest_range(self) -> float:
+        """The largest of ``ranges``; 1 where all players are always paid the same."""
+        return float(self.ranges.max()) or 1.0
+
+    @property
+    def exploitability_of_rounding(self) -> float:
+        """The exploitability, in units of payoffs, that rounding errors alone come to."""
+        return exploitability_of_rounding(self.lowest - self.offsets, self.highest - self.offsets)
 
     @property
     def nbytes(self) -> int:
@@ -180,7 +208,7 @@ class SequenceForm:
         return range(int(self.arrays.infosets[player]), int(self.arrays.infosets[player + 1]))
 
     def terminals(self) -> tuple[IntArray, FloatArray]:
-        """The terminal rows as sequences (T, n) and payoffs (T, n).
+        """The terminal rows as sequences (T, n) and payoffs (T, n), these without ``offsets``.
 
         Raises ``UnsupportedGameError`` for a factored form, which has none.
         """
@@ -260,12 +288,10 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
     sequences = np.concatenate([[0], np.cumsum(totals)]).astype(np.int32)
     first_of = np.full(len(sizes), -1, dtype=np.int32)
     first_of[kept] = first
-    parent, rows, payoffs = _walk(tree, first_of, sequences, progress)
-    rows, payoffs = _merge(rows, payoffs)
     reached = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
-    sums = reached.sum(axis=1)
-    scale = max(1.0, float(np.abs(reached).max()))
-    constant = float(sums[0]) if np.ptp(sums) <= CONSTANT_SUM_TOLERANCE * scale else None
+    offsets = payoff_offsets(reached)
+    parent, rows, payoffs = _walk(tree, first_of, sequences, offsets, progress)
+    rows, payoffs = _merge(rows, payoffs)
 
     sets = kept.tolist()
 
@@ -290,9 +316,10 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
             *_layout(rows, payoffs, sequences),
             **no_blocks(n),
         ),
-        constant_sum=constant,
-        largest_payoff=float(reached.max()),
-        smallest_payoff=float(reached.min()),
+        constant_sum=constant_sum_of(reached),
+        lowest=reached.min(axis=0),
+        highest=reached.max(axis=0),
+        offsets=offsets,
         num_histories=len(tree.parent),
         num_terminals=tree.num_terminals,
         map_name=graph.map_name,
@@ -314,15 +341,19 @@ def _check_keys(tree: GameTree) -> None:
 
 
 def _walk(
-    tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], object] | None
+    tree: GameTree,
+    first_of: IntArray,
+    sequences: IntArray,
+    offsets: FloatArray,
+    progress: Callable[[int], object] | None,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """The parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their payoffs times
-    the probability of chance (T, n).
+    """The parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their payoffs, less
+    ``offsets`` (n,), times the probability of chance (T, n).
     """
     graph = tree.graph
     held, reach = _carry(tree, first_of, sequences, progress)
     player, at = graph.player[tree.position], _ends(tree)
-    payoffs = graph.payoffs[graph.content[tree.position[at]]] * reach[at, None]
+    payoffs = (graph.payoffs[graph.content[tree.position[at]]] - offsets) * reach[at, None]
     parent = np.full(len(first_of), -1, dtype=np.int32)
     choosing = np.flatnonzero(player >= 0)
     infoset, sequence = tree.infoset[choosing], held[choosing, player[choosing]]

@@ -16,7 +16,8 @@ from infoset.solvers.metrics import evaluate_plan
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS, RUNS, PooledMccfr
-from infoset.solvers.work import Limits, Point, Work, rounding_of
+from infoset.solvers.work import Limits, Point, Work
+from infoset.tree.payoff_scale import payoff_offsets
 from infoset.tree.walk import Walk
 from infoset.warm_up import ready
 
@@ -58,7 +59,7 @@ class SamplingMethod(Checked):
         runs = RUNS if options.runs is None else options.runs
         if compiled.graph.map_name:  # a walk follows what players saw: no label may hold less
             compiled.check_recall()
-        walk = compiled.walk
+        walk = _centred(compiled.walk)
         ready("sampling")
         self._one(walk, 0).step(1)
         return SamplingWork(compiled, PooledMccfr(lambda seed: self._one(walk, seed), options.seed, runs), self.name)
@@ -67,6 +68,11 @@ class SamplingMethod(Checked):
         if self.sampling == EXTERNAL:
             return Mccfr(walk, seed, explore=self.explore)
         return OutcomeMccfr(walk, seed, exploration=EXPLORATION if self.explore is None else self.explore)
+
+
+def _centred(walk: Walk) -> Walk:
+    """Return the walk with payoffs less constants that are large beside what differs: sampled values vary with them."""
+    return walk._replace(payoffs=walk.payoffs - payoff_offsets(walk.payoffs))
 
 
 class SamplingWork(Work):
@@ -105,7 +111,7 @@ class SamplingWork(Work):
         if not self.iteration or self.compiled.histories > min(self.compiled.limit, FEW_HISTORIES):
             return Point(self.iteration, seconds)
         compiled, policy = self.compiled, self.pool.policy(RARE)
-        self.nothing_to_gain = rounding_of(compiled.form.smallest_payoff, compiled.form.largest_payoff)
+        self.nothing_to_gain = compiled.form.exploitability_of_rounding
         plays = WalkPolicy(compiled.graph, compiled.walk, policy)
         found = evaluate_plan(compiled.form, asked_everywhere(plays.row, compiled.tree, compiled.form))
         return Point(

@@ -102,7 +102,7 @@ class SampledResponse(Sampling):
         self.answered = 0  # entries whose states the model has been asked about
         self.entries = np.zeros(walk.depth + 1, dtype=np.int64)  # of the table, chosen in one play
         self.low = float(walk.payoffs[:, player].min())
-        self.spread = max(float(walk.payoffs[:, player].max()) - self.low, 1e-12)
+        self.spread = float(walk.payoffs[:, player].max()) - self.low or 1.0
 
     def _step(self, iterations: int, until: float) -> None:
         """Each iteration is one play."""

@@ -13,6 +13,7 @@ from infoset.solvers.tabular.loop import Method, Schedule
 
 HORIZON = 1000
 MAX_EXPONENT = 1000
+MAX_UNITS = 1e18  # of what is in units of payoffs, or of one over that
 
 
 @checks_arguments
@@ -150,7 +151,7 @@ def vad_cfr(expected: float = 2.0, warm_up: int = 500, alternating: bool = True)
     >>> infoset.solve("kuhn_poker", infoset.vad_cfr(), iterations=1000).nash_conv < 1e-12
     True
     """
-    _finite("vad-cfr", expected=expected)
+    _finite("vad-cfr", MAX_UNITS, expected=expected)
     if expected <= 0 or warm_up < 0:
         raise ParameterError(f"vad-cfr: expected={expected:g} must be above 0, and warm_up={warm_up} not below it")
     name = full_name("vad-cfr", vad_cfr, expected=expected, warm_up=warm_up, alternating=alternating)
@@ -170,7 +171,8 @@ def hedge(eta: float = 1.0, decay: float = 0.5, averaging: float = 0.0, alternat
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.hedge(eta=5.0), iterations=1000).nash_conv < 0.1
     True
     """
-    _finite("hedge", eta=eta, decay=decay)
+    _finite("hedge", decay=decay)
+    _finite("hedge", MAX_UNITS, eta=eta)
     if eta <= 0 or not 0 <= decay <= 1:
         raise ParameterError(f"hedge: eta={eta} must be positive and decay={decay} between 0 and 1")
     average = discount(averaging, HORIZON)
@@ -239,10 +241,10 @@ def _power(exponent: float) -> Schedule:
     return factor
 
 
-def _finite(method: str, **parameters: float) -> None:
+def _finite(method: str, most: float = MAX_EXPONENT, **parameters: float) -> None:
     for name, value in parameters.items():
-        if not -MAX_EXPONENT <= value <= MAX_EXPONENT:
-            raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {MAX_EXPONENT} in size")
+        if not -most <= value <= most:
+            raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {most:g} in size")
 
 
 def for_products(dealt: bool) -> Method:

@@ -60,7 +60,7 @@ class CorrelatedPlan:
         ends, paid = self.form.terminals()
         weight = self.chances @ _together(self.plans, ends.T)
         found, largest = weight @ paid, np.abs(paid).max(axis=0, initial=0.0)
-        return tuple(np.where(np.abs(found) > NOUGHT * largest, found, 0.0).tolist())
+        return tuple((np.where(np.abs(found) > NOUGHT * largest, found, 0.0) + self.form.offsets).tolist())
 
     def gains(self, kind: str) -> tuple[float, ...]:
         """(n,) the most that each player gains by one deviation that ``kind`` allows; all 0 at an equilibrium.
@@ -111,7 +111,8 @@ class CorrelatedPlan:
         """What everybody is paid, and gains by leaving before it is told anything; ``reason`` has the other notions."""
         gains = {kind: self.gains(kind) for kind in KINDS}
         told = ", ".join(f"{kind} {max(found):.3g}" for kind, found in gains.items())
-        found = Evaluation.of(self.values, np.array(self.values) + gains["cce"])
+        paid = np.array(self.values) - self.form.offsets
+        found = Evaluation.of(paid, paid + gains["cce"], self.form.offsets)
         return replace(found, reason=f"a mediator draws; the most that somebody gains by a deviation: {told}")
 
     def body(self) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -
     favoured = range(form.num_players) if objective == WELFARE else [form.players.index(objective)]
     with signs.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
         plan = CorrelatedPlan(form, *solve_program(form, variables, kind, favoured))
-    if max(plan.gains(kind), default=0.0) > LEFT * (form.largest_payoff - form.smallest_payoff):
+    if (np.array(plan.gains(kind)) > LEFT * form.ranges).any():
         raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")
     return plan
 

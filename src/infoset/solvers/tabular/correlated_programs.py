@@ -86,7 +86,7 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
     paid, largest, favoured = np.zeros(variables.count), 0.0, set(favoured)
     for player in range(form.num_players):
         leaver = Leaver(form, player)
-        largest = max(largest, scale := float(np.abs(leaver.paid).max(initial=0.0)) or 1.0)
+        scale = float(np.abs(leaver.paid).max(initial=0.0)) or 1.0
         own = variables.table.plans[player] if isinstance(variables, Cells) else None
         for number, deviation in enumerate(leaver.deviations(kind, own)):
             if number % 100 == 0:
@@ -96,6 +96,7 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
                 )
             program.forbid(leaver, deviation, scale)
         if player in favoured:
+            largest = max(largest, scale)
             np.add.at(paid, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
     paid[np.abs(paid) <= NOUGHT * largest] = 0.0  # what comes to nothing of all players together
     scale = float(np.abs(paid).max(initial=0.0)) or 1.0
@@ -112,7 +113,8 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
         return solve_program(form, cells, kind, favoured)
     assert isinstance(variables, Tuples)
     best = _Generation(variables, rows, paid / scale).run()
-    return best._replace(bound=None if best.bound is None else best.bound * scale)
+    offset = float(form.offsets[list(favoured)].sum())
+    return best._replace(bound=None if best.bound is None else best.bound * scale + offset)
 
 
 def _cells(form: SequenceForm) -> Cells | None:
@@ -292,7 +294,7 @@ class Cells:
 
     def __init__(self, form: SequenceForm) -> None:
         self.form, self.table = form, normal_form(form)
-        self.shape = self.table.payoffs.shape[:-1]
+        self.shape = self.table.numbers.shape[:-1]
         self.count = int(np.prod(self.shape))
         self.total = np.ones((1, self.count)), np.ones(1)
 

@@ -101,7 +101,7 @@ def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int
     others = [k for k in left[player] if k != strategy]
     if not others:
         return {}
-    payoffs = np.moveaxis(table.payoffs[np.ix_(*left)][..., player], player, 0).reshape(len(left[player]), -1)
+    payoffs = np.moveaxis(table.numbers[np.ix_(*left)][..., player], player, 0).reshape(len(left[player]), -1)
     gains = payoffs[[left[player].index(k) for k in others]] - payoffs[left[player].index(strategy)]
     least = gains.min(axis=1)
     scale = float(np.ptp(payoffs)) or 1.0

@@ -23,7 +23,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import full_name
 from infoset.solvers.method import Options
-from infoset.solvers.metrics import evaluate_plan
+from infoset.solvers.metrics import player_gains
 from infoset.solvers.tabular.linear_program import on_the_polytope
 from infoset.solvers.tabular.solver import OneStep, TabularMethod
 from infoset.solvers.work import Limits
@@ -33,7 +33,7 @@ from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 ZERO = 1e-9  # of entries of a table whose payoffs are at most 1
-GOOD = 1e-9  # of a player's largest payoff: what it may gain at an equilibrium in floats; else fractions decide
+GOOD = 1e-9  # of a player's range of payoffs: what it may gain at an equilibrium in floats; else fractions decide
 SMALL = 1e-5  # a pivot that may be a rounding error
 NOISE = 1e-13
 REFRESH, RECENT = 500, 2  # pivots after which a table is made anew, and up to which it is trusted
@@ -67,9 +67,7 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
     plan = realisation(form, uniform(form) if start is None else start)
     with signs.during("following the path of lcp"):
         found = _float_plan(form, _Path(form, plan, sequences, payoffs / scale, exact=False).follow())
-    figures = evaluate_plan(form, found)
-    gains = np.subtract(figures.best_response_values, figures.values)
-    if (gains > GOOD * scale).any():
+    if (player_gains(form, found) > GOOD * np.where(form.ranges > 0, form.ranges, scale)).any():
         raise UnsupportedGameError(f"{form.name}: {LOST}")
     return found
 

@@ -61,6 +61,10 @@ CROSSING, PARALLEL = 1e-4, 1.0 - 1e-6
 sign is a point where another curve crosses this one, as symmetries make it, and no jump to another one."""
 MOST_CARE = 8.0
 """With that a path is begun for the last time; each start is twice as careful as the one before."""
+FAR_APART = 1e3
+"""How much larger a player's range of payoffs may be than another's on the path of one ``λ`` for all.  Where one that
+is to end at an equilibrium starts farther apart, every player's ``λ`` is in units of one over its own range: a path
+on which one player is at its end before another has begun cannot be followed in floats."""
 UNSETTLED = 1e-6
 """Of the range of a player's payoffs: from here on a gain at an information set is one."""
 FASTER, SLOWER = 1.6, 0.4
@@ -89,8 +93,8 @@ class Pairs(NamedTuple):
 class LogitSystem:
     """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
 
-    Payoffs are in units of their ``range``, the largest of a player, and ``λ`` in units of one over that; what every
-    player is paid anyhow is left out.
+    Payoffs are in units of their ``range``, the largest of a player, and ``λ`` in units of one over that; where they
+    are ``apart``, each player's are in ``units`` (n,) of its own.  What every player is paid anyhow is left out.
 
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
@@ -99,7 +103,7 @@ class LogitSystem:
     24
     """
 
-    def __init__(self, tree: GameTree, form: SequenceForm) -> None:
+    def __init__(self, tree: GameTree, form: SequenceForm, apart: bool = False) -> None:
         """Raises ``BudgetError`` where the derivatives do not fit."""
         self.form = form
         self.sequences, chance, payoffs = ends(tree, form)
@@ -115,6 +119,8 @@ class LogitSystem:
         self.first = form.arrays.first.astype(np.int64)
         self.ranges = np.ptp(payoffs, axis=0)
         self.range = float(self.ranges.max()) or 1.0
+        own = np.where(self.ranges > 0, self.ranges, self.range)
+        self.units: FloatArray = own if apart else np.full(len(own), self.range)
         payoffs = payoffs - (payoffs.max(axis=0) + payoffs.min(axis=0)) / 2  # which would hide what differs
         needed = 3 * 8 * len(self.moves) ** 2
         if needed > free_memory():
@@ -122,7 +128,7 @@ class LogitSystem:
                 f"{form.name} has {len(self.moves):,} moves; the derivatives of its logit path take "
                 f"{needed / GIB:,.1f} GiB, where {free_memory() / GIB:,.1f} GiB are free"
             )
-        self.pairs = self._pair(payoffs / self.range)
+        self.pairs = self._pair(payoffs / self.units)
 
     def _pair(self, payoffs: FloatArray) -> Pairs:
         """Walk every end's ways back, all ends at once."""
@@ -299,7 +305,9 @@ class LogitSolver(Solver):
     finished_as = "end of the path"
 
     def __init__(self, tree: GameTree, form: SequenceForm, name: str = "logit", at: float | None = None) -> None:
-        self.system, self.at = LogitSystem(tree, form), at
+        varied = form.ranges[form.ranges > 0]
+        self.apart = at is None and len(varied) > 0 and bool(varied.max() > FAR_APART * varied.min())
+        self.system, self.at = LogitSystem(tree, form, self.apart), at
         size = len(self.system.moves) + 1
         arrays = {"point": np.zeros(size), "tangent": np.zeros(size), "step": np.zeros(1), "care": np.ones(1)}
         plan = realisation(form, uniform(form))
@@ -322,6 +330,9 @@ class LogitSolver(Solver):
         """``lambda``; ``set_gain``, the most that anybody gains at an information set; why a path ended too soon."""
         gains = self._set_gains()
         notes: dict[str, Any] = {"lambda": self.rationality, "set_gain": float(gains.max(initial=0.0))}
+        if self.apart:
+            units = zip(self.form.players, self.system.units.tolist(), strict=True)
+            notes["lambdas"] = {name: float(self.arrays["point"][-1]) / unit for name, unit in units}
         if self.done[0] > ENDED:
             why = WHY_LOST[float(self.done[0])]
             if self._unsettled().any():
@@ -430,9 +441,9 @@ class LogitSolver(Solver):
 
     @property
     def _spread(self) -> float:
-        """How much larger the largest range of a player's payoffs is than the smallest that is not 0."""
-        ranges = self.system.ranges[self.system.ranges > 0]
-        return self.system.range / float(ranges.min(initial=self.system.range))
+        """How many times more of its units the range of one player's payoffs is than that of another, where not 0."""
+        ranges = (self.system.ranges / self.system.units)[self.system.ranges > 0]
+        return 1.0 / float(ranges.min(initial=1.0))
 
     @property
     def _range_of_set(self) -> FloatArray:
@@ -450,7 +461,8 @@ class LogitSolver(Solver):
         best = np.full(sets, -inf)
         np.maximum.at(best, owner, paid)
         lost = self._strategy()[moves] * (best[owner] - paid)
-        return np.asarray(np.bincount(owner, lost, minlength=sets) * self.system.range, dtype=np.float64)
+        units = self.system.units[self.form.infoset_player]
+        return np.asarray(np.bincount(owner, lost, minlength=sets) * units, dtype=np.float64)
 
     def _unsettled(self) -> BoolArray:
         """(I,) where somebody gains more than rounding errors explain once that set is reached."""
@@ -458,7 +470,8 @@ class LogitSolver(Solver):
 
     def _settled(self) -> bool:
         """Whether nobody gains anything to speak of at any information set, also where play does not get."""
-        return bool((self._set_gains() <= NEAR * self._range_of_set + NOISE * self.system.range).all())
+        units = self.system.units[self.form.infoset_player]
+        return bool((self._set_gains() <= NEAR * self._range_of_set + NOISE * units).all())
 
     def _corrected(
         self, guess: FloatArray, across: FloatArray, distant: float

@@ -32,6 +32,10 @@ Schedule = Callable[[FloatArray], FloatArray]
 Weigh = Callable[[int, int, float, FloatArray, FloatArray, FloatArray], float]
 """What a set weighs in the average, 0 or more, from ``(first, last, worth, values, memory, parameters)``."""
 UPDATE_ARGUMENTS = ("root", "parent", "first", "last", "worth", "values", "strategy", "memory", "parameters")
+SCALE_FREE = (updates.regret_matching, updates.predictive)
+"""Updates that learn the same from payoffs in any units."""
+LOW_RANGE, HIGH_RANGE = 1e-3, 1e6
+"""Ranges of payoffs between which they are learnt from as they are."""
 WEIGH_ARGUMENTS = ("first", "last", "worth", "values", "memory", "parameters")
 
 
@@ -219,6 +223,20 @@ def schedule_rows(method: Method, first: float, count: int) -> FloatArray:
     return rows
 
 
+def _even_payoffs(form: SequenceForm) -> FormArrays:
+    """Return the form's arrays with the payoffs of players whose range is very small or large brought near to 1.
+
+    By powers of two, which round nothing.  What is learnt is the same, but for what an update takes for rounding noise,
+    which is a number that suits payoffs of a few units.
+    """
+    a, ranges = form.arrays, form.ranges
+    odd = (ranges > 0) & ((ranges < LOW_RANGE) | (ranges > HIGH_RANGE))
+    if a.factored or not odd.any():
+        return a
+    units = np.where(odd, np.exp2(np.floor(np.log2(np.where(odd, ranges, 1.0)))), 1.0)
+    return a._replace(payoffs=a.payoffs / units[:, None])
+
+
 class LoopSolver(Solver):
     """The loop at work on a game."""
 
@@ -244,6 +262,7 @@ class LoopSolver(Solver):
         with running_own(method.name, method.update, method.weigh):
             self._iterate = compiled_loop(method.update, method.weigh)
         schedule_rows(method, 1.0, 1)
+        self._even = _even_payoffs(form) if method.update in SCALE_FREE else form.arrays
         self._run(0)
 
     def keep_to(self, fixed: FloatArray) -> None:
@@ -279,7 +298,8 @@ class LoopSolver(Solver):
 
     def _steps(self, schedule: FloatArray, first: int, last: int, given: bool) -> None:
         turns, method = self.method.alternating, self.method
+        arrays = self.form.arrays if len(self.promised) else self._even  # what is promised is in units of payoffs
         with running_own(method.name, method.update, method.weigh):
             self._iterate(
-                self.form.arrays, self.state, schedule, turns, self.promised, self.fixed, first, last, given
+                arrays, self.state, schedule, turns, self.promised, self.fixed, first, last, given
             )  # fmt: skip

@@ -29,7 +29,7 @@ from infoset.tree.kernels import gradient, plan_down
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
-SMALLEST = 1e-6  # a set's weight beside the largest
+SMALLEST = 1e-6  # a set's weight beside the player's largest
 
 
 @checks_arguments
@@ -88,7 +88,8 @@ class MirrorDescentSolver(Solver):
         arrays = {"plan": plan, "average": plan.copy(), "logs": np.log(strategy), "magnet": np.log(uniform(form))}
         super().__init__(form, method.name, arrays)
         self.method = method
-        self.range = max(form.largest_payoff - form.smallest_payoff, float(np.finfo(float).tiny))
+        low, high = form.lowest - form.offsets, form.highest - form.offsets
+        self.range = float(high.max() - low.min()) or 1.0
         self.weight = _weights(form) / self.range
         self.step(0)
 
@@ -120,7 +121,9 @@ def _weights(form: SequenceForm) -> FloatArray:
             weight[k] = stake[moves].max() + behind[moves].max()
             stake[int(a.parent[k])] += stake[moves].max()
             behind[int(a.parent[k])] += weight[k]
-    return np.asarray(np.maximum(weight, SMALLEST * weight.max(initial=SMALLEST)))
+        own = weight[slice(*a.infosets[player : player + 2].tolist())]
+        own[:] = np.maximum(own, SMALLEST * (float(own.max(initial=0.0)) or form.widest_range))
+    return weight
 
 
 @inner_kernel

@@ -170,7 +170,7 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
     rows = csr_array(move_of @ values - set_of @ (mixes @ values))
     if not len(moves):
         return rows, rows
-    allowed = GAINS * profile.scale * leads[at]
+    allowed = GAINS * profile.scales[player] * leads[at]
     tiny = allowed.max(axis=1).toarray().ravel()
     rows.data[np.abs(rows.data) <= np.repeat(tiny, np.diff(rows.indptr))] = 0.0
     largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(moves))

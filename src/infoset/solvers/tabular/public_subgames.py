@@ -26,7 +26,8 @@ from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
 from infoset.solvers.work import Background, Limits, Work
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import GameGraph
+from infoset.tree.graph import TERMINAL, GameGraph
+from infoset.tree.payoff_scale import constant_sum_of
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.subgames import cut, public_positions
 
@@ -57,6 +58,8 @@ class PublicSubgames(Work):
         self.total: int = len(self.roots)
         self.worth = np.zeros((len(graph.player), len(graph.players)))
         """(P, n) every player's payoff from each root that is solved on; 0 elsewhere."""
+        paid = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
+        self.sum = constant_sum_of(paid) if len(graph.players) == 2 else None
         self.plans: list[FloatArray] = []
         self.pieces: list[TabularPolicy] = []
         self._now: Background[tuple[SequenceForm, FloatArray]] | None = None
@@ -79,6 +82,8 @@ class PublicSubgames(Work):
 
     def _keep(self, form: SequenceForm, plan: FloatArray) -> None:
         self.worth[self._root] = expected_values(form, plan)
+        if self.sum is not None:  # without rounding errors, so that what lies above has a constant sum, too
+            self.worth[self._root, 1] = self.sum - self.worth[self._root, 0]
         self.plans.append(plan)
         self.pieces.append(TabularPolicy.from_plan(form, plan, {"method": "public"}))
         self.iteration += 1

@@ -126,8 +126,9 @@ class Profile:
         return cls(form, tree, strategy, realisation(form, strategy), held, reach, sets_of(tree, form))
 
     @property
-    def scale(self) -> float:
-        return max(self.form.largest_payoff - self.form.smallest_payoff, float(np.finfo(float).tiny))
+    def scales(self) -> FloatArray:
+        """(n,) the range of each player's payoffs, above 0."""
+        return np.asarray(np.maximum(self.form.ranges, float(np.finfo(float).tiny)))
 
     @cached_property
     def chances(self) -> FloatArray:
@@ -143,11 +144,11 @@ class Profile:
 
     @cached_property
     def values(self) -> FloatArray:
-        """(N, n) what the profile pays from each node on."""
+        """(N, n) what the profile pays from each node on, less the form's ``offsets``."""
         tree = self.tree
         value = np.zeros((len(tree.parent), self.form.num_players))
         over = tree.graph.player[tree.position] == TERMINAL
-        value[over] = tree.graph.payoffs[tree.graph.content[tree.position[over]]]
+        value[over] = tree.graph.payoffs[tree.graph.content[tree.position[over]]] - self.form.offsets
         for nodes, above in reversed(_down(tree)):
             np.add.at(value, above, self.chances[nodes, None] * value[nodes])
         return value
@@ -187,8 +188,8 @@ class Profile:
 def _nash(profile: Profile) -> Finding:
     found = evaluate_plan(profile.form, profile.plan)
     gains = np.subtract(found.best_response_values, found.values)
-    worst = int(gains.argmax())
-    if gains[worst] <= GAINS * profile.scale:
+    worst = int((gains / profile.scales).argmax())
+    if gains[worst] <= GAINS * profile.scales[worst]:
         return Finding("Nash", True, f"nobody gains more than {max(float(gains[worst]), 0.0):.2g}")
     return Finding("Nash", False, f"{profile.form.players[worst]} gains {gains[worst]:.6g} by its best response")
 
@@ -209,9 +210,10 @@ def _subgame_perfect(profile: Profile) -> Finding:
     for player in range(form.num_players):
         gains = _gains_by_region(profile, player, roots, region, value)
         node = int(gains.argmax())
-        worst = max(worst, (float(gains[node]), player, node))
-    gain, player, node = worst
-    if gain > GAINS * profile.scale:
+        worst = max(worst, (float(gains[node] / profile.scales[player]), player, node))
+    relative, player, node = worst
+    if relative > GAINS:
+        gain = relative * float(profile.scales[player])
         history = " ".join(map(str, tree.history(node)))
         where = f"in the subgame after {history}" if history else "in the game as a whole"
         return Finding("subgame-perfect", False, f"{form.players[player]} gains {gain:.6g} {where}")
@@ -327,9 +329,10 @@ def _rational(profile: Profile, concept: str) -> Finding:
     owner = form.infoset_of
     weight = np.append(reached, 0.0)[owner]
     gains = np.where(weight > 0, values - np.append(worth, 0.0)[owner], 0.0)
-    gains = np.where(gains > ROUNDING * profile.scale, gains / np.where(weight > 0, weight, 1.0), 0.0)
-    if gains.max() > GAINS * profile.scale:
-        better = int(gains.argmax())
+    scale = np.repeat(profile.scales, np.diff(a.sequences))
+    gains = np.where(gains > ROUNDING * scale, gains / np.where(weight > 0, weight, 1.0), 0.0)
+    if (gains > GAINS * scale).any():
+        better = int((gains / scale).argmax())
         where, move = profile.set_name(int(owner[better])), profile.move_name(better)
         return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {move}")
     for unreached in np.flatnonzero(reached == 0).tolist():
@@ -352,7 +355,7 @@ def _rational(profile: Profile, concept: str) -> Finding:
 
 def _never_believed(profile: Profile, infoset: int) -> str | None:
     """Moves at a set of which one or the other is better than what the player does, whatever it believes."""
-    gains = profile.gains_of(infoset) / profile.scale
+    gains = profile.gains_of(infoset) / profile.scales[int(profile.form.infoset_player[infoset])]
     if not len(gains) or (gains.max(axis=1) <= GAINS).any():  # one history that fits is enough
         return None
     moves = np.flatnonzero(gains.max(axis=0) > GAINS)

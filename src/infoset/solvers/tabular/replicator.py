@@ -22,6 +22,8 @@ from infoset.tree.kernels import expect_up, gradient, plan_down
 from infoset.tree.plans import uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
+LARGEST_STEP = 1e18
+
 
 @checks_arguments
 def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool = True) -> Replicator:
@@ -55,12 +57,8 @@ class Replicator(TabularMethod):
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
         """At work on a game, from behaviour ``start`` (S,), uniform by default.  Raises ``ParameterError``."""
-        lowest = form.smallest_payoff
-        shift = 1 - lowest if self.shift is None else float(self.shift)
-        if shift + lowest <= 0:
-            raise ParameterError(
-                f"sfrd: shift={shift:g} leaves the payoff {lowest:g} at {shift + lowest:g}; it must exceed {-lowest:g}"
-            )
+        lowest = float((form.lowest - form.offsets).min())
+        shift = 1 - lowest if self.shift is None else self._given_shift(form, float(self.shift))
         average = discount(self.averaging, HORIZON)
 
         def schedule(t: FloatArray) -> FloatArray:
@@ -68,6 +66,19 @@ class Replicator(TabularMethod):
 
         method = Method(self.name, updates.replicator, schedule, 2, self.alternating, from_logits=True)
         return method.solver(form, start)
+
+    def _given_shift(self, form: SequenceForm, shift: float) -> float:
+        """Return what is to be added to the form's payoffs, which are less its offsets.  Raises ``ParameterError``."""
+        if shift + (lowest := form.smallest_payoff) <= 0:
+            raise ParameterError(
+                f"sfrd: shift={shift:g} leaves the payoff {lowest:g} at {shift + lowest:g}; it must exceed {-lowest:g}"
+            )
+        if np.ptp(form.offsets) > 0:
+            raise ParameterError(
+                f"sfrd: shift={shift:g} is the same for all players, whose payoffs here begin at "
+                f"{', '.join(f'{low:g}' for low in form.lowest)}; without it each player has its own"
+            )
+        return shift + float(form.offsets[0])
 
 
 class FlowState(NamedTuple):
@@ -140,8 +151,8 @@ def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.sfrd_continuous(), iterations=400).nash_conv < 0.1
     True
     """
-    if not 0 < step <= 100:
-        raise ParameterError(f"sfrd-continuous: step={step} is out of range; allowed: above 0, up to 100")
+    if not 0 < step <= LARGEST_STEP:
+        raise ParameterError(f"sfrd-continuous: step={step} is out of range; allowed: above 0, up to {LARGEST_STEP:g}")
     return ContinuousReplicator(float(step))
 
 

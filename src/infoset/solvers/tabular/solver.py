@@ -15,12 +15,17 @@ from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Checked, Options
-from infoset.solvers.metrics import Evaluation, evaluate_plan
+from infoset.solvers.metrics import Evaluation, evaluate_plan, player_gains
 from infoset.solvers.tabular.lock import locked_rows
-from infoset.solvers.work import Background, Limits, Point, Work, rounding_of
+from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.factored_form import FactoredForm
+from infoset.tree.payoff_scale import LAST_BITS
 from infoset.tree.plans import behaviour, check_plan, normalised, random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
+
+LARGEST_GAIN = 1e-6
+"""Of the range of a player's payoffs: by a gain of more, what was found in one piece is no equilibrium."""
+INEXACT = "rounding errors"
 
 
 class Solver(Work):
@@ -30,7 +35,7 @@ class Solver(Work):
         """``arrays["plan"]`` (S,): current realisation weights; ``arrays["average"]`` (S,): their weighted sum."""
         self.form, self.name, self.arrays = form, name, arrays
         self.iteration = 0
-        self.nothing_to_gain = rounding_of(form.smallest_payoff, form.largest_payoff)
+        self.nothing_to_gain = form.exploitability_of_rounding
         self.fixed = np.zeros(0)
         """(S,) behaviour that is kept to, negative where it is free; (0,) where all of it is."""
         self.factored: FactoredForm | None = None
@@ -123,6 +128,14 @@ class OneStep(Solver):
     """What is found in one piece, behind the interface of iterative solvers: its only step finds it."""
 
     total = 1
+
+    @property
+    def finished_as(self) -> str:  # type: ignore[override]
+        """Whether what was found is an equilibrium, by what each player would gain beside the range of its payoffs."""
+        form = self.form
+        sizes = np.maximum(np.abs(form.lowest - form.offsets), np.abs(form.highest - form.offsets))
+        most = LARGEST_GAIN * form.ranges + LAST_BITS * sizes
+        return "exact" if (player_gains(form, self.average()) <= most).all() else INEXACT
 
     def __init__(self, form: SequenceForm, name: str, find: Callable[[], FloatArray]) -> None:
         """``find``: the realisation weights (S,) of an answer."""

@@ -98,8 +98,8 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
         slopes[:, column] = ((_velocity(form, moved[0]) - _velocity(form, moved[1])) / (2 * STEP))[moves[free]]
     found = np.asarray(np.linalg.eigvals(slopes) if len(free) else [], dtype=np.complex128)
     found = found[np.argsort(-found.real, kind="stable")]
-    scale = max(form.largest_payoff - form.smallest_payoff, float(np.finfo(float).tiny))
-    return Stability(float(np.abs(_velocity(form, strategy)[moves]).max(initial=0.0)), found, scale)
+    speed = float(np.abs(_velocity(form, strategy)[moves]).max(initial=0.0))
+    return Stability(speed, found, form.widest_range)
 
 
 def _velocity(form: SequenceForm, strategy: FloatArray) -> FloatArray:

@@ -29,6 +29,7 @@ from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.solvers.tabular.equilibrium_list import EquilibriumList, ListedEquilibrium
 from infoset.solvers.tabular.pure_equilibria import pure_equilibrium
 from infoset.tree.normal_form import NormalForm, count_strategies, normal_form
+from infoset.tree.payoff_scale import payoff_offsets
 
 Support: TypeAlias = tuple[tuple[int, ...], ...]
 ComplexArray: TypeAlias = npt.NDArray[np.complex128]
@@ -81,7 +82,7 @@ def isolated_equilibria(game: AnyGame) -> EquilibriumList:
             "and pure equilibria are listed in larger games"
         )
     table = normal_form(form, compiled.tree)
-    payoffs = np.array(table.numbers, dtype=np.float64) / np.array(table.scales, dtype=np.float64)
+    payoffs = _centred(table)
     shapes: dict[tuple[int, ...], list[Support]] = defaultdict(list)
     for support in _supports(payoffs):
         shapes[tuple(map(len, support))].append(support)
@@ -99,6 +100,15 @@ def isolated_equilibria(game: AnyGame) -> EquilibriumList:
             found += more
             singular, lost = singular + unsure, lost + missing
     return _listed(compiled, table, found, singular, lost)
+
+
+def _centred(table: NormalForm) -> FloatArray:
+    """(K1, …, Kn, n) payoffs in floats, less constants that are large beside what differs."""
+    numbers, scales = table.numbers, np.array(table.scales, dtype=np.float64)
+    cells = np.asarray(numbers, dtype=np.float64).reshape(-1, len(scales))
+    far = payoff_offsets(cells) != 0
+    lowest = [numbers[..., p].min() if far[p] else 0 for p in range(len(scales))]  # whole numbers: exact differences
+    return np.asarray(np.array(numbers - np.array(lowest, dtype=numbers.dtype), dtype=np.float64) / scales)
 
 
 def _listed(compiled: Compiled, table: NormalForm, found: list[_Found], singular: int, lost: int) -> EquilibriumList:

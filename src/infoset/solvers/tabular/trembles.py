@@ -79,8 +79,8 @@ def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
     with signs.during("solving the linear program of hands that tremble"):
         for player in range(2):
             strategy[form.player_sequences(player)] = _Program(form, player, TREMBLES[refinement]).solve()
-    if nash_conv(form, realisation(form, strategy)) > GAINED * (form.largest_payoff - form.smallest_payoff):
-        raise UnsupportedGameError(f"{form.name}: rounding errors leave no equilibrium; payoffs far from 0 cause them")
+    if nash_conv(form, realisation(form, strategy)) > GAINED * form.widest_range:
+        raise UnsupportedGameError(f"{form.name}: rounding errors leave no equilibrium")
     return strategy
 
 

@@ -24,9 +24,10 @@ from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import Words, below, next_word
-from infoset.solvers.metrics import EQUAL_PAYOFFS, best_response, check_common_payoff, expected_values, polish
+from infoset.solvers.metrics import best_response, check_common_payoff, expected_values, polish
 from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.kernels import best_up
+from infoset.tree.payoff_scale import EQUAL
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -120,7 +121,7 @@ def sweep(a, leaders, s, responder, temperature):
         s.shifts[1] += 1.0
         if loss <= 0.0 or (next_word(s.stream) >> np.uint64(11)) * 2.0**-53 < np.exp(-loss / temperature):
             s.choice[k], s.worth[0] = new, worth
-            if worth > s.worth[1] + EQUAL_PAYOFFS:
+            if worth > s.worth[1] + EQUAL * max(abs(worth), abs(s.worth[1])):
                 s.worth[1] = worth
                 s.best[:] = s.choice
         else:

@@ -19,10 +19,10 @@ from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.jit import inline_kernel, kernel
 from infoset.names import move_words
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.metrics import EQUAL_PAYOFFS
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
 from infoset.tree.information import UNLABELLED, TreeMap, recall, true_map
+from infoset.tree.payoff_scale import are_common, difference_that_counts
 
 NOBODY = -1
 MOST_TRAININGS = 10**7  # and iterations of one
@@ -154,7 +154,7 @@ class HiddenGame:
         none without ``others``, and ``UnsupportedGameError`` where nobody says who plays together and not all are paid
         the same.  Members of ``teams`` who are paid differently share alike.
         """
-        if teams is None and (np.ptp(tree.graph.payoffs, axis=1) > EQUAL_PAYOFFS).any():
+        if teams is None and not are_common(tree.graph.payoffs):
             raise UnsupportedGameError(f"{tree.name}: its players are no team, as they are paid differently")
         sides = [tuple(range(len(tree.players)))] if teams is None else [tuple(sorted(team)) for team in teams]
         seated = [player for side in sides for player in side]
@@ -204,9 +204,10 @@ def _arrays(
     ends = np.flatnonzero(player == TERMINAL)
     payoffs = graph.payoffs[graph.content[tree.position[ends]]]
     payoff = np.zeros((len(sides), nodes))
+    least = difference_that_counts(payoffs)
     for number, side in enumerate(sides):
         paid = payoffs[:, list(side)]
-        payoff[number, ends] = np.where(np.ptp(paid, axis=1) > EQUAL_PAYOFFS, paid.mean(axis=1), paid[:, 0])
+        payoff[number, ends] = np.where(np.ptp(paid, axis=1) > least, paid.mean(axis=1), paid[:, 0])
     relaxed, relaxed_first = _lay_out(tree, maps)
     true, true_first = _lay_out(tree, truths)
     relaxed_team = np.repeat(np.arange(len(sides), dtype=np.int32), [found.size for found in maps])

@@ -20,10 +20,10 @@ from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.subsets import SubsetProgram
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
+from infoset.tree.payoff_scale import difference_that_counts
 from infoset.tree.sequence_form import SequenceForm
 
 METHODS = ("auto", "subsets", "milp", "polynomial")
-PAYOFF_TOLERANCE = 1e-9
 PROVING = 600.0  # seconds
 FEW_ENDS = 10_000  # of a tree; the mixed-integer program was not seen to prove the optimum of larger ones in minutes
 
@@ -114,9 +114,10 @@ def check_provable(tree: GameTree, method: str, seconds: float) -> None:
 def common_payoffs(tree: GameTree) -> FloatArray:
     """(rows of the graph's payoffs,) what all players get.  Raises ``UnsupportedGameError`` where they differ."""
     payoffs, graph = tree.graph.payoffs, tree.graph
-    tolerance = PAYOFF_TOLERANCE * max(1.0, float(np.abs(payoffs).max()))
-    if len(odd := np.flatnonzero(np.ptp(payoffs, axis=1) > tolerance)):
-        ends = graph.player[tree.position] == TERMINAL
+    ends = graph.player[tree.position] == TERMINAL
+    reached = np.unique(graph.content[tree.position[ends]])
+    different = np.ptp(payoffs[reached], axis=1) > difference_that_counts(payoffs[reached])
+    if len(odd := reached[different]):
         node = int(np.flatnonzero(ends & (graph.content[tree.position] == odd[0]))[0])
         raise UnsupportedGameError(
             f"{tree.name} is no common-payoff game: {tree.history(node)} pays {payoffs[odd[0]].tolist()}; "

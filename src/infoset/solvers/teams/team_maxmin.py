@@ -186,7 +186,7 @@ class DoubleOracle(Work):
     @property
     def _least(self) -> float:
         """What is no gain."""
-        return CLOSE * max(self.form.largest_payoff - self.form.smallest_payoff, 1e-12)
+        return CLOSE * self.form.widest_range
 
     def _improve(self, value: float, played: list[FloatArray]) -> bool:
         """Add plans that no member improves alone, and that gain against the other side; whether there are any."""
@@ -221,10 +221,11 @@ class DoubleOracle(Work):
     def evaluation(self) -> Evaluation:
         """What the last proof says of the lotteries; payoffs alone where it was of others: proofs take their time."""
         played = self._played()
+        paid = self.payoffs.T @ (played[0] * played[1]) + self.form.offsets
         if self.gains is None:
-            values = tuple(map(float, self.payoffs.T @ (played[0] * played[1])))
+            values = tuple(map(float, paid))
             return Evaluation(nan, nan, nan, values, (nan,) * len(values), reason=UNPROVED)
-        return _figures([side.team for side in self.sides], self.payoffs.T @ (played[0] * played[1]), self.gains)
+        return _figures([side.team for side in self.sides], paid, self.gains)
 
     def point(self, seconds: float) -> Point:
         """Figures where the last proof was of these lotteries."""
@@ -239,7 +240,7 @@ class DoubleOracle(Work):
         """Who plays together and what they get, between what the first team's payoff at an equilibrium lies, how many
         plans are drawn.
         """
-        low, high = self.bounds
+        low, high = np.add(self.bounds, self.form.offsets[list(self.sides[0].team.members)].sum()).tolist()
         known = {"at_least": min(low, high), "at_most": high} if high < inf else {}
         plans = {s.team.name: len(s.lottery(x)[0]) for s, x in zip(self.sides, self.weights, strict=True) if s.plans}
         values = self.evaluation().values
@@ -298,7 +299,7 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
     gains = []
     for side, others in zip(sides, played[::-1], strict=True):
         gains.append(side.best(others).bound - float(values[list(side.members)].sum()))
-    return _figures(sides, values, gains)
+    return _figures(sides, values + form.offsets, gains)
 
 
 def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) -> Evaluation:
