@@ -623,13 +623,20 @@ def serve_agent(
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GAME", help="A game beside the shipped ones that callers may name: a file, openspiel:…"),
+    ] = None,
 ) -> None:
     """Let others play against an agent over HTTP: in their matches it is http(url=http://HOST:PORT)."""
+    from infoset.errors import ParameterError, shorten
     from infoset.remote.server import server
     from infoset.remote.serving import listening
 
+    if game is not None and allow:
+        raise ParameterError(f"--game {shorten(game)} is the only game; --allow {shorten(allow[0])} adds none to it")
     with listening(host, port) as where:
-        serving = server(agent, game)
+        serving = server(agent, game, allow or ())
         print(f"{agent} answers on http://{host}:{where.getsockname()[1]}; Ctrl-C ends it", file=sys.stderr, flush=True)
         serving.run(sockets=[where])
 

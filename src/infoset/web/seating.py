@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infoset.base import Action, Agent, Game, InformationState
-from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load
+from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load, load_shipped
 from infoset.errors import (
     BudgetError,
     InfosetError,
@@ -65,13 +65,7 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
         raise ParameterError(f"a name of more than {MAX_NAME} letters")
     if Path(name).suffix.lower() in READERS:
         return load(str(find(folders, name, "game").path))
-    parsed = parse_name(name)
-    if parsed.word not in known_games():
-        if ":" in parsed.word and parsed.word.partition(":")[0] not in FAMILIES:
-            raise ParameterError(f"{one_line(name)} is no shipped game; only those are played here")
-        raise UnknownNameError("game", parsed.word, known_games())
-    _check_plain(parsed)
-    return load(name)
+    return load_shipped(name, "the page")
 
 
 def replay_name(folders: tuple[Path, ...], name: str) -> str:
