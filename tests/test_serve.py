@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -370,6 +371,56 @@ def test_many_connections_leave_room(server: Server) -> None:
             stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
         assert resting(server)
     assert resting(server)
+
+
+def test_slow_and_idle_connections_leave_room_for_games(server: Server) -> None:
+    """Sixty heads that do not end and two hundred idle connections from the address of the player."""
+    with ExitStack() as stack:
+        for k in range(260):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            line.sendall(b"GET / HTTP/1.1\r\nX-Slow: " if k < 60 else b"")
+        for _ in range(30):  # as many as a class
+            assert resting(server)
+        seat = server.seat(server.open("kuhn_poker", "human", "random"))
+        assert seat.turn()
+        seat.close()
+
+
+def test_an_address_has_a_share_of_the_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    from infoset.web import sockets
+
+    monkeypatch.setattr(sockets, "SHARE", 2)
+    site: Any = SimpleNamespace(hub=sockets.Hub(), guard=SimpleNamespace(check=lambda socket: None))
+    opened: list[str] = []
+    done = asyncio.Event()
+
+    class Line:
+        def __init__(self, address: str) -> None:
+            self.client = SimpleNamespace(host=address)
+
+        async def accept(self) -> None:
+            opened.append(self.client.host)
+
+        async def receive_text(self) -> str:
+            return "{}"
+
+        async def close(self, *_: Any) -> None: ...
+
+    async def talk(*_: Any) -> None:
+        await done.wait()
+
+    async def everybody() -> None:
+        handle = sockets._line(site, talk)
+        addresses = ["10.0.0.1"] * 3 + ["10.0.0.2"]
+        tasks = [asyncio.ensure_future(handle(Line(address))) for address in addresses]
+        while len(opened) < 3:
+            await asyncio.sleep(0)
+        done.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(everybody())
+    assert opened == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
+    assert not site.hub.sockets
 
 
 def test_a_class_behind_one_address_is_let_in_and_who_asks_too_often_waits(monkeypatch: pytest.MonkeyPatch) -> None:
