@@ -316,6 +316,59 @@ class Faulty(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None: ...
 
 
+class Old(Faulty):
+    """Answers as HTTP/1.0 allows: the body ends where the connection does, and comes in pieces."""
+
+    protocol_version = "HTTP/1.0"
+
+    def text(self, body: bytes, status: int = 200, length: int | None = None, **headers: str) -> None:
+        self.send_response(status)
+        self.end_headers()
+        for k in range(0, len(body), 5):
+            self.wfile.write(body[k : k + 5])
+
+
+def test_answers_without_a_length_end_with_the_connection() -> None:
+    def act(self: Faulty, body: dict) -> None:
+        self.say({"number": body["number"], "move": body["legal"][0]})
+
+    with answering(act, Old) as url:
+        match = play_match("leduc_poker", [url, "random"], seed=1)
+    assert not match.faults
+
+
+def goes_on(self: Faulty, body: dict) -> None:
+    """A body without a length that does not end in time."""
+    self.send_response(200)
+    self.end_headers()
+    for _ in range(100):
+        self.wfile.write(b" ")
+        time.sleep(CLOCK / 4)
+
+
+def floods_on(self: Faulty, body: dict) -> None:
+    self.send_response(200)
+    self.end_headers()
+    for _ in range(1 << 10):
+        self.wfile.write(b" " * (1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "says"),
+    [
+        (goes_on, "late", "took"),
+        (floods_on, "error", "more than 1,048,576 bytes"),
+        (lambda self, body: self.text(b'{"number": 1,'), "error", "answered by no Move"),
+        (lambda self, body: self.text(b'{"error": "why"}', 404), "error", "404 Not Found: why"),
+    ],
+    ids=["no end", "a gigabyte", "half an answer", "a refusal"],
+)
+def test_answers_without_a_length_have_a_deadline_and_a_size(act, kind: str, says: str) -> None:
+    with answering(act, Old) as url:
+        match = play_match("kuhn_poker", [url, "random"], seed=1, seconds_per_move=CLOCK)
+    assert match.faults[0].kind == kind and says in match.faults[0].detail
+
+
 def late(self: Faulty, body: dict) -> None:
     time.sleep(4 * CLOCK)
     self.say({"number": body["number"], "move": body["legal"][0]})
