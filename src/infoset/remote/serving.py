@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SECONDS_FOR_BODY = 10.0
 KEPT_OPEN = 600  # seconds between two requests on one connection
 LINES, SECONDS_FOR_LINES = 10, 10.0
+LONGEST_LINE = 1000
 
 
 class Refusal(Exception):
@@ -47,7 +48,7 @@ class Complaints:
             return
         more = f" (and {self.kept:,} lines before it)" if self.kept else ""
         self.said, self.kept = self.said + 1, 0
-        sys.stderr.write(f"infoset: {line}{more}\n")
+        sys.stderr.write(f"infoset: {one_line(line, LONGEST_LINE)}{more}\n")
         sys.stderr.flush()
 
 
