@@ -36,7 +36,7 @@ from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs
 from infoset.remote.serving import Refusal
 from infoset.view.pictures import token_words
-from infoset.web.heads import Heads
+from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue
 from infoset.web.shelf import Item, find, items
 
@@ -161,8 +161,9 @@ class Agents:
         """What ``load_agent`` makes it from: the path of what lies on the shelf, or the name of a safe agent."""
         if name[:1].isdecimal():
             item = find(self.folders, name)
-            if item.kind not in ("policy", "run"):
-                raise ParameterError(f"{one_line(name)} is a {item.kind}; a policy or a run can play")
+            if (kind := kind_of(item)) not in ("policy", "run"):
+                what = f"a {kind}" if kind else "nothing that is known here"
+                raise ParameterError(f"{one_line(name)} is {what}; a policy or a run can play")
             return str(item.path)
         parsed = parse_name(name)
         if parsed.word not in AGENTS or parsed.word in ELSEWHERE:
