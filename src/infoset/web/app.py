@@ -108,7 +108,7 @@ class Site:
 
         async def send(request: Request) -> Response:
             try:
-                self.guard.check(request)
+                self.guard.check_origin(request)
             except Refusal as error:
                 return told({"error": error.why}, error.status)
             path = name or request.path_params["path"]
@@ -169,7 +169,8 @@ def _object(body: bytes) -> dict[str, Any]:
 def told(value: Any, status: int = 200) -> Response:
     """JSON; bytes are JSON already."""
     body = value if isinstance(value, bytes) else msgspec.json.encode(value)
-    return Response(body, status, media_type="application/json", headers=SECURITY)
+    headers = {**SECURITY, "retry-after": "1"} if status == HTTPStatus.TOO_MANY_REQUESTS else SECURITY
+    return Response(body, status, media_type="application/json", headers=headers)
 
 
 def page_files() -> dict[str, bytes]:
