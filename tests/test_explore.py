@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import infoset
-from infoset.errors import InfosetError, PolicyError
+from infoset.errors import FormatError, InfosetError, ParameterError, PolicyError
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
 from infoset.search import public_walk
@@ -453,3 +453,34 @@ def test_a_policy_of_another_game_is_told(tmp_path: Path) -> None:
     while not (failed := room.values(Of("item:0/p.npz"))["failed"]):
         time.sleep(0.02)
     assert "no information set 'nowhere'" in failed
+
+
+def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) -> None:
+    from infoset.match.agents import PolicyAgent
+    from infoset.web.seating import Agents
+    from infoset.web.watching import Watching
+
+    policy = infoset.solve("kuhn_poker", "lp").policy
+    for name in ("kuhn.npz", "kuhn.json"):
+        policy.save(tmp_path / name)
+    infoset.play_match("kuhn_poker", ["random"] * 2, seed=1).save(tmp_path / "replay.json")
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    room, agents, game = Exploring((tmp_path,)), Agents((tmp_path,)), infoset.load("kuhn_poker")
+    npz, saved = (node(room, f"item:0/{name}", way="0", at="") for name in ("kuhn.npz", "kuhn.json"))
+    assert saved["groups"] == npz["groups"]
+    assert valued(room, "item:0/kuhn.json") == valued(room, "item:0/kuhn.npz")
+    assert sorted(agents.kept(game)[0]) == ["0/kuhn.json", "0/kuhn.npz"]
+    for name in agents.kept(game)[0]:
+        agents.check(name, game)
+        agent = agents.make(name, game)
+        assert isinstance(agent, PolicyAgent) and agent.policy_for(game) is not None
+    known, legal = ((None, "J"),), ("pass", "bet")
+    assert agents.hint("0/kuhn.json", game, 0, known, legal) == agents.hint("0/kuhn.npz", game, 0, known, legal)
+    for name, what in ("replay.json", "a replay"), ("other.json", "nothing that is known here"):
+        with pytest.raises(Refusal, match=f"is {what}, not a strategy"):
+            node(room, f"item:0/{name}", way="0", at="")
+        with pytest.raises(ParameterError, match=f"is {what}; a policy"):
+            agents.check(f"0/{name}", game)
+    assert Watching((tmp_path,))._match("0/replay.json", 0).seed == 1
+    with pytest.raises(FormatError, match="no replay"):
+        Watching((tmp_path,))._match("0/kuhn.json", 0)

@@ -352,6 +352,21 @@ def test_an_independent_player_plays() -> None:
     assert re.fullmatch(r"\(stop id 3 switch \(.*\)\)", asked[4])
 
 
+def test_a_player_whose_answers_end_with_the_connection() -> None:
+    """As HTTP/1.0 allows, without a length."""
+
+    class Old(OtherPlayer):
+        protocol_version = "HTTP/1.0"
+
+        def send_header(self, keyword: str, value: str) -> None:
+            if keyword.lower() != "content-length":
+                super().send_header(keyword, value)
+
+    with handler(Old) as url:
+        found = series([url], "gdl:monty_hall", 1)
+    assert dict(found.agents[0].faults) == FINE
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Players that go wrong, and our manager
 # ---------------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -472,7 +473,7 @@ def test_what_would_not_be_used_is_refused(command: str, folder: Path) -> None:
 
 TALKING = {
     "serve": ["--port", "--host", "--name"],
-    "serve-agent": ["--game", "--port", "--host"],
+    "serve-agent": ["--game", "--allow", "--port", "--host"],
     "ggp-player": ["--port", "--host", "--agent", "--seed"],
     "play": ["--seat", "--games", "--seed", "--seconds-per-move", "--replay", "--resume", "--practice", "--hints"],
     "ggp-match": ["--start-clock", "--play-clock", "--games", "--seed", "--scramble", "--replay", "--json"],
@@ -519,6 +520,16 @@ def test_the_options_of_a_served_agent(folder: Path) -> None:
         assert line.startswith("random answers on http://127.0.0.2:")
         with pytest.raises(InfosetError, match="kuhn_poker"):
             app(["match", "leduc_poker", url, "random", "--games", "1"], standalone_mode=False)
+    (folder / "coin.nfg").write_text('NFG 1 R "coin" { "A" "B" } { 2 2 }\n1 -1 -1 1 -1 1 1 -1\n')
+    for allowed in ("", " --allow coin.nfg"):
+        for _, url in spoken(f"serve-agent random{allowed} --port 0", folder):
+            with nullcontext() if allowed else pytest.raises(InfosetError, match="game"):
+                app(["match", "coin.nfg", url, "random", "--games", "1"], standalone_mode=False)
+    with pytest.raises(ParameterError, match=r"--allow coin\.nfg adds none"):
+        app(
+            ["serve-agent", "random", "--game", "kuhn_poker", "--allow", "coin.nfg", "--port", "0"],
+            standalone_mode=False,
+        )
 
 
 def test_the_options_of_a_ggp_player(folder: Path) -> None:

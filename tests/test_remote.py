@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,7 +23,14 @@ import pytest
 
 from infoset import load, play_match, play_series
 from infoset.arena.tournament import tournament
-from infoset.errors import ParameterError, RemoteError, UnknownNameError, UnsupportedGameError, UnsupportedSystemError
+from infoset.errors import (
+    FormatError,
+    ParameterError,
+    RemoteError,
+    UnknownNameError,
+    UnsupportedGameError,
+    UnsupportedSystemError,
+)
 from infoset.match.agents import load_agent
 from infoset.pommerman.observation import read_observation
 from infoset.pommerman.playground.runner import read_wire
@@ -43,8 +50,8 @@ def serve() -> Iterator[Callable[..., str]]:
 
     running = []
 
-    def start(agent: str, game: str | None = None) -> str:
-        where, serving = listening("127.0.0.1", 0), server(agent, game)
+    def start(agent: str, game: str | None = None, allowed: Iterable[str] = ()) -> str:
+        where, serving = listening("127.0.0.1", 0), server(agent, game, allowed)
         thread = threading.Thread(target=serving.run, kwargs={"sockets": [where]})
         thread.start()
         running.append((serving, thread, where))
@@ -105,6 +112,63 @@ def test_no_code_of_the_wire_is_run(serve, tmp_path: Path) -> None:
     assert "code" in json.loads(connection.getresponse().read())["refused"]
     connection.close()
     assert not mark.exists()
+
+
+COIN = 'EFG 2 R "coin" { "A" "B" }\np "" 1 1 "" { "heads" "tails" } 0\nt "" 1 "" { 1 -1 }\nt "" 2 "" { -1 1 }\n'
+"""A game of one move."""
+
+
+def begun(url: str, game: str) -> str:
+    """Why a server does not play a game by that name; "" where it does."""
+    connection = HTTPConnection(url.removeprefix("http://"), timeout=20)
+    body = {"match": game[:50], "game": game, "player": 0, "seed": 1, "seconds": None}
+    connection.request("POST", "/begin", json.dumps(body))
+    refused = json.loads(connection.getresponse().read())["refused"]
+    connection.close()
+    return refused
+
+
+def test_names_of_the_wire_open_no_file(serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "kuhn_poker"  # a run's folder under the name of a game
+    run.mkdir()
+    (run / "config.json").write_text('{"game": "leduc_poker"}')
+    (tmp_path / "coin.efg").write_text(COIN)
+    (tmp_path / "secret").write_text("a secret")
+    (tmp_path / "device.efg").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.gdl")
+    url = serve("random")
+    for name in (
+        "coin.efg", str(tmp_path / "coin.efg"), "device.efg", "pipe.gdl", str(tmp_path), ".", "/dev/zero", "secret",
+        "openspiel:efg_game(filename=coin.efg)", "openspiel:kuhn_poker", "secret.py:Own", "coin.efg\x1b[31m",
+        "pommerman:PommeFFACompetition-v0(state=secret)", "pommerman:OneVsOne-v0(state='/dev/zero')",
+    ):  # fmt: skip
+        refused = begun(url, name)
+        assert re.search(r"no shipped game|names a file of this machine|unknown game", refused), (name, refused)
+        assert "a secret" not in refused and "\x1b" not in refused and "did you mean 'secret" not in refused
+    assert begun(url, "kuhn_poker") == ""
+    assert begun(url, "holdem_river(board=Ks7h2d9c5s,range1='AA:0.5,KK',range2=QQ)") == ""
+
+
+def test_the_owner_lists_further_games(serve, tmp_path: Path) -> None:
+    path = tmp_path / "coin.efg"
+    path.write_text(COIN)
+    url = serve("random", allowed=[str(path)])
+    assert begun(url, str(path)) == begun(url, "elsewhere/coin.efg") == begun(url, "kuhn_poker") == ""
+    assert "no shipped game" in begun(url, "other.efg")
+    match = play_match(str(path), [url, "random"], seed=1)
+    assert match.steps[0].moves[0] in ("heads", "tails") and not match.faults
+    only = serve("random", str(path))
+    assert begun(only, "coin.efg") == ""
+    assert "is served here, not kuhn_poker" in begun(only, "kuhn_poker")
+
+
+def test_files_of_games_are_no_devices_and_no_pipes(tmp_path: Path) -> None:
+    (tmp_path / "device.efg").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.gdl")
+    for name in "device.efg", "pipe.gdl":
+        with pytest.raises(FormatError, match="a device, a pipe or a socket"):
+            load(str(tmp_path / name))
 
 
 def test_what_an_agent_raises_is_said_on_both_sides(serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,6 +314,59 @@ class Faulty(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None: ...
+
+
+class Old(Faulty):
+    """Answers as HTTP/1.0 allows: the body ends where the connection does, and comes in pieces."""
+
+    protocol_version = "HTTP/1.0"
+
+    def text(self, body: bytes, status: int = 200, length: int | None = None, **headers: str) -> None:
+        self.send_response(status)
+        self.end_headers()
+        for k in range(0, len(body), 5):
+            self.wfile.write(body[k : k + 5])
+
+
+def test_answers_without_a_length_end_with_the_connection() -> None:
+    def act(self: Faulty, body: dict) -> None:
+        self.say({"number": body["number"], "move": body["legal"][0]})
+
+    with answering(act, Old) as url:
+        match = play_match("leduc_poker", [url, "random"], seed=1)
+    assert not match.faults
+
+
+def goes_on(self: Faulty, body: dict) -> None:
+    """A body without a length that does not end in time."""
+    self.send_response(200)
+    self.end_headers()
+    for _ in range(100):
+        self.wfile.write(b" ")
+        time.sleep(CLOCK / 4)
+
+
+def floods_on(self: Faulty, body: dict) -> None:
+    self.send_response(200)
+    self.end_headers()
+    for _ in range(1 << 10):
+        self.wfile.write(b" " * (1 << 20))
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "says"),
+    [
+        (goes_on, "late", "took"),
+        (floods_on, "error", "more than 1,048,576 bytes"),
+        (lambda self, body: self.text(b'{"number": 1,'), "error", "answered by no Move"),
+        (lambda self, body: self.text(b'{"error": "why"}', 404), "error", "404 Not Found: why"),
+    ],
+    ids=["no end", "a gigabyte", "half an answer", "a refusal"],
+)
+def test_answers_without_a_length_have_a_deadline_and_a_size(act, kind: str, says: str) -> None:
+    with answering(act, Old) as url:
+        match = play_match("kuhn_poker", [url, "random"], seed=1, seconds_per_move=CLOCK)
+    assert match.faults[0].kind == kind and says in match.faults[0].detail
 
 
 def late(self: Faulty, body: dict) -> None:

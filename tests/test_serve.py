@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -372,12 +373,62 @@ def test_many_connections_leave_room(server: Server) -> None:
     assert resting(server)
 
 
+def test_slow_and_idle_connections_leave_room_for_games(server: Server) -> None:
+    """Sixty heads that do not end and two hundred idle connections from the address of the player."""
+    with ExitStack() as stack:
+        for k in range(260):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            line.sendall(b"GET / HTTP/1.1\r\nX-Slow: " if k < 60 else b"")
+        for _ in range(30):  # as many as a class
+            assert resting(server)
+        seat = server.seat(server.open("kuhn_poker", "human", "random"))
+        assert seat.turn()
+        seat.close()
+
+
+def test_an_address_has_a_share_of_the_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    from infoset.web import sockets
+
+    monkeypatch.setattr(sockets, "SHARE", 2)
+    site: Any = SimpleNamespace(hub=sockets.Hub(), guard=SimpleNamespace(check=lambda socket: None))
+    opened: list[str] = []
+    done = asyncio.Event()
+
+    class Line:
+        def __init__(self, address: str) -> None:
+            self.client = SimpleNamespace(host=address)
+
+        async def accept(self) -> None:
+            opened.append(self.client.host)
+
+        async def receive_text(self) -> str:
+            return "{}"
+
+        async def close(self, *_: Any) -> None: ...
+
+    async def talk(*_: Any) -> None:
+        await done.wait()
+
+    async def everybody() -> None:
+        handle = sockets._line(site, talk)
+        addresses = ["10.0.0.1"] * 3 + ["10.0.0.2"]
+        tasks = [asyncio.ensure_future(handle(Line(address))) for address in addresses]
+        while len(opened) < 3:
+            await asyncio.sleep(0)
+        done.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(everybody())
+    assert opened == ["10.0.0.1", "10.0.0.1", "10.0.0.2"]
+    assert not site.hub.sockets
+
+
 def test_a_class_behind_one_address_is_let_in_and_who_asks_too_often_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("infoset.web.guard.monotonic", lambda: now[0])
     found = Guard("token", (), 80)
     question: Any = SimpleNamespace(headers=Headers({"host": "localhost"}), client=SimpleNamespace(host="10.0.0.1"))
-    for _ in range(30 * len(page_files())):  # thirty open the page at once
+    for _ in range(30 * 40):  # thirty open the page at once, and ask what it asks
         found.check(question)
     with pytest.raises(Refusal, match="too many requests"):
         for _ in range(3000):
@@ -386,6 +437,44 @@ def test_a_class_behind_one_address_is_let_in_and_who_asks_too_often_waits(monke
     found.check(question)
     question.client.host, now[0] = "10.0.0.1", 1.0
     found.check(question)
+
+
+def test_the_pages_own_files_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty visitors behind one address load all of it while that address may ask for nothing else."""
+    from infoset.web.app import Site
+
+    monkeypatch.setattr("infoset.web.guard.BURST", 1.0)
+    monkeypatch.setattr("infoset.web.guard.monotonic", lambda: 0.0)
+    guard = Guard("token", (), 80)
+    app = Site((tmp_path,), guard).app()
+    question: Any = SimpleNamespace(headers=Headers({"host": "localhost"}), client=SimpleNamespace(host="10.0.0.1"))
+    guard.check(question)  # the only one
+
+    async def asked(path: str) -> tuple[int, dict[str, str]]:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        scope = {
+            "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"",
+            "headers": [(b"host", b"localhost")], "client": ("10.0.0.1", 5), "root_path": "", "scheme": "http",
+            "server": ("localhost", 80), "http_version": "1.1",
+        }  # fmt: skip
+        await app(scope, receive, send)
+        return sent[0]["status"], {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+
+    async def everybody() -> None:
+        for _ in range(30):
+            for path in page_files():
+                assert (await asked(f"/page/{path}"))[0] == 200
+        status, headers = await asked("/api/games")
+        assert status == 429 and headers["retry-after"] == "1"
+
+    asyncio.run(everybody())
 
 
 def test_idle_it_costs_next_to_nothing(tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+import infoset
+
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
+from infoset.remote.serving import Refusal
 from infoset.web.tables import Kept, Table, Tables, _read
 
 PATIENCE = 60.0
@@ -67,6 +70,39 @@ def test_the_score_of_a_sitting_follows_the_chairs(room: Room, tmp_path: Path) -
     until(lambda: room.last.get("legal") and not room.last["end"])
     kept = _read(tmp_path / "played" / ".tables" / f"{table.kept.id}.table")
     assert isinstance(kept, Kept) and (kept.played, kept.score) == (3, total)  # a server that is begun anew goes on
+
+
+def test_quick_games_at_one_table_are_kept_apart(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.web.tables.time.strftime", lambda form: "20300101-000000")  # all in one second
+    table = room.sit("rock_paper_scissors", "human", "random")
+    items = []
+    for _ in range(3):
+        until(lambda: room.last.get("legal") and not room.last["end"])
+        table.heard(0, {"move": 0, "turn": room.last["turn"]})
+        until(lambda: room.last["end"])
+        items.append(room.last["end"]["item"])
+        table.heard(0, {"again": "same"})
+    until(lambda: room.last.get("legal") and not room.last["end"])
+    files = sorted(path.name for path in (tmp_path / "played").glob("*.json"))
+    assert files == sorted(item.rpartition("/")[2] for item in items) and len(files) == 3
+    seeds = {infoset.Match.load(tmp_path / "played" / name).seed for name in files}
+    assert len(seeds) == 3
+
+
+def test_finished_tables_take_nobodys_place(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.web.tables.MAX_TABLES", 2)
+    monkeypatch.setattr("infoset.web.tables.MAX_ENDED", 3)
+    tables = room.tables
+    for number in range(8):
+        table = tables.tables[tables.open({"game": "kuhn_poker", "agents": ["random"] * 2, "pace": 60})["table"]]
+        if number < 3:
+            table.live.watch(1)  # somebody still looks at how it ended
+        until(lambda: table.over)  # noqa: B023
+    assert len(tables.tables) <= 3 + 3 + 1
+    for _ in range(2):
+        tables.open({"game": "kuhn_poker", "agents": ["human", "random"]})
+    with pytest.raises(Refusal, match="2 tables go on already"):
+        tables.open({"game": "kuhn_poker", "agents": ["human", "random"]})
 
 
 def test_a_game_that_was_left_does_not_count(room: Room) -> None:

@@ -180,3 +180,22 @@ def test_a_table_waits_in_the_queue_until_its_person_cancels(page: Any, server: 
     page.locator(".note", has_text="Left before the game began").wait_for()
     page.get_by_role("link", name="Try again").click()
     page.locator("h1", has_text="Meier").wait_for()
+
+
+def test_a_question_that_was_refused_is_asked_again_and_the_person_is_told(page: Any) -> None:
+    """The server says when to ask again: it did nothing yet."""
+    refused: list[str] = []
+
+    def answer(route: Any) -> None:
+        if len(refused) < 3:
+            refused.append(route.request.url)
+            route.fulfill(status=429, headers={"retry-after": "1"}, json={"error": "too many requests"})
+        else:
+            route.continue_()
+
+    page.route("**/api/**", answer)
+    page.goto(f"{page.url.partition('#')[0]}#/explore")
+    playwright.expect(page.locator("#tray .busy")).to_contain_text("trying again")
+    playwright.expect(page.locator("#main")).to_contain_text("kuhn.npz")
+    playwright.expect(page.locator("#tray .busy")).to_have_count(0)
+    assert len(refused) == 3

@@ -12,7 +12,7 @@ import msgspec
 
 from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
+from infoset.errors import FormatError, ParameterError, UnknownNameError, UnsupportedGameError, one_line, shorten
 from infoset.files import describe_damage, no_such_path
 from infoset.names import build, parse_name
 from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, own_name, path_problem
@@ -45,6 +45,8 @@ GAMES: Registry[Game] = Registry(
 OPENSPIEL = "openspiel:"
 GDL = "gdl:"
 POMMERMAN = "pommerman:"
+FILE_PARAMETERS = frozenset({"state"})
+"""Parameters of shipped games whose value is the path of a file."""
 MAX_PATH = 255
 CONFIG = "config.json"
 """What a run's folder is known by."""
@@ -147,11 +149,11 @@ def load(name: str) -> Game:
     return _load_known(name)
 
 
-def _load_known(name: str) -> Game:
-    """A game that has a name here."""
+def _load_known(name: str, hints: bool = True) -> Game:
+    """A game that has a name here; ``hints``: whether files of other names may be suggested."""
     parsed = parse_name(name)
     if parsed.word not in GAMES and parsed.word not in known_games():
-        if problem := path_problem(parsed.word, "names"):
+        if hints and (problem := path_problem(parsed.word, "names")):
             raise problem
         raise UnknownNameError("game", parsed.word, known_games())
     if parsed.word.startswith(GDL):
@@ -181,6 +183,23 @@ def load_named(name: str, where: str) -> Game:
     """A game that a file names.  Raises ``UnsupportedGameError`` where that would run a user's code."""
     check_trusted(name, where)
     return load(name)
+
+
+def load_shipped(name: str, where: str) -> Game:
+    """Load a game that comes with infoset, by a name from somebody who must not reach the files of this machine.
+
+    ``where`` says in errors whose name it is.  Nothing outside of the package is opened, looked for or run: files,
+    folders of runs, ``python:`` and ``openspiel:`` (whose games may name files as well) raise
+    ``UnsupportedGameError``, and so does a parameter that names a file.  Otherwise raises what ``load`` does.
+    """
+    check_trusted(name, where)
+    word = name.partition("(")[0].strip()
+    if word not in known_games() and (Path(word).suffix or any(sign in word for sign in ":/\\")):
+        raise UnsupportedGameError(f"{where} names {one_line(word)!r}, which is no shipped game; only those are played")
+    for key, value in parse_name(name).parameters:
+        if key in FILE_PARAMETERS and value is not None:
+            raise UnsupportedGameError(f"{where} names a file of this machine, {key}={one_line(str(value))}")
+    return _load_known(name, hints=False)
 
 
 def game_entries() -> list[Entry]:

@@ -31,7 +31,10 @@ LISTS = ("agent", "game", "method")
 
 
 class InfosetError(Exception):
-    """The root of the tree above."""
+    """The root of the tree above.  As text it is one line that can be printed, whatever foreign values it quotes."""
+
+    def __str__(self) -> str:
+        return printable(_BREAKS.sub(" ", super().__str__()))
 
 
 class UnknownNameError(InfosetError, LookupError):
@@ -136,7 +139,26 @@ def shorten(text: str, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def printable(text: str, sign: str = "?") -> str:
+    """Return ``text`` with ``sign`` for each character that could command a terminal, hide or reorder what is shown.
+
+    These are control characters (also those of C1), invisible ones and marks that turn the direction of a text, lone
+    surrogates, and what XML may not hold.  Line feeds and tabs stay.
+
+    >>> from infoset.errors import printable
+    >>> printable("\\x1b[2J red\\x9b31m \\u202etxt.exe")
+    '?[2J red?31m ?txt.exe'
+    """
+    return _COMMANDS.sub(sign, text)
+
+
 def one_line(text: str, limit: int = 80) -> str:
     """A stranger's ``text`` as one line of what can be printed, shortened."""
-    line = " ".join(text[: 4 * limit].split())
-    return shorten("".join(sign if sign.isprintable() else "?" for sign in line), limit)
+    return shorten(printable(" ".join(text[: 4 * limit].split())), limit)
+
+
+_COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff"
+    "\ufdd0-\ufdef\ufeff\ufff9-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+_BREAKS = re.compile(r"\s*[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]\s*")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 import msgspec
@@ -238,10 +239,17 @@ def read_text(path: Path) -> str:
     if "\0" in str(path):
         raise FormatError("no file can have this name", shorten(repr(str(path))))
     try:
-        size = path.stat().st_size
-        if size > MAX_TEXT_BYTES:
-            raise FormatError(f"{size:,} bytes; at most {MAX_TEXT_BYTES:,} are read", str(path))
-        return path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+        about = path.stat()
+        if not (S_ISREG(about.st_mode) or S_ISDIR(about.st_mode)):  # a pipe is waited for, a device never ends
+            raise FormatError("cannot be read: it is a device, a pipe or a socket; allowed: a file", str(path))
+        if about.st_size > MAX_TEXT_BYTES:
+            raise FormatError(f"{about.st_size:,} bytes; at most {MAX_TEXT_BYTES:,} are read", str(path))
+        with open(path, "rb") as file:
+            found = file.read(MAX_TEXT_BYTES + 1)
+        if len(found) > MAX_TEXT_BYTES:  # it grew, or says that it is empty, as files of /proc do
+            raise FormatError(f"more than {MAX_TEXT_BYTES:,} bytes; no more are read", str(path))
+        text = found.decode("utf-8", errors="replace").removeprefix("\ufeff")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
         raise FormatError(f"cannot be read: {no_such_path(path)}", str(path)) from None
     except OSError as error:

@@ -28,6 +28,7 @@ def main() -> None:
 
 def _status() -> int:
     """Do what is asked for; the exit status."""
+    from infoset.cli.output import complain
     from infoset.errors import InfosetError, one_line
 
     try:
@@ -45,20 +46,20 @@ def _status() -> int:
                 sys.stdout.flush()
     except SystemExit as ending:
         if ending.code == INTERRUPTED:  # which typer says nothing of
-            print("infoset: interrupted", file=sys.stderr)
+            complain("interrupted")
         return ending.code if isinstance(ending.code, int) else 0
     except InfosetError as error:
-        print(f"infoset: {error}", file=sys.stderr)
+        complain(error)
     except KeyboardInterrupt:
-        print("infoset: interrupted", file=sys.stderr)
+        complain("interrupted")
         return INTERRUPTED
     except OSError as error:
-        print(f"infoset: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        complain(f"{error.filename or 'a file'}: {error.strerror or error}")
     except Exception as error:
         if os.environ.get("INFOSET_DEBUG"):
             raise
         what = f"{type(error).__name__}: {one_line(str(error), 200)}"
-        print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
+        complain(f"internal error ({what}); INFOSET_DEBUG=1 shows where")
     return 1
 
 
@@ -89,4 +90,6 @@ class _Output:
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    print(f"infoset: {message}", file=sys.stderr)
+    from infoset.cli.output import complain
+
+    complain(message)

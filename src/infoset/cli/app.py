@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from infoset.cli.output import complain, note, write
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -70,7 +72,7 @@ def _say_version(asked: bool) -> None:
     if asked:
         from infoset import __version__
 
-        print(f"infoset {__version__}")
+        write(f"infoset {__version__}")
         raise typer.Exit
 
 
@@ -97,7 +99,7 @@ def games(
         from infoset.view.guide import guide, guide_text
 
         told = guide(_with_run(name)[0])
-        _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else print(guide_text(told))
+        _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else write(guide_text(told))
         return
     more = (
         f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
@@ -130,7 +132,7 @@ def _list(what: str, entries: list[Entry], more: str, json_: bool) -> None:
     if json_:
         _print_json({what: entries_body(entries)})
     else:
-        print(entries_text(entries) + (f"\n\n{more}" if more else ""))
+        write(entries_text(entries) + (f"\n\n{more}" if more else ""))
 
 
 @app.command()
@@ -180,7 +182,7 @@ def solve(
     locked = None if lock is None else read_locks(lock)
 
     def report(solution: Solution) -> None:
-        _print_json(solution_body(solution)) if json_ else print(solution_text(solution))
+        _print_json(solution_body(solution)) if json_ else write(solution_text(solution))
 
     with SolveProgress() as progress:
         watcher = Watcher(
@@ -268,16 +270,16 @@ def train(
         worth = ", ".join(f"{value:.4g}" for value in last.start_values)
         words = ("values", last.value_loss), ("policies", last.policy_loss)
         lost = ", ".join(f"{loss:.3e} on {word}" for word, loss in words if loss is not None)
-        print(
+        write(
             f"{training.game} by {training.method}\n"
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
             f"lost             {lost}"
         )
         if worth:
-            print(f"start            {worth}")
+            write(f"start            {worth}")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
-            print(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
-    print(f"run folder       {training.folder}")
+            write(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
+    write(f"run folder       {training.folder}")
 
 
 @app.command()
@@ -289,7 +291,7 @@ def plot(
     from infoset.verbs import plot as plot_runs
 
     plot_runs(runs, out)
-    print(out)
+    write(out)
 
 
 @app.command()
@@ -328,11 +330,11 @@ def evaluate(
             compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
         )
     if found.exact and (seconds, seed) != (None, None):
-        print("infoset: nothing had to be learnt; --seconds and --seed were not used", file=sys.stderr)
+        complain("nothing had to be learnt; --seconds and --seed were not used")
     if json_:
         _print_json(evaluation_body(compiled.name, what, found))
     else:
-        print(evaluation_text(compiled.name, what, compiled.players, found))
+        write(evaluation_text(compiled.name, what, compiled.players, found))
     if best_response is not None:
         if found.best_response is None:
             raise UnsupportedGameError(f"no best response was worked out: {found.reason or 'the tree does not fit'}")
@@ -340,7 +342,7 @@ def evaluate(
             found.best_response.save(best_response)
         except PolicyError as error:  # of this kind there are .npz alone, which is known only now
             saved = found.best_response.save(best_response.with_suffix(".npz"))
-            print(f"infoset: {error}; saved as {saved}", file=sys.stderr)
+            complain(f"{error}; saved as {saved}")
 
 
 @app.command("warm-up")
@@ -368,9 +370,9 @@ def warm_up(
     if json_:
         _print_json({**compiled._asdict(), "seconds": seconds, "folder": str(folder)})
     elif compiled.kernels:
-        print(f"{compiled.kernels} kernels compiled in {seconds:.1f} s, kept in {folder}")
+        write(f"{compiled.kernels} kernels compiled in {seconds:.1f} s, kept in {folder}")
     elif not compiled.failed:
-        print(f"nothing to compile: {folder} has it all")
+        write(f"nothing to compile: {folder} has it all")
     if compiled.failed:
         raise UnsupportedSystemError(f"{compiled.failed} kernels could not be compiled and kept in {folder}")
 
@@ -487,7 +489,7 @@ def _report_series(series: Series, json_: bool) -> None:
         return
     from infoset.view.match_text import series_text
 
-    print(series_text(series))
+    write(series_text(series))
 
 
 @app.command()
@@ -529,7 +531,7 @@ def tournament(
 
     if replay is not None:
         _refuse_others(context, {"replay", "db", "out"}, "--replay writes a game of --db; it goes with --out alone")
-        print(verb.save_replay(db, replay, out))
+        write(verb.save_replay(db, replay, out))
         return
     if out is not None:
         raise ParameterError("--out is the file for --replay")
@@ -596,7 +598,7 @@ def _report_standings(standings: Standings, path: Path, as_json: bool) -> None:
     if as_json:
         _print_json(verb.body(standings, path))
     else:
-        print(verb.text(standings, path))
+        write(verb.text(standings, path))
 
 
 @app.command()
@@ -623,14 +625,21 @@ def serve_agent(
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GAME", help="A game beside the shipped ones that callers may name: a file, openspiel:…"),
+    ] = None,
 ) -> None:
     """Let others play against an agent over HTTP: in their matches it is http(url=http://HOST:PORT)."""
+    from infoset.errors import ParameterError, shorten
     from infoset.remote.server import server
     from infoset.remote.serving import listening
 
+    if game is not None and allow:
+        raise ParameterError(f"--game {shorten(game)} is the only game; --allow {shorten(allow[0])} adds none to it")
     with listening(host, port) as where:
-        serving = server(agent, game)
-        print(f"{agent} answers on http://{host}:{where.getsockname()[1]}; Ctrl-C ends it", file=sys.stderr, flush=True)
+        serving = server(agent, game, allow or ())
+        note(f"{agent} answers on http://{host}:{where.getsockname()[1]}; Ctrl-C ends it")
         serving.run(sockets=[where])
 
 
@@ -654,12 +663,12 @@ def new_agent(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder for it, which is made.")],
 ) -> None:
     """Write an agent to change, with all that makes it a submission: a container, a competition."""
-    from infoset.remote.submission import new_agent as write
+    from infoset.remote.submission import new_agent as make
 
-    for path in write(folder):
-        print(path)
+    for path in make(folder):
+        write(path)
     agent = folder / "agent.py"
-    print(f"try it: infoset match kuhn_poker python:{agent}:MyAgent random --seconds-per-move 1", file=sys.stderr)
+    note(f"try it: infoset match kuhn_poker python:{agent}:MyAgent random --seconds-per-move 1")
 
 
 @app.command()
@@ -711,20 +720,20 @@ def watch(
         from infoset.view.pommerman.svg import still_svg
 
         picture = still_svg(played, step)
-        print(replace_file(svg, lambda file: file.write(picture.encode())))
+        write(replace_file(svg, lambda file: file.write(picture.encode())))
     if gif is not None:
         from infoset.view.pommerman.gif import save_gif
 
-        print(save_gif(played, gif, speed=speed or SPEED))
+        write(save_gif(played, gif, speed=speed or SPEED))
     if png is not None:
         from infoset.view.pommerman.png import save_pngs
 
-        print(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
+        write(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
     if page:
         from infoset.view.watch_page import watch_page
 
         html = watch_page(played, step=step, speed=speed)
-        print(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))
+        write(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))
 
 
 @app.command()
@@ -784,15 +793,15 @@ def show(
             beside = {"stability": {"what"}, "pure": {"equilibria"}}.get(name, set())
             _refuse_others(context, {"game", "max_histories", "seconds", "json_", name, *beside}, why)
             found = _in_time(f"--{name}", lambda: _instead(name, game, what, correlated, max_histories), seconds)  # noqa: B023
-            _print_json({"game": game, **found.body()}) if json_ else print(found)
+            _print_json({"game": game, **found.body()}) if json_ else write(found)
             return
     _refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
-        print(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
+        write(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
         return
     check_file(propnet)
     _refuse_others(context, {"game", "propnet"}, "--propnet draws the rules of a game; it goes alone")
-    print(show_propnet(game, propnet))
+    write(show_propnet(game, propnet))
 
 
 @app.command()
@@ -863,7 +872,7 @@ def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | Non
     if json_:
         _print_json(asdict(found) | {"game": game})
     else:
-        print(
+        write(
             f"{game}: keeps to the game model in {found.plays:,} random games of {found.mean_length:.4g} steps on"
             f" average, with {found.information_states:,} information states"
         )
@@ -876,7 +885,7 @@ def _check_profile(game: str, what: str, max_histories: int | None, json_: bool)
     if json_:
         _print_json({"game": found.game, "what": what, "findings": [asdict(one) for one in found.findings]})
     else:
-        print(found)
+        write(found)
 
 
 def _check_rules(
@@ -902,7 +911,7 @@ def _check_rules(
         body |= {"playouts": asdict(played), "findings": found, "not_ground": not_ground}
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     try:
-        _print_json(body) if json_ else print("\n".join(lines))
+        _print_json(body) if json_ else write("\n".join(lines))
     finally:  # also where nobody reads to the end
         if errors:
             raise typer.Exit(1)
@@ -964,7 +973,7 @@ def convert(
     from infoset.verbs import convert as convert_to
 
     convert_to(source, target, max_histories=max_histories, normalise=normalise)
-    print(f"{source} -> {target}", file=sys.stderr)
+    note(f"{source} -> {target}")
 
 
 INSTEAD = {
@@ -1066,4 +1075,4 @@ def _absolute(game: str) -> str:
 
 
 def _print_json(body: dict[str, Any]) -> None:
-    print(json.dumps(body, allow_nan=False))
+    print(json.dumps(body, allow_nan=False).replace("\x7f", "\\u007f"))  # plain ASCII without control characters

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING
 
 from infoset.catalog import load
+from infoset.cli.output import complain
 from infoset.cli.progress import MatchProgress
 from infoset.errors import UnsupportedGameError
 
@@ -66,4 +66,4 @@ def manage(
 
 
 def _say(line: str) -> None:
-    print(f"infoset: {line}", file=sys.stderr, flush=True)
+    complain(line)

@@ -10,6 +10,9 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
+from infoset.cli.output import complain
+from infoset.errors import one_line
+
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
@@ -70,6 +73,7 @@ class LifeSigns:
             self._say(self.work)
 
     def _say(self, work: str) -> None:
+        work = one_line(work, 400)  # names of games and agents in it are others' texts
         if LifeSigns.say_in_bar is not None:
             LifeSigns.say_in_bar(work)
         elif sys.stderr.isatty():
@@ -94,4 +98,4 @@ class LifeSigns:
 
 def say(work: str, seconds: float) -> None:
     """One line: what is being done, and for how long by now."""
-    print(f"infoset: {work} ({seconds:.0f} s)", file=sys.stderr, flush=True)
+    complain(f"{work} ({seconds:.0f} s)")

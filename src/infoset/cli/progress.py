@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from infoset import signs
 from infoset.cli.life_signs import PAUSE, LifeSigns, patience, say
-from infoset.errors import shorten
+from infoset.errors import one_line, shorten
 from infoset.solvers.work import Limits
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from infoset.learn.learner import Epoch
     from infoset.match.series import Series
     from infoset.solvers.work import Point, Work
+
+
+LONGEST = 400  # letters
 
 
 class Bar:
@@ -57,7 +60,8 @@ class Bar:
         self.bar.stop()
 
     def show(self, **fields: Any) -> None:
-        """Change what the bar says."""
+        """Change what the bar says; names of teams and agents are others' texts."""
+        fields = {key: one_line(value, LONGEST) if isinstance(value, str) else value for key, value in fields.items()}
         self.bar.update(self.task, **fields)
         now = monotonic()
         if self.bar.disable and now - self.began > patience() and now - self.said > PAUSE:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from pathlib import Path
 
+from infoset.cli.output import note
 from infoset.errors import ParameterError
 
 DEFAULT = Path("runs")
@@ -32,6 +32,6 @@ def serve(folders: list[Path] | None, host: str, port: int, names: list[str]) ->
         serving = server(Site(tuple(folder.resolve() for folder in folders or (DEFAULT,)), guard))
         for name in called:
             shown = f"[{name}]" if ":" in name else name
-            print(f"open http://{shown}:{port}/#/?token={guard.token}", file=sys.stderr)
-        print("Ctrl-C ends it", file=sys.stderr, flush=True)
+            note(f"open http://{shown}:{port}/#/?token={guard.token}")
+        note("Ctrl-C ends it")
         serving.run(sockets=[where])

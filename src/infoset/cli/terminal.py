@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from infoset.base import Action, Agent, Game
-from infoset.errors import UnsupportedSystemError, one_line
+from infoset.errors import UnsupportedSystemError, one_line, printable
 from infoset.match.person import Left, Person, View
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Terminal:
         """A text in lines; whatever could command the terminal is made harmless."""
         styled = style and "NO_COLOR" not in os.environ
         for line in text.split("\n"):
-            shown = "".join(sign if sign.isprintable() else "?" for sign in line)
+            shown = printable(line)
             self._write(f"{style}{shown}{PLAIN}\n" if styled and shown else f"{shown}\n")
 
     def _write(self, text: str) -> None:

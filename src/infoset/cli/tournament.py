@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.catalog import load
+from infoset.cli.output import complain
 from infoset.cli.progress import TournamentProgress
 from infoset.errors import ParameterError
 from infoset.files import check_file, replace_file
@@ -36,7 +36,7 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **setti
         standings = tournament(game, teams, db=path, progress=progress.advance, **settings)
     if standings.stopped == "interrupted":
         how = "the same command goes on" if db is not None else f"the same command with --db {path} goes on"
-        print(f"infoset: stopped after {standings.games:,} of {standings.planned:,} games; {how}", file=sys.stderr)
+        complain(f"stopped after {standings.games:,} of {standings.planned:,} games; {how}")
         if not standings.games:
             raise KeyboardInterrupt
     if svg is not None:

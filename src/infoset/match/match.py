@@ -20,7 +20,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import Accountable, Action, Agent, Game, Passing, Prompted, State, Step
 from infoset.catalog import load as load_game
 from infoset.catalog import name_of
-from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
 from infoset.match.agents import agent_name, check_reached, load_agents
 from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
@@ -324,7 +324,7 @@ class Round:
         self._note(len(self.steps) + 1, player, kind, detail)
 
     def _note(self, step: int, player: int, kind: Kind, detail: str) -> None:
-        self.faults.append(Fault(step, player, kind, shorten(detail, DETAIL)))
+        self.faults.append(Fault(step, player, kind, one_line(detail, DETAIL)))
 
 
 def execute(

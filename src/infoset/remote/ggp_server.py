@@ -7,7 +7,7 @@ from http import HTTPStatus
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from infoset.errors import InfosetError, MissingExtraError, shorten
+from infoset.errors import InfosetError, MissingExtraError, one_line
 from infoset.remote.ggp_player import Desk
 from infoset.remote.kif import CONTENT_TYPE
 from infoset.remote.serving import Refusal, listening, read_body, web_server
@@ -51,7 +51,7 @@ def _reply(desk: Desk, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
         status, text = HTTPStatus.BAD_REQUEST, str(error)
     except Exception as error:  # whatever a stranger's message does
         status, text = HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}"
-    line = shorten(" ".join(text.split()), 400)
+    line = one_line(text, 400)
     desk.say(line)
     return status, line
 

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
-from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
 from infoset.match.agents import Delegating, common_stream
 from infoset.match.apart import PATIENCE, Elsewhere, ThreadLine
 from infoset.names import full_name
@@ -170,7 +170,7 @@ class AskedAgent:
         question = Begin(self.match, name, player, seed, _left(deadline), common=common)
         done = self._ask("/begin", question, Done, deadline)
         if done.refused:
-            raise UnsupportedGameError(f"{self.wire.url}: {shorten(done.refused, 200)}")
+            raise UnsupportedGameError(f"{self.wire.url}: {one_line(done.refused, 200)}")
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.seen.append((own_move, observation))

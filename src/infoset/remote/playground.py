@@ -51,9 +51,9 @@ class AskedPlayer(PommermanPlayer):
         try:
             answer = json.loads(found)
         except (ValueError, RecursionError) as error:
-            raise RemoteError(f"{self.wire.url}: {path} was answered by no JSON: {shorten(str(error))}") from None
+            raise RemoteError(f"{self.wire.url}: {path} was answered by no JSON: {one_line(str(error))}") from None
         if not isinstance(answer, dict):
-            raise RemoteError(f"{self.wire.url}: {path} was answered by {shorten(str(answer))}, no object")
+            raise RemoteError(f"{self.wire.url}: {path} was answered by {one_line(str(answer))}, no object")
         return answer
 
 

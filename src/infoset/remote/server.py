@@ -1,17 +1,18 @@
 """One of our agents as a server: in the project's own protocol for any game, in the playground's for Pommerman.
 
-Each game has an agent of its own, made by its name.  What comes over the wire runs no code: a game is known by a name,
-an agent by the command line alone.
+Each game has an agent of its own, made by its name.  What comes over the wire runs no code and opens no file: a game is
+one of those that come with infoset, or that the command line lists; an agent is known by the command line alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import PureWindowsPath
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -19,10 +20,11 @@ import msgspec
 import numpy as np
 
 from infoset.base import Agent, Game
+from infoset.catalog import READERS, load_shipped
 from infoset.catalog import load as load_game
-from infoset.catalog import load_named
 from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, one_line, shorten
 from infoset.match.agents import check_elsewhere, load_agent
+from infoset.registry import own_name
 from infoset.remote.calls import read_tuple
 from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, Move, Ping
 from infoset.remote.serving import Complaints, Refusal, read_body, web_server, what_happened
@@ -79,20 +81,26 @@ def check_plays(agent: Agent, game: Game) -> None:
 class Matches:
     """The games that are played here at once, each with an agent of its own; agents are used again."""
 
-    def __init__(self, agent: str, game: str | None) -> None:
+    def __init__(self, agent: str, game: str | None, allowed: Iterable[str] = ()) -> None:
+        """``game``: the only one, if any; ``allowed``: further names, of files for example, that callers may say.
+
+        Raises what ``load`` and ``load_agent`` raise, and ``UnsupportedGameError`` where the agent does not play one.
+        """
         self.name, self.only = agent, game
         self.free: list[Agent] = [load_agent(agent)]
-        self.games: dict[str, Game] = {} if game is None else {game: load_game(game)}  # which the user named
+        self.listed: dict[str, Game] = {}  # which the user named
+        self.games: dict[str, Game] = {}
         self.played: dict[str, Played] = {}
-        for found in self.games.values():
+        for name in allowed if game is None else (game,):
+            found = load_game(name)
             check_plays(self.free[0], found)
+            for word in filter(None, (name, _plain_name(name), found.name, own_name(found))):
+                self.listed.setdefault(word, found)
 
     def begin(self, question: Begin, arrived: float) -> None:
         """Raises ``UnsupportedGameError`` for a game not played here, ``Refusal`` for one that is being played."""
         if question.protocol != PROTOCOL:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
-        if self.only is not None and question.game != self.only:
-            raise UnsupportedGameError(f"{self.only} is served here, not {shorten(question.game)}")
         self._forget()
         if question.match in self.played:
             why = f"game {shorten(question.match)!r} is being played here; name this one otherwise"
@@ -130,10 +138,15 @@ class Matches:
         return Done()
 
     def _game(self, name: str) -> Game:
+        for word in (name, _plain_name(name)):
+            if word in self.listed:
+                return self.listed[word]
+        if self.only is not None:
+            raise UnsupportedGameError(f"{self.only} is served here, not {one_line(name)}")
         if name not in self.games:
             if len(self.games) >= MAX_MATCHES:
                 self.games.clear()
-            self.games[name] = load_named(name, "the request")
+            self.games[name] = load_shipped(name, "the request")
         return self.games[name]
 
     def _find(self, match: str) -> Played:
@@ -156,11 +169,17 @@ class Matches:
         self.played = {match: played for match, played in self.played.items() if played.asked > late}
 
 
+def _plain_name(name: str) -> str:
+    """The name of a game's file without its folders, which differ from machine to machine; any other name as it is."""
+    path = PureWindowsPath(name)
+    return path.name if path.suffix.lower() in READERS else name
+
+
 class Service:
     """The answers to requests.  Agents think in one thread: two that think at once would slow each other."""
 
-    def __init__(self, agent: str, game: str | None) -> None:
-        self.matches = Matches(agent, game)
+    def __init__(self, agent: str, game: str | None, allowed: Iterable[str] = ()) -> None:
+        self.matches = Matches(agent, game, allowed)
         self.thread = ThreadPoolExecutor(1, "agent")
         self.complaints = Complaints()
         self.player = self._playground(agent, game)
@@ -172,7 +191,7 @@ class Service:
         from infoset.pommerman.playground.runner import Served
         from infoset.remote.playground import ServedPlayer
 
-        return Served(ServedPlayer(load_agent(agent), self.matches.games[game]))  # type: ignore[arg-type]
+        return Served(ServedPlayer(load_agent(agent), self.matches.listed[game]))  # type: ignore[arg-type]
 
     def app(self) -> Starlette:
         routes = [
@@ -248,10 +267,11 @@ def _json(value: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
 
 
-def server(agent: str, game: str | None) -> uvicorn.Server:
-    """A server, not yet running, see ``serving``.
+def server(agent: str, game: str | None, allowed: Iterable[str] = ()) -> uvicorn.Server:
+    """Return a server, not yet running, see ``serving``.  ``game`` is the only one that it plays.
 
-    Raises what ``load_agent`` and ``load`` raise, and ``UnsupportedGameError`` for an agent that does not play it.
+    ``allowed`` are names that callers may say beside those of shipped games.  Raises what ``load_agent`` and ``load``
+    raise, and ``UnsupportedGameError`` for an agent that does not play one of these.
     """
     check_elsewhere(agent, "where many games are played at once")
-    return web_server(Service(agent, game).app())
+    return web_server(Service(agent, game, allowed).app())

@@ -6,11 +6,12 @@ import asyncio
 import os
 import socket
 import sys
+from functools import partial
 from http import HTTPStatus
 from math import inf
 from time import monotonic
 from traceback import TracebackException
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from infoset.errors import MissingExtraError, ParameterError, one_line, shorten
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SECONDS_FOR_BODY = 10.0
 KEPT_OPEN = 600  # seconds between two requests on one connection
 LINES, SECONDS_FOR_LINES = 10, 10.0
+LONGEST_LINE = 1000
 
 
 class Refusal(Exception):
@@ -46,7 +48,7 @@ class Complaints:
             return
         more = f" (and {self.kept:,} lines before it)" if self.kept else ""
         self.said, self.kept = self.said + 1, 0
-        sys.stderr.write(f"infoset: {line}{more}\n")
+        sys.stderr.write(f"infoset: {one_line(line, LONGEST_LINE)}{more}\n")
         sys.stderr.flush()
 
 
@@ -89,14 +91,24 @@ def listening(host: str, port: int) -> socket.socket:
     return found
 
 
-def web_server(app: Starlette) -> uvicorn.Server:
-    """A server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.  Raises ``MissingExtraError``."""
+def web_server(app: Starlette, kept_open: int = KEPT_OPEN, **options: Any) -> uvicorn.Server:
+    """Return a server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.
+
+    ``kept_open``: seconds between two requests on one connection; ``options`` are further ones of ``uvicorn.Config``.
+    How many connections there may be is said in ``connections``.  Raises ``MissingExtraError``.
+    """
     try:
         import uvicorn
+
+        from infoset.remote.connections import Bounded, Doorway, Line
     except ImportError:
         raise MissingExtraError("serving an agent", "web") from None
+    http: Any = partial(Line, Doorway())
+    application: Any = Bounded(app)  # type: ignore[arg-type]
+    # only errors are logged: a stranger's broken request is no news, and must not flood the screen
+    settings: dict[str, Any] = {"lifespan": "off", "ws": "none", **options}
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", timeout_keep_alive=KEPT_OPEN,
-        timeout_graceful_shutdown=1, server_header=False,
+        application, http=http, log_level="error", access_log=False, timeout_keep_alive=kept_open,
+        timeout_graceful_shutdown=1, server_header=False, **settings,
     )  # fmt: skip
     return uvicorn.Server(config)

@@ -152,14 +152,19 @@ class Wire:
         if self.connection is None:
             self.connection = self._connect()
         self.connection.request(method, self.path + path, body, headers)
-        answer = self.connection.getresponse()
+        with self.connection.getresponse() as answer:
+            return self._read(path, answer)
+
+    def _read(self, path: str, answer: http.client.HTTPResponse) -> bytes:
+        """The body of an answer, of which no more is read than is allowed."""
         if answer.status != http.client.OK:
             why = f"{path} was answered by {answer.status} {answer.reason}{self._excuse(answer)}"
             raise StatusError(f"{self.url}: {one_line(why, 200)}", answer.status)
+        to_the_end = answer.length is None and not answer.chunked  # it ends where the connection does, as in HTTP/1.0
         found = answer.read(MAX_ANSWER + 1)
         if len(found) > MAX_ANSWER:
             raise ValueError(f"{path} was answered by more than {MAX_ANSWER:,} bytes")
-        if not answer.isclosed():
+        if not (answer.isclosed() or to_the_end):
             raise ValueError(f"the answer to {path} was cut off")
         if answer.will_close:
             self.close()

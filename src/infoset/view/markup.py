@@ -11,8 +11,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from infoset.errors import shorten
-from infoset.view.picture import printable
+from infoset.errors import printable, shorten
 
 LONGEST = 120  # letters of a text that a table shows; more stand in its tip
 LONGEST_TIP = 400

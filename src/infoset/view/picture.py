@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import hypot
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from xml.etree import ElementTree as Xml
 
-from infoset.errors import MissingExtraError
+from infoset.errors import MissingExtraError, printable
 
 Point: TypeAlias = tuple[float, float]
 
@@ -21,7 +20,6 @@ DASHES = ((5.0, 3.0), (1.6, 2.2), (8.0, 2.5, 2.0, 2.5), (3.0, 1.5), (8.0, 4.0), 
 GREY, INK = "#777777", "#222222"
 
 NARROW, WIDE = frozenset("()[]{}'.,:;!|iljtfr "), frozenset("mwMW@%—…")
-UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 FIRST_SQUARE = "\u2e80"  # characters from here on are as wide as high
 FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 PDF_FONT = "DejaVu Sans"  # comes with matplotlib
@@ -128,11 +126,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
         for c in text
     )
     return size * ems * (BOLD if bold else 1.0)
-
-
-def printable(text: str) -> str:
-    """The text, with a sign in place of each character that no XML may hold."""
-    return UNPRINTABLE.sub("\ufffd", text)
 
 
 def rounded(points: Sequence[Point], corner: float) -> Iterator[tuple[Point, ...]]:

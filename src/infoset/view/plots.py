@@ -8,10 +8,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from infoset.errors import MissingExtraError, shorten
+from infoset.errors import MissingExtraError, printable, shorten
 from infoset.view.markup import HUES, palette
 from infoset.view.move_colors import move_colors, printed
-from infoset.view.picture import printable
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings

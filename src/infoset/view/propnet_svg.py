@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as Xml
 
-from infoset.errors import UnsupportedGameError, shorten
+from infoset.errors import UnsupportedGameError, printable, shorten
 from infoset.gdl.propnet import AND, FALSE, NO_NODE, OR, TRUE, PropNet
 from infoset.view.layers import EVERYWHERE, Link, arrange, place
-from infoset.view.picture import COLORS, GREY, INK, printable, text_width
+from infoset.view.picture import COLORS, GREY, INK, text_width
 from infoset.view.propnet_plan import GATE_COLOR, PORT, STAGES, TRACK, Plan, Thing, Wire
 
 MAX_THINGS = 450  # nodes, outputs, and moves that nothing reads

@@ -10,6 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from infoset.catalog import POMMERMAN
+from infoset.errors import printable
 from infoset.match.replay import Match
 from infoset.view.pictures import picture_text
 from infoset.view.recording import recording, start_of
@@ -71,4 +72,4 @@ def step_text(shown: dict[str, Any], number: int) -> str:
         *wrong,
         picture_text(frame["whole"]),
     ]
-    return "\n".join([*lines, *ended])
+    return printable("\n".join([*lines, *ended]))

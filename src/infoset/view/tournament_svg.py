@@ -8,8 +8,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
 from infoset.arena.tournament import Standings
-from infoset.errors import BudgetError, shorten
-from infoset.view.picture import printable
+from infoset.errors import BudgetError, printable, shorten
 from infoset.view.tournament_text import RANKED_BY, cell_note, cross_table, fault_lines, ranking, signed
 
 MAX_TEAMS = 40

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from infoset.base import Game
+from infoset.errors import printable
 from infoset.match.replay import Match
 from infoset.view.bundle import bundle, source
 from infoset.view.recording import recording, start_of
@@ -31,7 +32,7 @@ def watch_page(match: Match, *, step: int | None = None, speed: float | None = N
     data = recording(match, game)
     options = {"start": start_of(data, step), "speed": speed}
     parts = {
-        "title": html.escape(data["game"]),
+        "title": html.escape(printable(data["game"])),
         "style": "\n".join(map(source, STYLES)),
         "data": embedded({"recording": data, "options": options}),
         "script": bundle("watch.js"),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from infoset.errors import MissingExtraError, one_line
-from infoset.remote.serving import Refusal, read_body
+from infoset.remote.serving import Refusal, read_body, web_server
 from infoset.web.guard import SECURITY, TOKEN_HEADER, VISITOR_HEADER, Guard
 from infoset.web.listing import Listing
 from infoset.web.wishes import MAX_VISITOR
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import uvicorn
 
 MAX_BODY = 64 << 10
+KEPT_OPEN = 30  # seconds between two requests on one connection
 RESTS = 15.0  # seconds between two looks at idle workers
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 START = "index.html"
@@ -107,7 +108,7 @@ class Site:
 
         async def send(request: Request) -> Response:
             try:
-                self.guard.check(request)
+                self.guard.check_origin(request)
             except Refusal as error:
                 return told({"error": error.why}, error.status)
             path = name or request.path_params["path"]
@@ -168,7 +169,8 @@ def _object(body: bytes) -> dict[str, Any]:
 def told(value: Any, status: int = 200) -> Response:
     """JSON; bytes are JSON already."""
     body = value if isinstance(value, bytes) else msgspec.json.encode(value)
-    return Response(body, status, media_type="application/json", headers=SECURITY)
+    headers = {**SECURITY, "retry-after": "1"} if status == HTTPStatus.TOO_MANY_REQUESTS else SECURITY
+    return Response(body, status, media_type="application/json", headers=headers)
 
 
 def page_files() -> dict[str, bytes]:
@@ -188,11 +190,4 @@ def page_files() -> dict[str, bytes]:
 
 def server(site: Site) -> uvicorn.Server:
     """A server, not yet running, see ``remote.serving``."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        site.app(), log_level="warning", access_log=False, lifespan="on", timeout_keep_alive=30,
-        timeout_graceful_shutdown=1, server_header=False, limit_concurrency=256, ws=Wire,
-        ws_max_size=16 << 10, ws_per_message_deflate=False,
-    )  # fmt: skip
-    return uvicorn.Server(config)
+    return web_server(site.app(), KEPT_OPEN, lifespan="on", ws=Wire, ws_max_size=16 << 10, ws_per_message_deflate=False)

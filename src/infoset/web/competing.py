@@ -14,6 +14,7 @@ import msgspec
 from infoset.arena.reading import beside, reading, version
 from infoset.arena.store import Store, TeamFault
 from infoset.arena.tournament import Record, Standings, read_record
+from infoset.errors import one_line
 from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
 from infoset.web.shelf import find
 
@@ -126,7 +127,7 @@ def _faults(faults: tuple[TeamFault, ...]) -> list[dict[str, Any]]:
             "count": sum(fault.count for fault in those),
             "games": [fault.game for fault in those[:EXAMPLES]],
             "more": max(0, len(those) - EXAMPLES),
-            "detail": those[0].detail[:400],
+            "detail": one_line(those[0].detail, 400),
         }
         for (team, kind), those in list(found.items())[:FAULTS]
     ]

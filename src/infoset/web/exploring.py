@@ -29,6 +29,7 @@ from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.hands import hand_cells
+from infoset.web.heads import kind_of
 from infoset.web.nodes import Place, Row
 from infoset.web.queue import Job, Queue, Request
 from infoset.web.shelf import find
@@ -95,8 +96,9 @@ class Exploring:
             what = f"{shorten(rest)} is not solved here yet" if kind == "game" else "what was solved here is gone"
             raise Refusal(HTTPStatus.NOT_FOUND, f"{what}; solve it again")
         item = find(self.folders, rest)
-        if item.kind not in ("run", "policy"):
-            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"{shorten(rest)} is a {item.kind}, not a strategy")
+        if (found := kind_of(item)) not in ("run", "policy"):
+            what = f"a {found}" if found else "nothing that is known here"
+            raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"{shorten(rest)} is {what}, not a strategy")
         place = item.path / POLICY if item.kind == "run" else item.path
         if item.kind == "run" and not place.is_file():
             raise Refusal(HTTPStatus.NOT_FOUND, f"the run {shorten(rest)} has no policy yet")

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from infoset.remote.connections import place_of
 from infoset.remote.serving import Refusal
 
 if TYPE_CHECKING:
@@ -43,11 +44,15 @@ class Guard:
 
     def check(self, connection: HTTPConnection) -> None:
         """Raise ``Refusal`` for a foreign Host or Origin, and for an address that asks too often."""
+        self.check_origin(connection)
+        self._check_rate(place_of(connection.client.host if connection.client else ""))
+
+    def check_origin(self, connection: HTTPConnection) -> None:
+        """Raise ``Refusal`` for a foreign Host or Origin alone: the page's own files are not counted."""
         hosts = connection.headers.getlist("host")
         self._check_host(hosts[0] if len(hosts) == 1 else "")
         if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
             raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
-        self._check_rate(connection.client.host if connection.client else "")
 
     def check_token(self, given: str) -> None:
         """Raise ``Refusal`` for another token than the one that the link carries."""

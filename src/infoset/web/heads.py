@@ -61,6 +61,11 @@ class Heads:
         return head
 
 
+def kind_of(item: Item) -> str:
+    """What it is, by what is in it where its name does not say so: a ``.json`` file may be a policy or a replay."""
+    return read_head(item).kind if item.path.suffix.lower() == ".json" else item.kind
+
+
 def read_head(item: Item) -> Head:
     """The same, read now."""
     try:

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from infoset.base import Action, Agent, Game, InformationState
-from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load
+from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load, load_shipped
 from infoset.errors import (
     BudgetError,
     InfosetError,
@@ -36,7 +36,7 @@ from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs
 from infoset.remote.serving import Refusal
 from infoset.view.pictures import token_words
-from infoset.web.heads import Heads
+from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue
 from infoset.web.shelf import Item, find, items
 
@@ -65,13 +65,7 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
         raise ParameterError(f"a name of more than {MAX_NAME} letters")
     if Path(name).suffix.lower() in READERS:
         return load(str(find(folders, name, "game").path))
-    parsed = parse_name(name)
-    if parsed.word not in known_games():
-        if ":" in parsed.word and parsed.word.partition(":")[0] not in FAMILIES:
-            raise ParameterError(f"{one_line(name)} is no shipped game; only those are played here")
-        raise UnknownNameError("game", parsed.word, known_games())
-    _check_plain(parsed)
-    return load(name)
+    return load_shipped(name, "the page")
 
 
 def replay_name(folders: tuple[Path, ...], name: str) -> str:
@@ -167,8 +161,9 @@ class Agents:
         """What ``load_agent`` makes it from: the path of what lies on the shelf, or the name of a safe agent."""
         if name[:1].isdecimal():
             item = find(self.folders, name)
-            if item.kind not in ("policy", "run"):
-                raise ParameterError(f"{one_line(name)} is a {item.kind}; a policy or a run can play")
+            if (kind := kind_of(item)) not in ("policy", "run"):
+                what = f"a {kind}" if kind else "nothing that is known here"
+                raise ParameterError(f"{one_line(name)} is {what}; a policy or a run can play")
             return str(item.path)
         parsed = parse_name(name)
         if parsed.word not in AGENTS or parsed.word in ELSEWHERE:

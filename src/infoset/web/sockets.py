@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket as sockets
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
@@ -18,13 +18,16 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from infoset.errors import one_line
+from infoset.remote.connections import place_of
 from infoset.remote.serving import Refusal
 
 if TYPE_CHECKING:
     from infoset.web.app import Site
 
 PATIENCE = 5.0  # seconds that one may take who is asked, or sent to
-MAX_SOCKETS = 200
+MAX_SOCKETS = 400
+SHARE = 150
+"""Web sockets of one address: thirty visitors with five each."""
 MAX_WAITING = 60  # frames that wait for one who reads slowly
 RATE, BURST = 40.0, 120.0  # messages from one socket: a second, and at once
 BUFFER = 128 << 10
@@ -97,7 +100,8 @@ class Hub:
 
     def __init__(self) -> None:
         self.viewers: dict[Topic, set[Viewer]] = defaultdict(set)
-        self.sockets = 0
+        self.sockets: Counter[str] = Counter()
+        """How many are open, by where they come from."""
 
     def hear(self, topic: Any, value: Any) -> None:
         """From a worker."""
@@ -145,10 +149,11 @@ def _line(site: Site, talk: Callable[[Site, WebSocket, dict[str, Any]], Awaitabl
         except Refusal:
             await socket.close()  # before it is accepted: 403
             return
-        if site.hub.sockets >= MAX_SOCKETS:
+        place, open_here = place_of(socket.client.host if socket.client else ""), site.hub.sockets
+        if open_here[place] >= SHARE or open_here.total() >= MAX_SOCKETS:
             await socket.close()
             return
-        site.hub.sockets += 1
+        open_here[place] += 1
         try:
             await socket.accept()
             await talk(site, socket, await _first(socket))
@@ -161,7 +166,9 @@ def _line(site: Site, talk: Callable[[Site, WebSocket, dict[str, Any]], Awaitabl
         except (WebSocketDisconnect, ClientDisconnected):
             pass
         finally:
-            site.hub.sockets -= 1
+            open_here[place] -= 1
+            if not open_here[place]:
+                del open_here[place]
 
     return handle
 

@@ -43,7 +43,8 @@ from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, list
 from infoset.web.shelf import items
 from infoset.web.workers import News
 
-MAX_TABLES = 300
+MAX_TABLES = 300  # whose games go on
+MAX_ENDED = 100  # whose games are over, beside those that somebody looks at
 UNSEEN = 60.0  # seconds after which a table that nobody looks at is only kept as a file
 SWEEP = 5.0
 PACE = 5.0
@@ -176,18 +177,17 @@ class Tables:
 
     def _add(self, table: Table) -> None:
         with self.lock:
-            if len(self.tables) >= MAX_TABLES:
-                self._drop_ended()
-            if len(self.tables) >= MAX_TABLES:
+            if sum(not other.over for other in self.tables.values()) >= MAX_TABLES:
                 raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables go on already")
+            self._drop_ended()
             table.keep()
             self.tables[table.kept.id] = table
         table.start()
 
     def _drop_ended(self) -> None:
-        """Tables whose game is over make room, those that were left first."""
-        ended = [table for table in self.tables.values() if (table.end or table.failed) and not table.busy]
-        for table in sorted(ended, key=lambda table: table.left)[: max(1, MAX_TABLES // 10)]:
+        """Of tables whose game is over, and at which nobody looks any more, few are held: those that were left last."""
+        ended = [table for table in self.tables.values() if table.over and not table.busy]
+        for table in sorted(ended, key=lambda table: -table.left)[MAX_ENDED:]:
             del self.tables[table.kept.id]
 
     def list(self) -> list[dict[str, Any]]:
@@ -360,9 +360,14 @@ class Table:
             self.go.notify_all()
 
     @property
+    def over(self) -> bool:
+        """Whether its game is, or never can be played."""
+        return self.end is not None or bool(self.failed)
+
+    @property
     def busy(self) -> bool:
         """Whether somebody looks, or agents play."""
-        alone = not self.people and self.end is None and not self.failed
+        alone = not self.people and not self.over
         return bool(sum(self.lookers.values()) or self.live.watchers or alone)
 
     @property
@@ -558,7 +563,8 @@ class Table:
         if match.over:
             self._count(match.returns)
         word = re.sub(r"[^a-z0-9]+", "-", self.kept.plan.game.lower())[:40].strip("-")
-        name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id[:4]}.json"
+        # the table and the number of the game at it make the name unlike any other, however quick the games are
+        name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id}-{self.kept.number}.json"
         match.save(self.room.folder / name)
         for suffix in (".json", ".table"):
             (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from infoset.arena.store import load_replay
 from infoset.errors import BudgetError, FormatError
 from infoset.match.replay import Match
 from infoset.verbs import read_match
+from infoset.web.heads import kind_of
 from infoset.web.shelf import find
 
 MAX_STEPS = 20_000
@@ -41,6 +42,6 @@ class Watching:
         item = find(self.folders, name)
         if item.kind == "tournament":
             return load_replay(item.path, number)
-        if item.kind != "replay":
+        if kind_of(item) != "replay":
             raise FormatError("no replay", item.title)
         return read_match(str(item.path))

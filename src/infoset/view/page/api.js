@@ -15,11 +15,26 @@ async function answered(response) {
   return body;
 }
 
+const TRIES = 6; // of a question that the server has no room for: it did nothing, and says when to ask again
+
+let busy = () => {}, waiting = 0;
+
+/** Have ``listener(whether)`` told when questions wait for a server that is asked too much, and when none does any more. */
+export const whenBusy = (listener) => { busy = listener; };
+
 async function reached(...asked) {
-  try {
-    return await fetch(...asked);
-  } catch {
-    throw new Error("The server cannot be reached. Is it still running?");
+  for (let tries = 1; ; tries++) {
+    let response;
+    try {
+      response = await fetch(...asked);
+    } catch {
+      throw new Error("The server cannot be reached. Is it still running?");
+    }
+    const seconds = response.headers.get("retry-after");
+    if (seconds === null || tries === TRIES) return response;
+    busy(++waiting > 0);
+    await new Promise((done) => { setTimeout(done, 1000 * seconds * (0.5 + Math.random()) * tries); }); // not all at once
+    busy(--waiting > 0);
   }
 }
 

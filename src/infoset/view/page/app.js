@@ -1,5 +1,6 @@
 /* Which view is shown: the address after # names it and its parameters, "#/explore?run=0/leduc". */
 
+import { whenBusy } from "./api.js";
 import { glyph, make } from "./dom.js";
 
 const VIEWS = {
@@ -50,6 +51,9 @@ export function say(text) {
 export function complaint(text, ...more) {
   return make("p", { className: "complaint", aria: { role: "alert" } }, text, ...more);
 }
+
+const wait = make("p", { className: "busy", aria: { role: "status" } }, "Many ask the server at once; trying again …");
+whenBusy((whether) => { whether ? keep(wait) : wait.remove(); });
 
 async function show() {
   const { view, parameters } = place();

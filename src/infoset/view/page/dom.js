@@ -1,5 +1,10 @@
 /* Elements, numbers and keys: the few words in which the other modules are written. */
 
+const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** A text with "?" for each character that hides or reorders what is shown: names, moves and errors are others' texts. */
+const printable = (child) => typeof child === "string" ? child.replace(COMMANDS, "?") : child;
+
 /** An element: ``make("button", {onclick, className: "main", dataset: {…}}, "text", child)``; never HTML from text. */
 export function make(tag, properties = {}, ...children) {
   const { dataset, style, aria, ...rest } = properties;
@@ -9,7 +14,7 @@ export function make(tag, properties = {}, ...children) {
   for (const [name, value] of Object.entries(aria ?? {})) {
     element.setAttribute(name === "role" ? name : `aria-${name}`, value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...children.filter((child) => child !== null && child !== undefined).map(printable));
   return element;
 }
 
@@ -17,7 +22,7 @@ export function make(tag, properties = {}, ...children) {
 export function draw(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
+  element.append(...children.map(printable));
   return element;
 }
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from infoset.base import JointMove
 from infoset.catalog import POMMERMAN, load_named
-from infoset.errors import UnsupportedGameError, shorten
+from infoset.errors import UnsupportedGameError, one_line, shorten
 from infoset.match.replay import Match, replay_states
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config, GameType
@@ -53,7 +53,7 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
 
 def _clean(name: str) -> str:
     """A name that cannot flood or command a terminal."""
-    return "".join(sign if sign.isprintable() else "?" for sign in shorten(name, LONGEST_NAME))
+    return one_line(name, LONGEST_NAME)
 
 
 def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list[Frame]:

@@ -1,0 +1,242 @@
+"""Connections of our servers: how many there may be and from where, and how long they may keep a place (extra ``web``).
+
+A connection with no request under way gives way to a new one where room is short, the longest idle first, so that
+hundreds that say nothing, or one letter after the other, shut nobody out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from http import HTTPStatus
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+import msgspec
+from uvicorn._types import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MAX_CONNECTIONS = 1000
+SHARE = 250
+"""Connections of one address, which may be that of a whole class: thirty browsers with eight each."""
+ROOM = 0.5  # of the files that the system lets the process open
+MAX_ADDRESS = 32 << 10  # bytes of a request's path and query: places in a game are long
+MAX_HEADERS = 16 << 10  # bytes
+SECONDS_FOR_HEAD = 10.0  # from its first byte, or from the beginning of a connection, to the end of the headers
+SECONDS_TO_READ = 30.0  # in which a client must have read some of what it asked for
+
+_DEPTH = 64  # bits of an IPv6 address that name the network of one household
+
+
+def place_of(address: str) -> str:
+    """Return by what the callers behind one address are known; an IPv6 network counts as one address.
+
+    >>> from infoset.remote.connections import place_of
+    >>> place_of("192.0.2.7"), place_of("2001:db8::1:2:3:4")
+    ('192.0.2.7', '2001:db8::/64')
+    """
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if found.version == 4:
+        return str(found)
+    return str(found.ipv4_mapped or ip_network((found, _DEPTH), strict=False))
+
+
+class Doorway:
+    """All connections of one server."""
+
+    def __init__(self, most: int | None = None, share: int | None = None) -> None:
+        """``most``: connections at once; ``share``: of one address."""
+        self.most = min(most or MAX_CONNECTIONS, int(_files() * ROOM))
+        self.share = min(share or SHARE, self.most * 3 // 4)
+        self.lines: list[Line] = []
+
+    def admit(self, line: Line) -> str:
+        """Let a connection in, or say why not; one that is idle may be closed for it."""
+        self.lines = [other for other in self.lines if not other.gone]
+        counts = Counter(other.place for other in self.lines)
+        here = counts[line.place] >= self.share
+        if here or len(self.lines) >= self.most:
+            idle = [other for other in self.lines if other.idle and (other.place == line.place or not here)]
+            if not idle:
+                return f"{self.share if here else self.most} connections are busy; try again in a moment"
+            # of the address that holds the most, the one that has waited longest
+            oldest = min(idle, key=lambda other: (-counts[other.place], other.idle_since))
+            self.lines.remove(oldest)
+            oldest.transport.abort()
+        self.lines.append(line)
+        return ""
+
+
+def _files() -> float:
+    """How many files this process may open."""
+    try:
+        import resource
+    except ImportError:
+        return MAX_CONNECTIONS / ROOM
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MAX_CONNECTIONS / ROOM if soft == resource.RLIM_INFINITY else soft
+
+
+class Line(HttpToolsProtocol):
+    """uvicorn's connection, with bounds on the head of a request and on the time that things may take."""
+
+    def __init__(self, doorway: Doorway, **options: Any) -> None:
+        super().__init__(**options)
+        self.doorway = doorway
+        self.place = ""
+        self.idle_since = 0.0
+        self.in_head = False
+        self.head = 0  # bytes of a head that is not complete
+        self.upgraded = False
+        self.due: asyncio.TimerHandle | None = None  # when the head must be complete
+        self.reading: asyncio.TimerHandle | None = None  # when the other side must have read some more
+
+    @property
+    def gone(self) -> bool:
+        """Whether the connection is over, and its socket closed."""
+        found = self.transport.get_extra_info("socket")
+        return found is None or found.fileno() < 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way, and no answer."""
+        answered = self.cycle is None or self.cycle.response_complete
+        return answered and not self.upgraded and not self.transport.get_write_buffer_size()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.place = place_of(self.client[0] if self.client else "")
+        self.idle_since = self.loop.time()
+        if why := self.doorway.admit(self):
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, why)
+        else:
+            self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before or self.upgraded:
+            self.head = 0
+            self._stop_head()
+            return
+        if self.in_head:
+            self.head += len(data)
+            if self.head > MAX_ADDRESS + MAX_HEADERS:
+                self._refuse(*_TOO_LARGE)
+                return
+        if self.cycle is None or self.cycle.response_complete:  # also for the rest of a body that nobody wanted
+            self._await_head()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.in_head = True
+
+    def on_headers_complete(self) -> None:
+        self.in_head = False
+        super().on_headers_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        self.upgraded = True
+        self._stop()
+        super().handle_websocket_upgrade()
+
+    def on_response_complete(self) -> None:
+        self.idle_since = self.loop.time()
+        super().on_response_complete()
+        self._await_reading()
+        if self.in_head:
+            self._await_head()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reading()
+
+    def _await_head(self) -> None:
+        """Have the head of a request end within a while, whose beginning does not count anew."""
+        if self.due is None:
+            self.due = self.loop.call_later(SECONDS_FOR_HEAD, self._late)
+
+    def _late(self) -> None:
+        self.due = None
+        if self.in_head:
+            why = f"the headers did not come within {SECONDS_FOR_HEAD:g} s"
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, why)
+        else:
+            self.transport.abort()
+
+    def _await_reading(self) -> None:
+        """Have the other side read on within a while, for as long as there is something to read."""
+        if self.reading is None and (waiting := self.transport.get_write_buffer_size()):
+            self.reading = self.loop.call_later(SECONDS_TO_READ, self._look_again, waiting)
+
+    def _look_again(self, before: int) -> None:
+        self.reading = None
+        if self.transport.get_write_buffer_size() >= before:
+            self.transport.abort()
+        else:
+            self._await_reading()
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        body = msgspec.json.encode({"error": why})
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: application/json\r\nconnection: close\r\n"
+            f"retry-after: 1\r\ncontent-length: {len(body)}\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+        self._await_reading()
+
+    def _stop_head(self) -> None:
+        if self.due is not None:
+            self.due.cancel()
+            self.due = None
+
+    def _stop(self) -> None:
+        self._stop_head()
+        if self.reading is not None:
+            self.reading.cancel()
+            self.reading = None
+
+
+_TOO_LARGE = (
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+    f"headers of more than {MAX_HEADERS:,} bytes, or an address of more than {MAX_ADDRESS:,}",
+)
+
+
+class Bounded:
+    """An application that answers no request whose address or headers are too large, however they came."""
+
+    def __init__(self, app: ASGI3Application) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        if scope["type"] != "lifespan" and _too_large(scope):
+            await _refuse(scope["type"], send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _too_large(scope: Any) -> bool:
+    """Whether the head of a request is more than is read."""
+    address = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    return address > MAX_ADDRESS or sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MAX_HEADERS
+
+
+async def _refuse(kind: str, send: Any) -> None:
+    if kind == "websocket":
+        await send({"type": "websocket.close"})
+        return
+    status, why = _TOO_LARGE
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status.value, "headers": headers})
+    await send({"type": "http.response.body", "body": msgspec.json.encode({"error": why}), "more_body": False})
