@@ -79,6 +79,7 @@ def solution_text(solution: Solution) -> str:
     if "lambda" in solution.notes:
         ended = f"; {solution.notes['ended']}" if "ended" in solution.notes else ""
         lines.append(f"lambda           {solution.notes['lambda']:.6g}{ended}")
+    if "set_gain" in solution.notes:
         lines.append(f"at every set     another move gains {solution.notes['set_gain']:.3g} at most")
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     lines.append(f"stopped          {solution.stopped} after {after}")
