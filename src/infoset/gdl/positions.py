@@ -316,7 +316,9 @@ class Explorer:
             spent = time.monotonic() - began
             room = min(2 * room, self.room) if spent < SHORT else max(room // 2, 1) if spent > LONG else room
             if detail > room:
-                check_room(f"{self.file}: one state has {detail:,} joint moves, which take", detail * self._least_bytes())
+                check_room(
+                    f"{self.file}: one state has {detail:,} joint moves, which take", detail * self._least_bytes()
+                )
             self.make_room(max(room, detail))
 
     def positions(self) -> Positions:

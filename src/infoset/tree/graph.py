@@ -337,8 +337,8 @@ class _Watch:
         if not self._left(edges + joint):
             raise BudgetError(
                 f"{self.game.name} is too large to enumerate: after {positions:,} distinct positions one state has "
-                f"{joint:,} joint moves, which take {size_in_words(joint * self.bytes_each)} (limit {self.limit:,} moves). "
-                "Raise the limit (max_histories, --max-histories) or choose smaller parameters"
+                f"{joint:,} joint moves, which take {size_in_words(joint * self.bytes_each)} "
+                f"(limit {self.limit:,} moves). Raise the limit (max_histories, --max-histories) or choose smaller parameters"
             )
 
     def _left(self, edges: int) -> bool:
