@@ -38,6 +38,8 @@ def is_users(error: BaseException) -> bool:
 
     It arrives in the main thread alone; there it may be the user's unless somebody is ``listening`` and heard nothing.
     """
-    if not isinstance(error, KeyboardInterrupt) or threading.current_thread() is not threading.main_thread():
+    if type(error) is not KeyboardInterrupt:
+        return isinstance(error, KeyboardInterrupt)  # one of the library's own, as of a person who leaves
+    if threading.current_thread() is not threading.main_thread():
         return False
     return not _heard or _heard[-1]

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import msgspec
 
 from infoset.arena.worker import (
+    CLOSED,
     NOBODY,
     STOP,
     CallClock,
@@ -284,17 +285,22 @@ class Crew:
         spared = kind == "died" and may_be_killed(status) and self.attempts[task] + 1 < ATTEMPTS
         if not worker.ready and seat != NOBODY and not spared:
             limit = f"it was not made in {worker.seconds_to_make:g} s"
-            died = f"its process ended with {ending(status)} while it was made"
+            died = f"{self._died(status)}, while it was made"
             self._leave_out(worker.making[seat], kind, died if kind == "died" else limit)
             return None
         if task is not None and seat != NOBODY and not spared:
-            died = f"its process ended with {ending(status)}"
+            died = self._died(status)
             return Forfeit(task.number, seat, kind, died if kind == "died" else f"no answer in {self.move_limit:g} s")
         if task is not None:
             self.again.append(task)
         if task is not None or not worker.ready:
             self._count_attempt(task, ending(status))
         return None
+
+    @staticmethod
+    def _died(status: int) -> str:
+        closed = "it closed files that its process needs"
+        return closed if status == CLOSED else f"its process ended with {ending(status)}"
 
     def _leave_out(self, agent: str, kind: str, detail: str) -> None:
         """An agent that was not made forfeits its games; workers are set up without it from now on."""

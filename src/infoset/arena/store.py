@@ -223,8 +223,8 @@ class Store:
     ) -> None:
         """One game that is over: it is in the file when this returns, whatever happens to the process then.
 
-        A copy of the process, as an agent makes it by a fork, writes nothing and ends.  Raises ``CheckpointError`` where
-        it cannot be, as on a full disk.
+        A copy of the process, as an agent makes it by a fork, writes nothing and ends.  Raises ``CheckpointError``
+        where it cannot be, as on a full disk.
         """
         end_copy(self.process)
         returns = None if result.returns is None else json.dumps(result.returns)

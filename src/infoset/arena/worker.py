@@ -140,7 +140,8 @@ class Open:
     """A file that this process needs: an agent that closes it ends the process at once, which is then its own fault."""
 
     def __init__(self, file: int) -> None:
-        self.file, self.kind = file, self._look()
+        self.file = file
+        self.kind = self._look()
 
     def _look(self) -> tuple[int, int]:
         found = os.fstat(self.file)

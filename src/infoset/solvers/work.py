@@ -424,7 +424,7 @@ class Watcher:
 def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:
     """Step ``work`` until a limit, its end or Ctrl-C; returns which, and the seconds that it took, ``spent`` included.
 
-    Looking at it does not count; where there is a limit of time it is not looked at while that took longer than the work.
+    Looking at it does not count; where there is a limit of time it is not looked at while looks took longer than work.
     """
     run = _Run(work, limits, watcher, spent)
     with interrupts(lambda: run.breaking) as run.stop:

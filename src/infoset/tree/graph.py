@@ -338,7 +338,8 @@ class _Watch:
             raise BudgetError(
                 f"{self.game.name} is too large to enumerate: after {positions:,} distinct positions one state has "
                 f"{joint:,} joint moves, which take {size_in_words(joint * self.bytes_each)} "
-                f"(limit {self.limit:,} moves). Raise the limit (max_histories, --max-histories) or choose smaller parameters"
+                f"(limit {self.limit:,} moves). Raise the limit (max_histories, --max-histories) or choose smaller "
+                "parameters"
             )
 
     def _left(self, edges: int) -> bool:
