@@ -365,6 +365,7 @@ def test_a_process_that_cannot_be_set_up_is_given_up(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("infoset.arena.crew.sys.executable", shutil.which("false"))
     with pytest.raises(UnsupportedGameError, match=r"setting up random ended 3 processes, the last with status 1"):
         tournament(KUHN, ["random", "random"], games=2, workers=2)
+    monkeypatch.undo()
     with pytest.raises(UnsupportedGameError, match=r"none\.py: no such file"):
         tournament(DUEL, ["playground(path=none.py)", "stop"], games=2)
 
