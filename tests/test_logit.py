@@ -170,7 +170,7 @@ def test_bad_parameters_and_too_large_games(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(UnsupportedGameError, match="sequence form alone"):
         solve(form, "logit")
     monkeypatch.setattr("infoset.memory.free_memory", lambda: 1000)
-    with pytest.raises(BudgetError, match="24 moves, and 180 pairs of moves .*; the derivatives"):
+    with pytest.raises(BudgetError, match=r"24 moves, and 180 pairs of moves .*; the derivatives"):
         LogitSystem(tree, form)
 
 
