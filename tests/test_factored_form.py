@@ -461,7 +461,7 @@ def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.undo()
     rules = rules_of("dark_hex(rows=2,columns=3)")
     assert rules.sizes.entries == len(FactoredForm.of(rules).form.arrays.entries)
-    monkeypatch.setattr("infoset.tree.factored_form.free_memory", lambda: 10_000)
+    monkeypatch.setattr("infoset.memory.free_memory", lambda: 10_000)
     with pytest.raises(
         BudgetError,
         match=r"dark_hex.rows=2. has 104,229 histories, and the lists of its factored form up to 10,420 entries",

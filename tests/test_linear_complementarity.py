@@ -136,7 +136,7 @@ def test_a_table_is_made_anew_without_changing(monkeypatch: pytest.MonkeyPatch) 
 def test_other_numbers_of_players_and_too_large_games_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedGameError, match=r"has 3 players; lcp is for two. Try --method logit"):
         solve("kuhn_poker(players=3)", "lcp")
-    monkeypatch.setattr(module, "free_memory", lambda: 1000)
+    monkeypatch.setattr("infoset.memory.free_memory", lambda: 1000)
     with pytest.raises(BudgetError, match="26 sequences; the table of lcp takes"):
         linear_complementarity(form_of(KUHN))
     with pytest.raises(ParameterError, match="exact"):

@@ -169,8 +169,8 @@ def test_bad_parameters_and_too_large_games(monkeypatch: pytest.MonkeyPatch) -> 
     tree, form = compiled(KUHN)
     with pytest.raises(UnsupportedGameError, match="sequence form alone"):
         solve(form, "logit")
-    monkeypatch.setattr(module, "free_memory", lambda: 1000)
-    with pytest.raises(BudgetError, match="24 moves; the derivatives"):
+    monkeypatch.setattr("infoset.memory.free_memory", lambda: 1000)
+    with pytest.raises(BudgetError, match=r"24 moves, and 180 pairs of moves .*; the derivatives"):
         LogitSystem(tree, form)
 
 

@@ -275,9 +275,72 @@ def test_an_agent_may_refuse_to_begin(error: Exception) -> None:
         play_series(KUHN, [agent, "random"], games=3)
 
 
-def test_ctrl_c_is_the_users() -> None:
+def ctrl_c(*_: object) -> None:
+    """What the terminal does."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_is_the_users_and_an_interrupt_of_its_own_the_agents() -> None:
+    """Both come out of the agent's call; only for one of them was there a signal."""
     with pytest.raises(KeyboardInterrupt):
-        play_match(KUHN, [Scripted(raising(KeyboardInterrupt())), "random"])
+        play_match(KUHN, [Scripted(ctrl_c), "random"])
+    before = signal.getsignal(signal.SIGINT)
+    for clock in (None, 20.0):
+        match = play_match(KUHN, [Scripted(raising(KeyboardInterrupt("mine"))), "random"], seconds_per_move=clock)
+        assert match.faults[0].kind == "error" and "act: KeyboardInterrupt: mine" in match.faults[0].detail
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_agent_that_is_not_made_in_time_fails_at_every_move(tmp_path: Path) -> None:
+    """Its import or its constructor hangs; the other one plays, and the match is over."""
+    agent = "\n".join(
+        [
+            "import time",
+            "class Agent:",
+            "    def __init__(self): time.sleep(600)",
+            "    def begin(self, game, player, rng, deadline): ...",
+            "    def observe(self, own_move, observation): ...",
+            "    def act(self, legal, deadline): return legal[0]",
+            "    def end(self, returns): ...",
+        ]
+    )
+    (tmp_path / "made.py").write_text(agent)
+    (tmp_path / "imported.py").write_text(f"import time\ntime.sleep(600)\n{agent}")
+    for name in ("made", "imported"):
+        whole = f"python:{tmp_path / name}.py:Agent"
+        for one in (whole, f'isolated(agent="{whole}")'):
+            match = play_match(KUHN, [one, "random"], seconds_to_begin=0.5)
+            assert match.over and {fault.player for fault in match.faults} == {0}
+            assert match.faults[0].detail == "begin: it was not made in 0.5 s"
+
+
+def test_an_interrupt_while_an_agent_is_made_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text("raise KeyboardInterrupt\n")
+    (tmp_path / "makes.py").write_text("def make(): raise KeyboardInterrupt\n")
+    with pytest.raises(FormatError, match="KeyboardInterrupt"):
+        play_match(KUHN, [f"python:{tmp_path / 'raises.py'}:make", "random"])
+    with pytest.raises(ParameterError, match="cannot be made: KeyboardInterrupt"):
+        play_match(KUHN, [f"python:{tmp_path / 'makes.py'}:make", "random"])
+
+
+def test_an_agent_that_forks_plays_on_once(tmp_path: Path) -> None:
+    """The copy that comes back from its call ends there, so that one match is told of, and not two."""
+    (tmp_path / "fork.py").write_text(
+        "import os\n"
+        "class Agent:\n"
+        "    def begin(self, game, player, rng, deadline): ...\n"
+        "    def observe(self, own_move, observation): ...\n"
+        "    def act(self, legal, deadline):\n"
+        "        os.fork()\n"
+        "        return legal[0]\n"
+        "    def end(self, returns): ...\n"
+    )
+    for clock in ((), ("--seconds-per-move", "20")):
+        told = subprocess.run(
+            [sys.executable, "-m", "infoset", "match", "kuhn_poker", "python:fork.py:Agent", "random", *clock],
+            check=False, cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert told.returncode == 0 and told.stdout.count("kuhn_poker") == 1, told
 
 
 # Replays
@@ -472,14 +535,14 @@ def test_ctrl_c_leaves_the_games_that_are_over() -> None:
 
     def answer(legal, _):
         if next(answers, None) is None:
-            raise KeyboardInterrupt
+            ctrl_c()
         return legal[0]
 
     kept: list[Match] = []
     series = play_series(KUHN, [Scripted(answer), "random"], games=1000, keep=kept.append)
     assert series.stopped == "interrupted"
     assert series.games == len(kept) == series.agents[0].games > 10
-    at_once = play_series(KUHN, [Scripted(raising(KeyboardInterrupt())), "random"], games=5)
+    at_once = play_series(KUHN, [Scripted(ctrl_c), "random"], games=5)
     assert (at_once.games, at_once.agents[0].mean, at_once.agents[0].interval) == (0, None, None)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -359,15 +360,87 @@ def test_a_game_for_one_is_refused() -> None:
         schedule("gdl:monty_hall", ["random", "random"])
 
 
-def test_a_process_that_cannot_be_set_up_is_given_up(tmp_path: Path) -> None:
-    (tmp_path / "exit.py").write_text("import os\nos._exit(4)\n")
-    name = f"playground(path='{tmp_path / 'exit.py'}')"
-    with pytest.raises(
-        UnsupportedGameError, match=r"setting up playground\(.*\), stop ended 3 processes, the last with status 4"
-    ):
-        tournament(DUEL, [name, "stop"], games=2, workers=2)
+def test_a_process_that_cannot_be_set_up_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no agent of the user's is being made nobody is to blame."""
+    monkeypatch.setattr("infoset.arena.crew.sys.executable", shutil.which("false"))
+    with pytest.raises(UnsupportedGameError, match=r"setting up random ended 3 processes, the last with status 1"):
+        tournament(KUHN, ["random", "random"], games=2, workers=2)
+    monkeypatch.undo()
     with pytest.raises(UnsupportedGameError, match=r"none\.py: no such file"):
         tournament(DUEL, ["playground(path=none.py)", "stop"], games=2)
+
+
+BAD = """
+import os, time
+
+class Agent:
+    def begin(self, game, player, rng, deadline): ...
+    def observe(self, own_move, observation): ...
+    def act(self, legal, deadline): return legal[0]
+    def end(self, returns): ...
+
+class Hangs(Agent):
+    def __init__(self): time.sleep(600)
+
+class Leaves(Agent):
+    def __init__(self): os._exit(3)
+
+class Twice(Agent):
+    def act(self, legal, deadline):
+        os.fork()
+        return legal[0]
+
+class Closes(Agent):
+    def act(self, legal, deadline):
+        os.closerange(3, 256)
+        return legal[0]
+
+class Interrupts(Agent):
+    def act(self, legal, deadline): raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind", "words"),
+    [
+        ("Hangs", "hung", "it was not made in 1 s"),
+        ("Leaves", "died", "its process ended with status 3, while it was made"),
+        ("Closes", "died", "it closed files that its process needs"),
+        ("Interrupts", "error", "KeyboardInterrupt"),
+    ],
+)
+def test_what_is_wrong_with_an_agent_costs_itself_alone(bad: str, kind: str, words: str, tmp_path: Path) -> None:
+    """One that hangs or leaves while it is made forfeits its games; all others are played, nobody else is blamed."""
+    (tmp_path / "bad.py").write_text(BAD)
+    name = f"python:{tmp_path / 'bad.py'}:{bad}"
+    standings = tournament(
+        KUHN, [name, "random", "scripted(moves=[pass,pass])"], games=2, workers=1, start_clock=1.0, isolate=False
+    )
+    assert standings.games == 6
+    faults = {fault.team: fault for fault in standings.faults if fault.kind in (kind, "hung", "died")}
+    assert faults.keys() == {name}
+    assert faults[name].kind == kind and words in faults[name].detail
+
+
+def test_an_agent_that_comes_back_twice_is_played_once(tmp_path: Path) -> None:
+    """A copy of the process ends at once: it neither plays on nor writes a game."""
+    (tmp_path / "bad.py").write_text(BAD)
+    standings = tournament(
+        KUHN, [f"python:{tmp_path / 'bad.py'}:Twice", "random"], games=4, workers=1, db=tmp_path / "t.db"
+    )
+    assert standings.games == 4 and not [fault for fault in standings.faults if fault.kind in ("died", "hung")]
+
+
+def test_a_copy_of_the_process_writes_nothing(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "t.db", config()) as store:
+        store.add(Result(1, (1.0, -1.0), None), [], seed=1, agents=["random", "random"], replay=None)
+        if (copy := os.fork()) == 0:
+            try:
+                store.add(Result(2, (1.0, -1.0), None), [], seed=2, agents=["random", "random"], replay=None)
+            finally:
+                os._exit(7)  # which is not reached: the copy ends with another status
+        assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 1
+        assert [result.number for result in store.results(2)] == [1]
 
 
 # The database

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from math import inf
 
 from infoset.errors import ClockError
@@ -28,6 +29,23 @@ class Clock:
 
 
 ENDLESS = Clock()
+
+_making: ContextVar[float | None] = ContextVar("making", default=None)
+
+
+@contextmanager
+def making_within(seconds: float | None) -> Iterator[None]:
+    """Within it foreign agents may take so many seconds to be made, ``None`` for what they may take anyhow."""
+    token = _making.set(seconds)
+    try:
+        yield
+    finally:
+        _making.reset(token)
+
+
+def seconds_to_make() -> float | None:
+    """Return the limit that ``making_within`` set, ``None`` without one."""
+    return _making.get()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, Telling
 from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, shorten
+from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
@@ -106,6 +106,8 @@ def evaluate(
         return lower_bound(compiled, policy, learn_for, seed, why)
     try:
         return _exactly(policy, compiled, respond, keep)
+    except ClockError:  # of whoever asks
+        raise
     except BudgetError as error:
         return lower_bound(compiled, policy, learn_for, seed, str(error))
 
@@ -217,6 +219,8 @@ def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArra
         return policy.plan(form)
     if compiled.only_form and isinstance(policy, FunctionPolicy):  # which needs keys alone
         return TabularPolicy.from_function(form, policy.choose).plan(form)
+    if isinstance(policy, WalkPolicy):
+        return policy.plan(compiled.tree, form)
     return asked_everywhere(policy.row, compiled.tree, form)
 
 

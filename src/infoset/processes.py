@@ -101,6 +101,12 @@ def in_session(leader: int) -> list[int]:
     return found
 
 
+def end_copy(number: int) -> None:
+    """End this process at once where it is not the one of that number, but a copy that came back from a fork."""
+    if os.getpid() != number:
+        os._exit(1)
+
+
 def end_group(process: subprocess.Popen[bytes]) -> int:
     """End a process at once, and where the system has groups all that it started; returns its exit status."""
     _kill_group(process)

@@ -29,7 +29,9 @@ from infoset.errors import (
     shorten,
 )
 from infoset.files import looks_like_path, no_such_path
+from infoset.interruption import is_users
 from infoset.names import Name, Value, build, check_parameters, parse_name
+from infoset.processes import end_copy
 
 T = TypeVar("T")
 
@@ -184,14 +186,18 @@ def build_own(kind: str, name: Name) -> Any:
         if name.parameters:
             raise ParameterError(f"{shorten(name.word, 200)} is made already, so that it takes no parameters")
         return found
-    makers = {name.word: load_python(name.word)}
+    makers, process = {name.word: load_python(name.word)}, os.getpid()
     try:
         return build(kind, name, makers)
     except InfosetError:
         raise
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        if is_users(error):
+            raise
         why = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
         raise ParameterError(f"{shorten(name.word, 200)} cannot be made: {why}") from error
+    finally:
+        end_copy(process)
 
 
 def load_python(word: str) -> Callable[..., Any]:
@@ -254,22 +260,32 @@ def _module_of_file(path: Path) -> ModuleType:
     sys.modules[name] = module  # where dataclasses look for it
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
+    process = os.getpid()
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         del sys.modules[name]
+        if is_users(error):
+            raise
         line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
         raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", str(path), line) from error
+    finally:
+        end_copy(process)
     return module
 
 
 def _module(name: str) -> ModuleType:
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
+    process = os.getpid()
     try:
         return import_module(name)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        if is_users(error):
+            raise
         raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", name) from error
+    finally:
+        end_copy(process)
 
 
 def absolute(name: str) -> str:

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +16,17 @@ from infoset import signs
 from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.catalog import load, name_of
+from infoset.clock import Clock
 from infoset.compiled import AnyGame, Compiled, check_is_game
-from infoset.errors import BudgetError, CheckpointError, ImperfectRecallError, InfosetError, ParameterError, shorten
+from infoset.errors import (
+    BudgetError,
+    CheckpointError,
+    ClockError,
+    ImperfectRecallError,
+    InfosetError,
+    ParameterError,
+    shorten,
+)
 from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
@@ -37,6 +46,8 @@ if TYPE_CHECKING:
 STOPPED = "stopped before it was evaluated; --resume goes on with that"
 LEAST_SECONDS = 10.0
 """What building may always take: a limit on solving of one second is no reason to give up after one."""
+LEAST_EVALUATING = 60.0
+"""What exact figures of the policy may always take, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -150,9 +161,9 @@ def solve(
     a method object; by default ``"auto"``, which takes the one that suits the game and says why (``reason``).
 
     It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds`` (of solving alone; building
-    the game may take as long again, and evaluating comes on top: see ``Solution``); where none is given, at what the
-    method has for itself.  Where ``target`` or ``seconds`` is given it also stops once nobody can gain more than
-    rounding errors, 1e-12 of the range of payoffs.
+    the game may take as long again, or 10 seconds, the exact figures of the curve and of the policy as long again, or
+    a minute: see ``Solution``); where none is given, at what the method has for itself.  Where ``target`` or
+    ``seconds`` is given it also stops once nobody can gain more than rounding errors, 1e-12 of the range of payoffs.
 
     ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
     An option that the method does not understand is refused.  ``max_histories`` bounds the tree.
@@ -386,7 +397,7 @@ def _load(name: str, out: str | Path) -> Game:
 
 
 def within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
-    """``building``, which raises ``BudgetError`` once that took longer than ``seconds`` and ``LEAST_SECONDS``."""
+    """``building``, which raises ``ClockError`` once that took longer than ``seconds`` and ``LEAST_SECONDS``."""
     if seconds is None:
         return building
     began, most = time.monotonic(), max(seconds, LEAST_SECONDS)
@@ -394,7 +405,7 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
     def watched(count: int) -> None:
         building(count)
         if time.monotonic() - began > most:
-            raise BudgetError(
+            raise ClockError(
                 f"the game is not built after {most:g} s, --seconds {seconds:g}; it came to {count:,} positions or "
                 "histories. Allow more --seconds, or choose a smaller game"
             )
@@ -405,6 +416,8 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
 def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     """Work until a limit ends it, keep it, and say how good it is; ``building`` is how many seconds were before."""
     compiled, choice, work, plan, folder = task
+    if compiled is not plan.game:  # whose clock was for building
+        compiled.progress = watcher.building
     limits, curve = plan.limits, [] if folder is None else folder.points()
     if limits == Limits():
         limits = choice.method.default
@@ -442,7 +455,7 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
             folder.save_policy(policy)
     except OSError as error:  # a full disk: what was computed is at least told
         full = error
-    found, why_not = _figures(work, policy, compiled, folder, stopped == "interrupted")
+    found, why_not = _figures(work, policy, task, watcher, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
     evaluating = max(time.monotonic() - began - (spent - before), 0.0)
     solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
@@ -529,9 +542,19 @@ def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]
 
 
 def _figures(
-    work: Work, policy: SavedPolicy, compiled: Compiled, folder: RunFolder | None, interrupted: bool
+    work: Work, policy: SavedPolicy, task: _Task, watcher: Watcher, interrupted: bool
 ) -> tuple[Evaluation | None, str]:  # fmt: skip
     """How good the policy is, or why that is not known."""
+    compiled, folder, seconds = task.compiled, task.folder, task.plan.limits.seconds
+    most = inf if seconds is None else max(seconds, LEAST_EVALUATING)
+    clock = Clock(time.monotonic() + most)
+
+    def built(count: int) -> None:
+        clock()
+        watcher.building(count)
+
+    if compiled is not task.plan.game:
+        compiled.progress = built
     found = work.evaluation()
     if found is not None:
         return found, found.reason if isnan(found.nash_conv) else ""
@@ -544,11 +567,14 @@ def _figures(
                 folder.keep_evaluation(evaluation, now=stop.is_set())
             if stop.is_set():
                 raise _StoppedError
+            clock()
 
         try:
             found = evaluate(compiled, policy, keep=keep)
         except _StoppedError:
             return None, STOPPED
+        except ClockError:
+            return None, f"its exact figures are not worked out after {most:g} s; 'infoset evaluate' has no such limit"
         except ImperfectRecallError as error:
             return None, str(error)
     if folder is not None:

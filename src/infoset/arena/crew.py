@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import msgspec
 
 from infoset.arena.worker import (
+    CLOSED,
     NOBODY,
     STOP,
     CallClock,
@@ -38,6 +39,7 @@ from infoset.arena.worker import (
 from infoset.base import Game
 from infoset.errors import UnsupportedGameError, shorten
 from infoset.executors import Where, executor, width
+from infoset.match.agents import SECONDS_TO_MAKE
 from infoset.processes import end_group, ending, may_be_killed, own_group
 
 Tasks: TypeAlias = Callable[[], Task | None]
@@ -63,6 +65,7 @@ class Worker:
     """One worker process, seen from the tournament."""
 
     def __init__(self, setup: Setup) -> None:
+        self.making, self.seconds_to_make = tuple(setup.agents), setup.start_clock or SECONDS_TO_MAKE
         ours, theirs = socket.socketpair()
         with TemporaryFile() as shared, theirs:
             shared.truncate(CallClock.SIZE)
@@ -102,9 +105,9 @@ class Worker:
         return None
 
     def hangs(self, move_limit: float) -> bool:
-        if not self.ready:
-            return monotonic() - self.started > SECONDS_TO_SET_UP
         seat, seconds = self.clock.read()
+        if not self.ready:
+            return seconds > self.seconds_to_make if seat != NOBODY else monotonic() - self.started > SECONDS_TO_SET_UP
         return self.task is not None and seat != NOBODY and seconds > move_limit
 
     def kill(self) -> int:
@@ -198,6 +201,10 @@ class Crew:
         self.attempts: Counter[Task | None] = Counter()
         self.again: list[Task] = []
         self.left: Task | None = None
+        self.unmade: dict[str, tuple[str, str]] = {}
+        """The kind of fault, and what it was, of agents that hung or ended a process while they were made."""
+        self.lost: list[Forfeit] = []
+        """Games of these, which are forfeited before they begin."""
 
     def __enter__(self) -> Self:
         return self
@@ -215,7 +222,10 @@ class Crew:
         Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one worker after the other
         ends before it is set up or with no agent to blame.
         """
-        while self._give(tasks) or any(worker.task for worker in self.workers):
+        while self._give(tasks) or any(worker.task for worker in self.workers) or self.lost:
+            if self.lost:
+                yield self.lost.pop()
+                continue
             wait([worker.link for worker in self.workers], TICK)
             outcomes = [found for worker in [*self.workers] if (found := self._listen(worker)) is not None]
             self._give(tasks)  # before these are kept, for which nobody has to wait
@@ -224,6 +234,10 @@ class Crew:
     def _give(self, tasks: Tasks) -> bool:
         """Give the games that are due to workers that have none; whether one is left."""
         while (task := self.left or (self.again.pop() if self.again else tasks())) is not None:
+            if (seat := next((k for k, name in enumerate(task.agents) if name in self.unmade), None)) is not None:
+                self.lost.append(Forfeit(task.number, seat, *self.unmade[task.agents[seat]]))
+                self.left = None
+                continue
             idle = self._idle()
             if idle is None:
                 self.left = task
@@ -269,14 +283,30 @@ class Crew:
         seat, _ = worker.clock.read()
         status, task = worker.kill(), worker.task
         spared = kind == "died" and may_be_killed(status) and self.attempts[task] + 1 < ATTEMPTS
+        if not worker.ready and seat != NOBODY and not spared:
+            limit = f"it was not made in {worker.seconds_to_make:g} s"
+            died = f"{self._died(status)}, while it was made"
+            self._leave_out(worker.making[seat], kind, died if kind == "died" else limit)
+            return None
         if task is not None and seat != NOBODY and not spared:
-            died = f"its process ended with {ending(status)}"
+            died = self._died(status)
             return Forfeit(task.number, seat, kind, died if kind == "died" else f"no answer in {self.move_limit:g} s")
         if task is not None:
             self.again.append(task)
         if task is not None or not worker.ready:
             self._count_attempt(task, ending(status))
         return None
+
+    @staticmethod
+    def _died(status: int) -> str:
+        closed = "it closed files that its process needs"
+        return closed if status == CLOSED else f"its process ended with {ending(status)}"
+
+    def _leave_out(self, agent: str, kind: str, detail: str) -> None:
+        """An agent that was not made forfeits its games; workers are set up without it from now on."""
+        self.unmade[agent] = kind, detail
+        rest = {name: copies for name, copies in self.setup.agents.items() if name != agent}
+        self.setup = msgspec.structs.replace(self.setup, agents=rest)
 
     def _count_attempt(self, task: Task | None, how: str) -> None:
         """A worker was lost in a game with no agent to blame yet, or before it was set up."""

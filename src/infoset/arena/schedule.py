@@ -22,12 +22,19 @@ from typing import NamedTuple
 from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
-from infoset.match.agents import APART, GIVEN, check_agent, check_elsewhere, check_made_for, load_agents, read_name
+from infoset.match.agents import (
+    APART,
+    GIVEN,
+    check_agent,
+    check_elsewhere,
+    check_made_for,
+    is_foreign_code,
+    load_agents,
+    read_name,
+)
 from infoset.match.series import game_seed, sides_of
-from infoset.registry import PYTHON
 
 PLUS = "+"
-FOREIGN = "playground"
 MAX_TEAMS = 1000
 MAX_GROUPS = 1_000_000
 
@@ -196,7 +203,7 @@ def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
 
 def is_foreign(agent: str) -> bool:
     """Whether an agent is somebody's own program, which may do anything."""
-    return agent in GIVEN or agent.startswith(PYTHON) or read_name(agent).word in {FOREIGN, *APART}
+    return agent in GIVEN or (parsed := read_name(agent)).word in APART or is_foreign_code(parsed)
 
 
 def _members(text: str, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from infoset.arena.reading import asked, reading
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
+from infoset.processes import end_copy
 
 SCHEMA = 3
 READS = (1, 2, SCHEMA)  # in a file of schema 1 no clock runs; before 3 payoffs are as they were played
@@ -102,7 +103,7 @@ class Store:
     """One tournament's file."""
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
-        self.connection, self.path = connection, path
+        self.connection, self.path, self.process = connection, path, os.getpid()
 
     @classmethod
     @contextmanager
@@ -222,8 +223,10 @@ class Store:
     ) -> None:
         """One game that is over: it is in the file when this returns, whatever happens to the process then.
 
-        Raises ``CheckpointError`` where it cannot be, as on a full disk.
+        A copy of the process, as an agent makes it by a fork, writes nothing and ends.  Raises ``CheckpointError``
+        where it cannot be, as on a full disk.
         """
+        end_copy(self.process)
         returns = None if result.returns is None else json.dumps(result.returns)
         adjusted = None if result.adjusted is None else json.dumps(result.adjusted)
         row = (result.number, seed, json.dumps(agents), returns, result.forfeit, replay, adjusted)

@@ -8,6 +8,7 @@ called last and when; whoever is noted there when the process hangs or dies is t
 from __future__ import annotations
 
 import mmap
+import os
 import random
 import sys
 import zlib
@@ -27,7 +28,9 @@ from infoset.arena.payoffs import MAX_HISTORIES
 from infoset.arena.schedule import is_foreign
 from infoset.base import Action, Agent, Game, Observation, Rehearsed
 from infoset.catalog import load as load_game
+from infoset.clock import making_within
 from infoset.errors import InfosetError
+from infoset.interruption import listening
 from infoset.match.agents import agent_name, alone, load_agent
 from infoset.match.apart import Apart, ThreadLine
 from infoset.match.match import MAX_STEPS, Table
@@ -37,6 +40,8 @@ from infoset.processes import end_with
 REHEARSAL_STEPS = 20
 NOBODY = -1
 STOP = b""
+CLOSED = 70
+"""The exit status of a worker whose agent closed what it needs."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -104,6 +109,8 @@ Message: TypeAlias = Ready | Refused | PlayedGame
 class CallClock:
     """Which seat's agent was called last, and when: two numbers in a file that two processes share.
 
+    While the worker is set up it is which of its agents is being made.
+
     Each is written and read in one piece, so nobody sees half of one; ``struct`` would clear the bytes first.
     """
 
@@ -129,40 +136,86 @@ class NoClock:
         pass
 
 
-class Noted:
-    """An agent whose calls are noted on the clock."""
+class Open:
+    """A file that this process needs: an agent that closes it ends the process at once, which is then its own fault."""
 
-    def __init__(self, name: str, agent: Agent, clock: CallClock | NoClock) -> None:
-        self.name, self.agent, self.clock = name, agent, clock
+    def __init__(self, file: int) -> None:
+        self.file = file
+        self.kind = self._look()
+
+    def _look(self) -> tuple[int, int]:
+        found = os.fstat(self.file)
+        return found.st_dev, found.st_ino
+
+    def check(self) -> None:
+        """Leave where the file is closed, or another one is in its place."""
+        try:
+            there = self._look() == self.kind
+        except OSError:
+            there = False
+        if not there:
+            os._exit(CLOSED)
+
+
+class Noted:
+    """An agent whose calls are noted on the clock.  ``needed``: what a foreign one must leave open."""
+
+    def __init__(self, name: str, agent: Agent, clock: CallClock | NoClock, needed: Open | None = None) -> None:
+        self.name, self.agent, self.clock, self.needed = name, agent, clock, needed
         self.seat = NOBODY
+
+    def _left(self) -> None:
+        if self.needed is not None:
+            self.needed.check()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.seat = player
         self.clock.note(player)
-        self.agent.begin(game, player, rng, deadline)
+        try:
+            self.agent.begin(game, player, rng, deadline)
+        finally:
+            self._left()
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.clock.note(self.seat)
-        self.agent.observe(own_move, observation)
+        try:
+            self.agent.observe(own_move, observation)
+        finally:
+            self._left()
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         self.clock.note(self.seat)
-        return self.agent.act(legal, deadline)
+        try:
+            return self.agent.act(legal, deadline)
+        finally:
+            self._left()
 
     def end(self, returns: tuple[float, ...]) -> None:
         self.clock.note(self.seat)
-        self.agent.end(returns)
+        try:
+            self.agent.end(returns)
+        finally:
+            self._left()
 
 
 class Player:
     """Who plays the games: the rules and the agents, made once."""
 
-    def __init__(self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None) -> None:
-        self.name, self.slow, self.clock = setup.game, setup.slow, clock
+    def __init__(
+        self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None, needed: Open | None = None
+    ) -> None:
+        self.name, self.slow, self.clock, self.needed = setup.game, setup.slow, clock, needed
         self.setup = setup
         self.game = load_game(setup.game) if game is None else game
         self.games = {"": (self.name, self.game)}
-        self.agents = {name: [self._made(name) for _ in range(count)] for name, count in setup.agents.items()}
+        self.agents: dict[str, list[Noted | Apart]] = {}
+        for number, (name, copies) in enumerate(setup.agents.items()):
+            clock.note(number if is_foreign(name) and not setup.isolate else NOBODY)
+            with making_within(setup.start_clock), listening():
+                self.agents[name] = [self._made(name) for _ in range(copies)]
+            if needed is not None:
+                needed.check()
+        clock.note(NOBODY)
         self._rehearse()
         self.controls = Controls.of(self.game, MAX_HISTORIES) if setup.adjust else None
         self.asked: set[tuple[str, int]] = set()
@@ -173,7 +226,7 @@ class Player:
         agent = load_agent(alone(name, self.setup.memory) if self.setup.isolate else name)
         if isinstance(agent, Apart):
             return agent
-        noted = Noted(name, agent, self.clock)
+        noted = Noted(name, agent, self.clock, self.needed if is_foreign(name) else None)
         ticks = self.setup.seconds_per_move is not None or self.setup.start_clock is not None
         return Apart(ThreadLine(noted), name) if ticks else noted
 
@@ -292,7 +345,7 @@ def serve(link: Connection, clock: CallClock) -> None:
     """Set up, then play what is asked until the tournament says stop."""
     encode = msgspec.json.encode
     try:
-        player = Player(msgspec.json.decode(link.recv_bytes(), type=Setup), clock)
+        player = Player(msgspec.json.decode(link.recv_bytes(), type=Setup), clock, needed=Open(link.fileno()))
     except InfosetError as error:
         link.send_bytes(encode(Refused(str(error))))
         return

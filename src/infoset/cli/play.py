@@ -14,13 +14,12 @@ from pathlib import Path
 from secrets import randbits
 from typing import TYPE_CHECKING, TextIO
 
-from infoset.arena.schedule import FOREIGN
 from infoset.base import Agent, Game, InformationState, State, Step
 from infoset.catalog import load, load_named
 from infoset.cli.terminal import BOLD, DIM, Terminal, check_terminal, hand_for, is_pommerman, menu_words, payoffs_text
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
-from infoset.match.agents import APART, PolicyAgent, agent_name, check_made_for, load_agents
+from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
 from infoset.match.person import HUMAN, Left, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps

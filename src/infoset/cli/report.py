@@ -48,6 +48,20 @@ def _runs(solution: Solution) -> dict[str, Any] | None:
     }
 
 
+def _path_lines(solution: Solution) -> list[str]:
+    """Where a logit path ended, and what is left to gain there, where a point of it was reached."""
+    notes = solution.notes
+    lines = []
+    if "lambda" in notes:
+        ended = f"; {notes['ended']}" if "ended" in notes else ""
+        each = notes.get("lambdas", {})  # of players whose payoffs lie far apart in scale
+        of_each = ", ".join(f"{name} {value:.6g}" for name, value in each.items())
+        lines.append(f"lambda           {of_each or format(notes['lambda'], '.6g')}{ended}")
+    if "set_gain" in notes:
+        lines.append(f"at every set     another move gains {notes['set_gain']:.3g} at most")
+    return lines
+
+
 def solution_text(solution: Solution) -> str:
     """The figures as lines."""
     lines = [f"{solution.game} by {solution.method}"]
@@ -76,12 +90,7 @@ def solution_text(solution: Solution) -> str:
     if plans := solution.notes.get("plans"):
         drawn = ", ".join(f"{team} draw one of {count:,}" for team, count in plans.items())
         lines.append(f"plans            {drawn}")
-    if "lambda" in solution.notes:
-        ended = f"; {solution.notes['ended']}" if "ended" in solution.notes else ""
-        each = solution.notes.get("lambdas", {})  # of players whose payoffs lie far apart in scale
-        of_each = ", ".join(f"{name} {value:.6g}" for name, value in each.items())
-        lines.append(f"lambda           {of_each or format(solution.notes['lambda'], '.6g')}{ended}")
-        lines.append(f"at every set     another move gains {solution.notes['set_gain']:.3g} at most")
+    lines += _path_lines(solution)
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     lines.append(f"stopped          {solution.stopped} after {after}")
     if max(solution.building_seconds, solution.evaluating_seconds) >= WORTH_SAYING:

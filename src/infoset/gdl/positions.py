@@ -6,6 +6,7 @@ answer of nature.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -17,10 +18,15 @@ from infoset.gdl.scalar import ScalarEvaluator, look, step
 from infoset.gdl.tally import no_move
 from infoset.interning import Rows, intern, longer
 from infoset.jit import inner_kernel, kernel, linked_kernel
+from infoset.memory import check_room
 
 NO_ROLE = -1
 CHANCE, TERMINAL, SILENT = -1, -2, -1  # as in ``tree.graph``
-ROOM = 1 << 16  # joint moves, nature's included, between two calls of ``progress``
+FIRST_ROOM, ROOM = 1 << 12, 1 << 16  # joint moves, nature's included, between two looks at the clock: at first, at most
+ROOM_BYTES = 64 << 20  # of memory that they may take beforehand
+SHORT, LONG = 0.1, 0.4  # seconds: quicker calls of the kernel get more room, slower ones less
+MOST_JOINT = np.int64(1) << 40  # beyond which joint moves are not counted: 64 roles with two moves each overflow a word
+SLOT_BYTES = 32  # that a row takes in a table before it is there
 DONE, NO_ROOM, STUCK = range(3)
 POSITIONS, EDGES, EXPANDED, ROOM_LEFT, DETAIL = range(5)
 
@@ -211,7 +217,7 @@ def _explore(shape, net, run, interned, found):
                 found.filled[DETAIL] = role
                 if run.menu_size[role] == 0:
                     return STUCK
-                joint *= run.menu_size[role]
+                joint = min(joint * run.menu_size[role], MOST_JOINT)
         found.filled[DETAIL] = joint
         if joint > found.filled[ROOM_LEFT]:
             return NO_ROOM
@@ -245,15 +251,31 @@ class Explorer:
         self.found = Found(
             none, none.astype(np.int8), none, none, none, np.zeros(0), np.zeros((0, n), np.int32), np.zeros(5, np.int64)
         )
-        self.make_room(ROOM)
+        self.room = self._most_room()
+        self.make_room(min(FIRST_ROOM, self.room))
         self.found.position[0] = _place(self.found, TERMINAL, -1)
         intern(self.interned.states, evaluator.net.initial.view(np.int64))
 
+    @property
+    def _widths(self) -> tuple[int, int, int]:
+        """How many players there are, how many words a state has and how many percepts a step may have."""
+        percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), len(self.evaluator.roles))
+        return len(self.shape.seats), len(self.evaluator.net.initial), percepts
+
+    def _most_room(self) -> int:
+        """For how many joint moves there may be room beforehand."""
+        n, words, percepts = self._widths
+        return max(1, min(ROOM, ROOM_BYTES // (self._least_bytes() + 8 * (words + n * percepts))))
+
+    def _least_bytes(self) -> int:
+        """What a joint move takes at least: its decisions and its edges, and places in the tables."""
+        n, _, _ = self._widths
+        return (n + 2) * (21 + 4 * n) + SLOT_BYTES * (3 * n + 3)
+
     def make_room(self, joint: int) -> None:
         """For so many joint moves more."""
-        i, f, n = self.interned, self.found, len(self.shape.seats)
-        words, roles = len(self.evaluator.net.initial), len(self.evaluator.roles)
-        percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), roles)
+        i, f = self.interned, self.found
+        n, words, percepts = self._widths
         self.interned = Interned(
             states=i.states.with_room(joint + 1, (joint + 1) * words),
             menus=i.menus.with_room(joint * (n + 1), joint * (n + 2)),
@@ -277,7 +299,9 @@ class Explorer:
 
     def run(self, check: Callable[[int, int], None]) -> Positions:
         """``check`` is told positions and edges now and then, and may raise.  Raises ``GameRuleError``."""
+        room = min(FIRST_ROOM, self.room)
         while True:
+            began = time.monotonic()
             ended = _explore(self.shape, self.evaluator.net, self.evaluator.place.run, self.interned, self.found)
             self.evaluator.place.looked = None
             positions, edges, expanded, _, detail = self.found.filled.tolist()
@@ -289,7 +313,13 @@ class Explorer:
                 state = self.interned.states.data[expanded * words : (expanded + 1) * words].tobytes()
                 raise no_move(self.file, self.evaluator.roles[detail], self.evaluator.facts(state))
             check(positions, edges + detail)
-            self.make_room(max(ROOM, detail))
+            spent = time.monotonic() - began
+            room = min(2 * room, self.room) if spent < SHORT else max(room // 2, 1) if spent > LONG else room
+            if detail > room:
+                check_room(
+                    f"{self.file}: one state has {detail:,} joint moves, which take", detail * self._least_bytes()
+                )
+            self.make_room(max(room, detail))
 
     def positions(self) -> Positions:
         """What was found, edges sorted by where they begin."""

@@ -8,21 +8,25 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from infoset.arguments import checks_arguments
 from infoset.base import Accountable, Action, Agent, Drawing, Game, InformationState, Observation, Passing, Policy
+from infoset.clock import making_within
 from infoset.errors import (
     FormatError,
     GameRuleError,
     InfosetError,
     ParameterError,
     PolicyError,
+    RemoteError,
     UnknownNameError,
     UnsupportedGameError,
     shorten,
@@ -30,6 +34,7 @@ from infoset.errors import (
 from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
+from infoset.processes import LEFT_BEHIND
 from infoset.registry import PYTHON, Registry, check_python, own_name, path_problem
 from infoset.statistics import draw
 
@@ -317,9 +322,34 @@ ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # whose agents play
 ADDRESSED = {"ggp", "http"}  # agents at an address
 AROUND = {"filtered", "mixed"}  # agents that play as others do
 APART = {"docker", "isolated", *ADDRESSED}  # agents that are in another process anyway
+FOREIGN = "playground"  # whose agents are somebody's own program
 HERE = {"human"}  # at the terminal of this one
 TRAINED = "trained:"
 NET = "net.safetensors"
+
+
+SECONDS_TO_MAKE = 60.0
+"""What a foreign agent may take to be made, its import included, in a process that others wait for; where there is a
+clock of the start, that counts."""
+
+
+class Unmade:
+    """Stands for an agent that was not made in time: it fails at whatever it has to answer."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name, self.why = name, why
+
+    def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
+        raise RemoteError(self.why)
+
+    def observe(self, own_move: Action | None, observation: Observation) -> None:
+        pass
+
+    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+        raise RemoteError(self.why)
+
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
 
 
 @checks_arguments
@@ -372,15 +402,55 @@ def _no_agent(word: str, made: object) -> str:
     return f"{what}: it lacks {', '.join(lacks)}" if lacks else f"{what}; it needs an object"
 
 
-def load_agents(names: Sequence[Agent | str]) -> tuple[Agent, ...]:
+def load_agents(names: Sequence[Agent | str], seconds: float | None = None) -> tuple[Agent, ...]:
     """As ``load_agent`` for each name; whatever is wrong with one is said before another compiles.
 
-    Agents stay as they are.
+    Agents stay as they are.  A foreign one that is not made within ``seconds`` is an ``Unmade`` one.
     """
     parsed = [check_agent(name) if isinstance(name, str) else None for name in names]
     compiling_last = sorted(range(len(names)), key=lambda k: (found := parsed[k]) is not None and _compiles(found))
-    made = {k: _made(name, parsed[k]) if isinstance(name := names[k], str) else name for k in compiling_last}
+    with making_within(seconds):
+        made = {
+            k: _made_in_time(name, parsed[k], seconds) if isinstance(name := names[k], str) else name
+            for k in compiling_last
+        }
     return tuple([made[k] for k in range(len(names))])
+
+
+def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agent:
+    """A new agent.  Where there is a clock, foreign code is left behind in a thread of its own once that rings."""
+    if seconds is None or parsed is None or not is_foreign_code(parsed):
+        return _made(name, parsed)
+    made: Future[Agent] = Future()
+
+    def make() -> None:
+        try:
+            made.set_result(_made(name, parsed))
+        except BaseException as error:  # is raised where it is waited for
+            made.set_exception(error)
+
+    Thread(target=make, name=LEFT_BEHIND, daemon=True).start()
+    try:
+        return made.result(seconds)
+    except TimeoutError:
+        if made.done():
+            raise
+        return Unmade(name, f"it was not made in {seconds:g} s")
+
+
+def is_foreign_code(parsed: Name) -> bool:
+    """Return whether an agent is code of the user's, itself or one that it plays as, which may do anything."""
+    if parsed.word.startswith(PYTHON) or parsed.word == FOREIGN:
+        return True
+    return parsed.word in AROUND and any(_holds_foreign_code(value) for _, value in parsed.parameters)
+
+
+def _holds_foreign_code(value: Value) -> bool:
+    if isinstance(value, Name):
+        return is_foreign_code(value)
+    if isinstance(value, tuple):
+        return any(map(_holds_foreign_code, value))
+    return isinstance(value, str) and value.startswith(PYTHON)
 
 
 def check_agent(name: str) -> Name | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
@@ -13,6 +14,7 @@ from weakref import finalize
 import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
+from infoset.processes import end_copy
 
 PATIENCE = 10.0  # seconds
 
@@ -135,10 +137,16 @@ class ThreadLine:
 
 def _serve(calls: Calls) -> None:
     """Make calls until nobody is there any more who could post one."""
+    process = os.getpid()
     while posted := calls.get():
         call, answer = posted
         try:
-            answer.set_result(call())
+            found = call()
         except BaseException as error:  # which whoever waits for the answer gets
+            end_copy(process)
             answer.set_exception(error)
+        else:
+            end_copy(process)
+            answer.set_result(found)
+            del found
         del posted, call, answer

@@ -6,6 +6,7 @@ with a stated consequence and never the end of the game.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,16 +22,18 @@ from infoset.base import Accountable, Action, Agent, Game, Passing, Prompted, St
 from infoset.catalog import load as load_game
 from infoset.catalog import name_of
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
+from infoset.interruption import is_users, listening
 from infoset.match.agents import agent_name, check_reached, load_agents
 from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import MAX_COUNT, check_range
+from infoset.processes import end_copy
 
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
 DETAIL, ACCOUNT = 200, 500  # letters of what agents say
 OURS = Path(__file__).parents[1]
-FAULTS = (Exception, SystemExit)  # KeyboardInterrupt is the user's
+FAULTS = (Exception, SystemExit, KeyboardInterrupt)  # the last where it is not the user's
 NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the random streams of one game
 
 Kind = Literal["illegal", "late", "error"]
@@ -56,9 +59,10 @@ def play_match(
 
     A move that is not legal, comes after its deadline or fails with an exception is a fault.  The game's
     ``pass_move``, or where it has none a legal move drawn uniformly from the referee's stream, is executed
-    instead; the agent hears of it by ``observe``.  An
-    exception in another call is a fault too.  With a clock every agent is called in a thread of its own and cut off at
-    the deadline: its late answer is dropped.  Without one an agent that never returns holds up the game.
+    instead; the agent hears of it by ``observe``.  An exception in another call is a fault too, a
+    ``KeyboardInterrupt`` that is no Ctrl-C of the user's included.  With a clock every agent is called in a thread of
+    its own and cut off at the deadline: its late answer is dropped.  Without one an agent that never returns holds up
+    the game.  An agent in a file of the user's that is not made by the clock of the start fails at every move.
 
     Raises ``RemoteError`` where nobody answers at an agent's address before the first game; what ``begin`` raises as
     ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
@@ -132,7 +136,8 @@ class Table:
         rules = load_game(game) if isinstance(game, str) else game
         name = name_of(game)
         check_seats(name, rules, len(agents))
-        seated = load_agents(agents)
+        with listening():
+            seated = load_agents(agents, seconds_to_begin)
         check_reached(seated)
         labels = tuple(map(agent_name, seated))
         return cls(rules, name, seated, labels, seconds_per_move, seconds_to_begin, max_steps)
@@ -158,7 +163,8 @@ class Table:
     def play(self, seed: int, shift: int = 0) -> Match:
         """One game; agent ``i`` sits in the seat ``i + shift``, counted around the table."""
         n = len(self.agents)
-        return Round(self, [(seat - shift) % n for seat in range(n)], seed).run()
+        with listening():
+            return Round(self, [(seat - shift) % n for seat in range(n)], seed).run()
 
     def open(self, seed: int) -> Round:
         """One game to be played step by step, agent ``i`` in seat ``i``."""
@@ -172,7 +178,7 @@ class Round:
     """
 
     def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
-        self.table, self.seed = table, seed
+        self.table, self.seed, self.process = table, seed, os.getpid()
         self.agents = [table.seated[number] for number in order]
         self.labels = tuple([table.labels[number] for number in order])
         self.elsewhere = [player for player, number in enumerate(order) if number in table.elsewhere]
@@ -242,8 +248,11 @@ class Round:
         except (UnsupportedGameError, ParameterError):
             raise
         except FAULTS as error:
+            _check_not_users(error)
             if not _is_over(deadline):
                 self._note(0, player, "error", f"begin: {error_text(error)}")
+        finally:
+            end_copy(self.process)
         if limit is not None and _is_over(deadline):
             self._note(0, player, "late", f"begin: {_late_text(monotonic() - start, limit)}")
 
@@ -286,7 +295,10 @@ class Round:
                 answer = self.agents[player].act(legal, None if limit is None else start + limit)
                 came = monotonic()
         except FAULTS as error:
+            _check_not_users(error)
             failure, came = f"act: {error_text(error)}", monotonic()
+        finally:
+            end_copy(self.process)
         spent = came - start
         place = _place(answer, legal)
         if limit is not None and spent >= limit:
@@ -318,7 +330,10 @@ class Round:
         try:
             getattr(self.agents[player], what)(*arguments)
         except FAULTS as error:
+            _check_not_users(error)
             self._note(len(self.steps), player, "error", f"{what}: {error_text(error)}")
+        finally:
+            end_copy(self.process)
 
     def _note_move(self, player: int, kind: Kind, detail: str) -> None:
         self._note(len(self.steps) + 1, player, kind, detail)
@@ -345,8 +360,15 @@ def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:
     """Where ``answer`` stands among the legal moves; comparing it may do anything."""
     try:
         return legal.index(answer)
-    except FAULTS:
+    except FAULTS as error:
+        _check_not_users(error)
         return None
+
+
+def _check_not_users(error: BaseException) -> None:
+    """Raise the user's Ctrl-C again, which is nobody's fault."""
+    if is_users(error):
+        raise error
 
 
 def _is_over(deadline: float | None) -> bool:
@@ -383,6 +405,7 @@ def _safe_text(convert: Callable[[Any], str], value: object, most: int = DETAIL)
     """``value`` as one line that can be written anywhere; converting it may do anything."""
     try:
         text = shorten(convert(value), most)
-    except FAULTS:
+    except FAULTS as error:
+        _check_not_users(error)
         text = "(no text)"
     return " ".join(text.encode(errors="backslashreplace").decode().split())

@@ -11,12 +11,16 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from infoset.base import Action, InformationState, Token
+from infoset.base import Action, FloatArray, InformationState, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
+from infoset.policies.simple import checked_row
+from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.plans import realisation
+from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
@@ -94,8 +98,11 @@ class StatePolicy:
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
         """The chances at a state; ``None`` where it was never met, or never had a choice."""
-        view, menu = self._view(player, known), self.menu_of.get(legal)
-        state, element = view >> ELEMENT_BITS, view & ELEMENT
+        return self._chances(self._view(player, known), legal)
+
+    def _chances(self, view: int, legal: tuple[Action, ...]) -> list[float] | None:
+        """The same by the view."""
+        menu, state, element = self.menu_of.get(legal), view >> ELEMENT_BITS, view & ELEMENT
         first = self.policy.row[state] if state != UNKNOWN else NO_ROW
         if first == NO_ROW or menu is None:
             return None
@@ -133,6 +140,18 @@ class WalkPolicy(StatePolicy):
     def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
         super().__init__(graph.tokens, graph.menus, graph.start_tokens, walk.group, policy)
         self.graph, self.walk = graph, walk
+
+    def plan(self, tree: GameTree, form: SequenceForm) -> FloatArray:
+        """Realisation weights (S,) on a tree of the graph; each state is followed from the one before, however deep."""
+        views = [player << ELEMENT_BITS for player in range(len(tree.players))]
+        for parent, token in zip(tree.states.parent[len(views) :], tree.states.token[len(views) :], strict=True):
+            views.append(int(follow(self.policy, self.group, views[parent], token)))  # type: ignore[no-untyped-call]
+        strategy = np.ones(form.num_sequences)
+        a = form.arrays
+        for infoset, first, size in zip(form.tree_infoset.tolist(), a.first.tolist(), a.size.tolist(), strict=True):
+            found = self._chances(views[int(tree.infoset_state[infoset])], tree.menu(infoset))
+            strategy[first : first + size] = checked_row(found, tree.menu(infoset))
+        return realisation(form, strategy)
 
 
 def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:

@@ -49,7 +49,9 @@ class Posted(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """To the call of that number; number 0 says that the agent is there, and in ``error`` what could not be limited."""
+    """To the call of that number; -1 says that the process is there, 0 that the agent is, and in ``error`` what could
+    not be limited.
+    """
 
     number: int
     move: Any = None

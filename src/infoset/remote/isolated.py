@@ -21,12 +21,23 @@ import msgspec
 
 from infoset.base import Agent, Game
 from infoset.catalog import load
+from infoset.clock import seconds_to_make
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
-from infoset.match.agents import check_agent, check_elsewhere, load_agent
+from infoset.match.agents import SECONDS_TO_MAKE, check_agent, check_elsewhere, is_foreign_code, load_agent
 from infoset.match.apart import Apart
 from infoset.match.match import error_text
 from infoset.names import Name, Value, check_range, full_name
-from infoset.processes import Limits, check_shared_files, end_crowd, end_group, end_with, ending, limit, own_group
+from infoset.processes import (
+    Limits,
+    check_shared_files,
+    end_copy,
+    end_crowd,
+    end_group,
+    end_with,
+    ending,
+    limit,
+    own_group,
+)
 from infoset.registry import own_name
 from infoset.remote.calls import (
     MAX_MESSAGE,
@@ -43,6 +54,7 @@ from infoset.remote.calls import (
 )
 
 SECONDS_TO_START = 600.0  # kernels may have to be compiled
+STARTED, MADE = -1, 0  # what a process says by itself: that it is there, and that its agent is
 SECONDS_TO_END = SECONDS_TO_SEND = 1.0
 MAX_LIMIT = 1 << 40
 KEPT_ENVIRONMENT = ("HOME", "LANG", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "VIRTUAL_ENV")
@@ -103,16 +115,21 @@ class Lines:
 
 
 class ProcessLine:
-    """To an agent in a process of its own, by its name; it is there from the first game to the last."""
+    """To an agent in a process of its own, by its name; it is there from the first game to the last.
+
+    One that hangs or ends its process while it is made is not there at all: that is its fault in every game.
+    """
 
     def __init__(self, name: str, limits: Limits) -> None:
         """Raises ``UnsupportedSystemError`` where a process cannot be given open files, ``RemoteError`` where the agent
         cannot be made there.
         """
         self.name, self.limits = name, limits
-        self.number = 0
+        self.number, self.unmade = 0, False
+        limit, foreign = seconds_to_make(), (parsed := check_agent(name)) is not None and is_foreign_code(parsed)
+        self.seconds_to_make = (limit or SECONDS_TO_MAKE) if foreign else SECONDS_TO_START
         self._start()
-        if self.failure:
+        if self.failure and not self.unmade:
             raise RemoteError(f"isolated: {shorten(name)}: {self.failure}")
 
     # the process
@@ -135,16 +152,25 @@ class ProcessLine:
                 **own_group(),
             )  # fmt: skip
         self.link = Lines(ours)
-        self.open.add(0)
+        self.open.add(MADE)
         self.crowded = Event()
         if most := self.limits.processes:
             Thread(target=end_crowd, args=(self.process, most, self.crowded), daemon=True).start()
         try:
-            made = self._receive(0, monotonic() + SECONDS_TO_START)
+            self._receive(STARTED, monotonic() + SECONDS_TO_START)
         except RemoteError:
             return
         except TimeoutError:
             self._lose(f"it was not there after {SECONDS_TO_START:g} s")
+            return
+        try:
+            made = self._receive(MADE, monotonic() + self.seconds_to_make)
+        except RemoteError:
+            self.unmade = True
+            return
+        except TimeoutError:
+            self._lose(f"it was not made in {self.seconds_to_make:g} s")
+            self.unmade = True
             return
         if made.refused:
             self._lose(made.error)
@@ -165,6 +191,8 @@ class ProcessLine:
 
     def renew(self) -> None:
         """Where it is gone, or still busy with a game that is over, another takes its place, while no clock runs."""
+        if self.unmade:
+            return
         if self.failure or self.busy:
             if not self.failure:
                 self._end()
@@ -266,7 +294,7 @@ class Host:
         except InfosetError as error:
             refused = isinstance(posted.call, Begin) and isinstance(error, UnsupportedGameError | ParameterError)
             return Answer(posted.number, error=str(error) or type(error).__name__, refused=refused)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # no Ctrl-C comes here
             return Answer(posted.number, error=error_text(error))
 
     def _make(self, call: Begin | Observe | Act | End, stale: bool) -> Any:
@@ -288,15 +316,18 @@ class Host:
 
 def serve(link: Lines, name: str, missed: str) -> None:
     """Be there, then answer until the line ends, which raises ``EOFError``.  ``missed``: what could not be limited."""
+    link.send(msgspec.json.encode(Answer(STARTED)))
+    process = os.getpid()
     try:
         host = Host(name)
     except InfosetError as error:
-        link.send(msgspec.json.encode(Answer(0, error=str(error), refused=True)))
+        link.send(msgspec.json.encode(Answer(MADE, error=str(error), refused=True)))
         return
-    link.send(msgspec.json.encode(Answer(0, error=missed)))
+    link.send(msgspec.json.encode(Answer(MADE, error=missed)))
     while True:
         posted = msgspec.json.decode(link.receive(None), type=Posted)
         answer = host.answer(posted, link.waiting())
+        end_copy(process)
         try:
             body = msgspec.json.encode(answer)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:

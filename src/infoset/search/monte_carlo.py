@@ -20,12 +20,13 @@ import numpy as np
 from infoset.base import Action, BoolArray, FloatArray, Game, Observation, Token, own_token
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
+from infoset.memory import free_memory
 from infoset.names import check_choice, check_range
 from infoset.search.beliefs import Beliefs, account
 from infoset.search.ranges import EDGES, Range, Ranges, drawn
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
-from infoset.tree.graph import NO_TOKEN, free_memory
+from infoset.tree.graph import NO_TOKEN
 from infoset.tree.growing import NO_MENU, GrowingGraph, growing_graph
 from infoset.warm_up import ready
 

@@ -415,7 +415,7 @@ class Watcher:
 def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:
     """Step ``work`` until a limit, its end or Ctrl-C; returns which, and the seconds that it took, ``spent`` included.
 
-    Looking at it does not count.
+    Looking at it does not count; where there is a limit of time it is not looked at while looks took longer than work.
     """
     run = _Run(work, limits, watcher, spent)
     with interrupts(lambda: run.breaking) as run.stop:
@@ -427,6 +427,8 @@ def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) ->
 class _Run:
     stop: threading.Event
     told: Point | None = None
+    looking = 0.0
+    """Seconds that all looks took."""
 
     def __init__(self, work: Work, limits: Limits, watcher: Watcher, seconds: float) -> None:
         self.work, self.limits, self.watcher, self.seconds = work, limits, watcher, seconds
@@ -474,11 +476,19 @@ class _Run:
             self._tell(self.watcher.advance, self.work, self.seconds)
 
     def _look(self) -> None:
+        if self.last is not None and self._dear():
+            return
         if self.last is None or self.last.iteration != self.work.iteration:
+            began = time.monotonic()
             self.last = self.work.point(self.seconds)
+            self.looking += time.monotonic() - began
         if self.last is not None and self.last is not self.told:
             self.told = self.last
             self._tell(self.watcher.point, self.last)
+
+    def _dear(self) -> bool:
+        """Whether looks have taken longer than the work, where that has a limit of time: then it goes on without."""
+        return self.limits.seconds is not None and self.looking > max(self.seconds, CHUNK_SECONDS)
 
     def _tell(self, hook: Callable[..., object], *what: object) -> None:
         """A hook that raises ``KeyboardInterrupt`` stops the work as Ctrl-C does."""

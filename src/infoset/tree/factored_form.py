@@ -24,6 +24,7 @@ from infoset import signs
 from infoset.base import Action, FloatArray, IndexArray, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.jit import borrowing, kernel
+from infoset.memory import check_room
 from infoset.names import move_words, policy_key
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factored_symmetry import no_symmetry
@@ -43,7 +44,6 @@ from infoset.tree.factored_walk import (
     known_at,
     known_first,
 )
-from infoset.tree.graph import free_memory
 from infoset.tree.payoff_scale import constant_sum_of
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
@@ -249,14 +249,13 @@ def is_quick(rules: FactoredRules) -> bool:
 
 def _check_room(rules: FactoredRules, order: int, elements: bool) -> None:
     """Raise ``BudgetError`` before memory is taken that is not there."""
-    entries, free = rules.sizes.entries / order, free_memory()
+    entries = rules.sizes.entries / order
     needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.weighted + elements)
     alike = f" over {order} symmetries" if order > 1 else ""
     said = (
         f"{rules.name} has {rules.sizes.histories:,.0f} histories, and the lists of its factored form up to "
         f"{entries:,.0f} entries{alike}"
     )
-    if needed > free:
-        raise BudgetError(f"{said}: {needed / 2**30:,.1f} GiB, where {free / 2**30:,.1f} GiB are free")
+    check_room(f"{said}:", needed)
     if entries * ROOM > MOST_ENTRIES:
         raise BudgetError(f"{said}, more than the {MOST_ENTRIES:,} that there may be")

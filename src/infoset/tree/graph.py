@@ -9,13 +9,11 @@ tree, which may be very much larger, is unrolled from these arrays.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite
-from pathlib import Path
+from math import inf, isfinite, prod
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -38,6 +36,7 @@ from infoset.base import (
 )
 from infoset.errors import BudgetError, GameRuleError, InfosetError, one_line, shorten
 from infoset.jit import kernel
+from infoset.memory import free_memory, size_in_words
 from infoset.names import format_action
 
 CHANCE = -1
@@ -60,12 +59,6 @@ PROBE_DEPTH = 10_000
 
 EDGES_A_REPORT = 500
 MOST_NESTED = 6  # tuples in a state; what is deeper is one fact
-
-MEMORY_FILES = (
-    ("/proc/meminfo", r"^MemAvailable:\s*(\d+) kB", 1024),
-    ("/sys/fs/cgroup/memory.max", r"^(\d+)$", 1),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", r"^(\d+)$", 1),
-)
 
 K = TypeVar("K", bound=Hashable)
 
@@ -251,19 +244,6 @@ def longest(order: IntArray, first_edge: IntArray, child: IntArray) -> int:
     return int(depth.max())
 
 
-def free_memory() -> int:
-    """Bytes of memory that can be taken without swapping, within a container's limit; 4 GiB if nothing is known."""
-    found = [4 << 30]
-    for path, pattern, unit in MEMORY_FILES:
-        try:
-            match = re.search(pattern, Path(path).read_text(encoding="ascii"), re.MULTILINE)
-        except OSError:
-            continue
-        if match:
-            found.append(int(match[1]) * unit)
-    return min(found[1:] or found)
-
-
 def default_max_histories() -> int:
     """Half of the free memory, at ``BYTES_PER_HISTORY`` bytes a history."""
     return min(free_memory() // 2 // BYTES_PER_HISTORY, MAX_HISTORIES)
@@ -336,6 +316,7 @@ class _Watch:
         measured: bool = False,
     ) -> None:
         self.game, self.max_edges, self.progress, self.measured = game, max_edges, progress, measured
+        self.bytes_each = bytes_each
         self.free = free_memory()
         self.fitting = min(self.free // 2 // bytes_each, MAX_HISTORIES)
         self.limit = self.fitting if max_edges is None else min(max_edges, self.fitting)
@@ -350,6 +331,16 @@ class _Watch:
         signs.detail(f"enumerating positions: {positions:,} so far")
         if self.progress:
             self.progress(positions)
+
+    def refuse_joint(self, joint: int, positions: int, edges: int) -> None:
+        """Raise ``BudgetError`` where the joint moves of one state alone are too many, before they are listed."""
+        if not self._left(edges + joint):
+            raise BudgetError(
+                f"{self.game.name} is too large to enumerate: after {positions:,} distinct positions one state has "
+                f"{joint:,} joint moves, which take {size_in_words(joint * self.bytes_each)} "
+                f"(limit {self.limit:,} moves). Raise the limit (max_histories, --max-histories) or choose smaller "
+                "parameters"
+            )
 
     def _left(self, edges: int) -> bool:
         """Whether there is room beyond the careful guess, and going on is wanted."""
@@ -371,6 +362,7 @@ class _Explorer:
     todo: list[State] = field(default_factory=list)
     num_edges: int = 0
     report: int = 0
+    most: float = inf
 
     def __post_init__(self) -> None:
         self.n = len(self.game.players)
@@ -385,12 +377,10 @@ class _Explorer:
         self._visit(step.state)
 
     def run(self, edges: float = inf) -> bool:
-        """Go on until there are so many edges; whether nothing is left to do."""
-        while self.todo and self.num_edges < edges:
-            self._expand(self.todo.pop())
-            if self.num_edges >= self.report:
-                self.report = self.num_edges + EDGES_A_REPORT
-                self.watch(len(self.player), self.num_edges)
+        """Go on until there are so many edges, or one state has so many; whether nothing is left to do."""
+        self.most = edges
+        while self.todo and self.num_edges < edges and self._expand(self.todo[-1]):
+            pass
         if self.num_edges > self.watch.limit:
             self.watch(len(self.player), self.num_edges)
         return not self.todo
@@ -411,9 +401,11 @@ class _Explorer:
         self.edges.append(None)
         return len(self.player) - 1
 
-    def _expand(self, state: State) -> None:
+    def _expand(self, state: State) -> bool:
+        """Expand the last state of the work list; ``False``, and it stays there, where it has too many joint moves."""
         position = self.number[type(state), state]
         if state.terminal:
+            self.todo.pop()
             payoffs = tuple(map(float, state.returns()))
             if len(payoffs) != self.n or not all(map(isfinite, payoffs)):
                 raise GameRuleError(f"{self.game.name}: payoffs {payoffs!r} are not {self.n} finite numbers")
@@ -423,9 +415,17 @@ class _Explorer:
                     "figures overflow; divide them all by one number, which changes no strategy"
                 )
             self.content[position] = self.payoffs(payoffs)
-            return
+            return True
+        menus = [state.legal(p) for p in range(self.n)]
+        joint = prod(len(menu) for menu in menus if menu)
+        if joint > self.most:
+            return False
+        if self.num_edges + joint > self.watch.limit:
+            self.watch.refuse_joint(joint, len(self.player), self.num_edges)
+        self.todo.pop()
         self.play = getattr(state, "play_unchecked", state.play)
-        self._decide(state, position, [state.legal(p) for p in range(self.n)], 0, [None] * self.n)
+        self._decide(state, position, menus, 0, [None] * self.n)
+        return True
 
     def _decide(
         self, state: State, position: int, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
@@ -449,7 +449,14 @@ class _Explorer:
                 edges.append(self._follow(state, menus, mover + 1, moves))
             moves[mover] = None
         self.edges[position] = edges
-        self.num_edges += len(edges)
+        self._count(len(edges))
+
+    def _count(self, edges: int) -> None:
+        """So many edges more; the clock is looked at here, since one state may have millions of joint moves."""
+        self.num_edges += edges
+        if self.num_edges >= self.report:
+            self.report = self.num_edges + EDGES_A_REPORT
+            self.watch(len(self.player), self.num_edges)
 
     def _follow(
         self, state: State, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
@@ -479,9 +486,11 @@ class _Explorer:
         self.player[position] = CHANCE
         self.content[position] = self.menus(menu)
         edges = []
-        for answer, probability in answers:
+        for k, (answer, probability) in enumerate(answers, start=1):
             step = self.play(moves, answer)
             edges.append((self._visit(step.state), float(probability), self._tokens(step, moves)))
+            if k % EDGES_A_REPORT == 0:
+                self.watch(len(self.player), self.num_edges + k)
         return edges
 
     def _tokens(self, step: Step, moves: Sequence[Action | None]) -> tuple[int, ...]:

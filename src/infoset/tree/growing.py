@@ -25,8 +25,9 @@ from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import Rows, intern, intern_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
+from infoset.memory import free_memory
 from infoset.names import information_key
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, free_memory
+from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
 
 OPEN = -1
 NO_MENU = -1

@@ -15,10 +15,11 @@ from infoset import signs
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
+from infoset.memory import free_memory
 from infoset.names import move_words
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
-from infoset.tree.graph import CHANCE, TERMINAL, free_memory
+from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.payoff_scale import constant_sum_of, exploitability_of_rounding, payoff_offsets
 
 if TYPE_CHECKING:
@@ -191,6 +192,14 @@ class SequenceForm:
         offset = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         owner[np.repeat(self.arrays.first.astype(np.int64), sizes) + offset] = np.repeat(np.arange(len(sizes)), sizes)
         return owner
+
+    @cached_property
+    def lengths(self) -> LongArray:
+        """(S,) the number of moves of each sequence."""
+        found, a = np.zeros(self.num_sequences, dtype=np.int64), self.arrays
+        for first, size, parent in zip(a.first.tolist(), a.size.tolist(), a.parent.tolist(), strict=True):
+            found[first : first + size] = found[parent] + 1
+        return found
 
     @cached_property
     def halves(self) -> Halves | None:

@@ -10,7 +10,6 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_share, full_name
 from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
-from infoset.policies.simple import asked_everywhere
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import evaluate_plan
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
@@ -113,7 +112,7 @@ class SamplingWork(Work):
         compiled, policy = self.compiled, self.pool.policy(RARE)
         self.nothing_to_gain = compiled.form.exploitability_of_rounding
         plays = WalkPolicy(compiled.graph, compiled.walk, policy)
-        found = evaluate_plan(compiled.form, asked_everywhere(plays.row, compiled.tree, compiled.form))
+        found = evaluate_plan(compiled.form, plays.plan(compiled.tree, compiled.form))
         return Point(
             self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, None, found.values
         )  # fmt: skip

@@ -10,11 +10,12 @@ import numpy as np
 
 from infoset.errors import BudgetError
 from infoset.jit import borrowing, inline_kernel, inner_kernel, linked_kernel
+from infoset.memory import free_memory
 from infoset.names import MAX_COUNT, check_range
 from infoset.randomness import next_word, streams
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
 from infoset.solvers.tabular.updates import normalise
-from infoset.tree.graph import TERMINAL, free_memory
+from infoset.tree.graph import TERMINAL
 from infoset.tree.walk import CHILD, FIRST, PLAYER, TOKENS, TURN, Walk, canonical, element_of, state_of, turned, view_of
 
 UNIT = 1.0 / (1 << 53)

@@ -20,7 +20,8 @@ from infoset import signs
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, LongArray
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.errors import UnsupportedGameError
+from infoset.memory import check_room
 from infoset.names import full_name
 from infoset.solvers.method import Options
 from infoset.solvers.metrics import player_gains
@@ -28,7 +29,6 @@ from infoset.solvers.tabular.linear_program import on_the_polytope
 from infoset.solvers.tabular.solver import OneStep, TabularMethod
 from infoset.solvers.work import Limits
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import free_memory
 from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
@@ -37,7 +37,7 @@ GOOD = 1e-9  # of a player's range of payoffs: what it may gain at an equilibriu
 SMALL = 1e-5  # a pivot that may be a rounding error
 NOISE = 1e-13
 REFRESH, RECENT = 500, 2  # pivots after which a table is made anew, and up to which it is trusted
-BYTES_A_FRACTION = 200
+BYTES_A_FLOAT, BYTES_A_FRACTION = 32, 200  # of the table, with the copies that are made on the way
 SIMPLE = 10**6  # the largest denominator of the start's chances in fractions
 FEW = 300  # sequences up to which fractions take over where rounding errors lose the path
 LOST = "rounding errors lose the path of lcp; lcp(exact=true) works in fractions"
@@ -60,12 +60,12 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
     True
     """
     check_two_players(form)
-    check_room(form, exact=False)
+    room = check_table(form, exact=False)
     sequences, payoffs = form.terminals()
     scale = np.abs(payoffs).max(axis=0, initial=0.0)  # a player each: what one is paid may be small beside the other's
     scale[scale == 0] = 1.0
     plan = realisation(form, uniform(form) if start is None else start)
-    with signs.during("following the path of lcp"):
+    with signs.during(f"following the path of lcp, with tables of {room}"):
         found = _float_plan(form, _Path(form, plan, sequences, payoffs / scale, exact=False).follow())
     if (player_gains(form, found) > GOOD * np.where(form.ranges > 0, form.ranges, scale)).any():
         raise UnsupportedGameError(f"{form.name}: {LOST}")
@@ -91,14 +91,14 @@ def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | No
     -1/18 1/18 0 1/3 2/3 1
     """
     check_two_players(form)
-    check_room(form, exact=True)
+    room = check_table(form, exact=True)
     sizes = [1 if k < 0 else int(form.arrays.size[k]) for k in form.infoset_of]
     chances = [Fraction(1, size) for size in sizes]
     if start is not None:
         chances = [Fraction(float(p)).limit_denominator(SIMPLE) for p in start]
     simple = np.array(chances, dtype=object)
     sequences, payoffs = exact_ends(tree, form)
-    with signs.during("following the path of lcp in fractions"):
+    with signs.during(f"following the path of lcp in fractions, with tables of {room}"):
         found = _Path(form, _exact_plan(form, simple), sequences, payoffs, exact=True).follow()
     weights = found[sequences[:, 0]] * found[sequences[:, 1]]
     return ExactEquilibrium(found.tolist(), tuple((weights @ payoffs).tolist()))
@@ -314,14 +314,10 @@ class _Path:
         self.pivots += 1
 
 
-def check_room(form: SequenceForm, exact: bool) -> None:
-    """Raise ``BudgetError`` before memory is taken that is not there."""
-    needed = form.num_sequences**2 * (BYTES_A_FRACTION if exact else 16)
-    if needed > (free := free_memory()):
-        raise BudgetError(
-            f"{form.name} has {form.num_sequences:,} sequences; the table of lcp takes {needed / 2**30:,.1f} GiB, "
-            f"where {free / 2**30:,.1f} GiB are free"
-        )
+def check_table(form: SequenceForm, exact: bool) -> str:
+    """Return what the tables take, in words.  Raises ``BudgetError`` before memory is taken that is not there."""
+    needed = form.num_sequences**2 * (BYTES_A_FRACTION if exact else BYTES_A_FLOAT)
+    return check_room(f"{form.name} has {form.num_sequences:,} sequences; the table of lcp takes", needed)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ response equilibrium correspondence").
 from __future__ import annotations
 
 import time
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -23,14 +24,14 @@ import numpy as np
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.errors import UnsupportedGameError
+from infoset.memory import check_room
 from infoset.names import check_number, full_name
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.method import Options
 from infoset.solvers.tabular.solver import Solver, TabularMethod
-from infoset.solvers.work import Limits
+from infoset.solvers.work import Background, Limits
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import free_memory
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, ends
 
@@ -68,7 +69,10 @@ on which one player is at its end before another has begun cannot be followed in
 UNSETTLED = 1e-6
 """Of the range of a player's payoffs: from here on a gain at an information set is one."""
 FASTER, SLOWER = 1.6, 0.4
-GIB = 2**30
+BYTES_A_PAIR, BYTES_AN_ENTRY, BYTES_A_SLOPE = 45, 150, 40
+"""Of memory at most, while pairs are listed and while derivatives are made of them."""
+QUICK = 150
+"""Moves up to which a point takes milliseconds."""
 ENDED, LOST, TURNED = 1.0, 2.0, 3.0
 WHY_LOST = {
     LOST: "rounding errors hide where the path goes on",
@@ -104,7 +108,7 @@ class LogitSystem:
     """
 
     def __init__(self, tree: GameTree, form: SequenceForm, apart: bool = False) -> None:
-        """Raises ``BudgetError`` where the derivatives do not fit."""
+        """Raises ``BudgetError`` where the derivatives do not fit; before memory is taken for them."""
         self.form = form
         self.sequences, chance, payoffs = ends(tree, form)
         self.sequences = self.sequences.astype(np.int64)
@@ -122,16 +126,21 @@ class LogitSystem:
         own = np.where(self.ranges > 0, self.ranges, self.range)
         self.units: FloatArray = own if apart else np.full(len(own), self.range)
         payoffs = payoffs - (payoffs.max(axis=0) + payoffs.min(axis=0)) / 2  # which would hide what differs
-        needed = 3 * 8 * len(self.moves) ** 2
-        if needed > free_memory():
-            raise BudgetError(
-                f"{form.name} has {len(self.moves):,} moves; the derivatives of its logit path take "
-                f"{needed / GIB:,.1f} GiB, where {free_memory() / GIB:,.1f} GiB are free"
-            )
-        self.pairs = self._pair(payoffs / self.units)
+        self.scaled = payoffs / self.units
+        self.room = self._check_room()
 
-    def _pair(self, payoffs: FloatArray) -> Pairs:
+    def _check_room(self) -> str:
+        """The memory that points of the path take, in words.  Raises ``BudgetError``."""
+        entries = self.form.lengths[self.sequences].sum(axis=1).astype(np.float64)
+        pairs, count = float((entries**2).sum()), len(self.moves)
+        needed = BYTES_A_PAIR * pairs + BYTES_AN_ENTRY * float(entries.sum()) + BYTES_A_SLOPE * count**2
+        said = f"{self.form.name} has {count:,} moves, and {pairs:,.3g} pairs of moves on the way to its ends"
+        return check_room(f"{said}; the derivatives of its logit path take", needed)
+
+    @cached_property
+    def pairs(self) -> Pairs:
         """Walk every end's ways back, all ends at once."""
+        payoffs = self.scaled
         n = self.sequences.shape[1]
         found: list[tuple[Any, Any, int]] = []
         for p in range(n):
@@ -303,6 +312,8 @@ class LogitSolver(Solver):
     """The path at work: an iteration is a point of it.  ``arrays["point"]`` holds N logarithms and ``λ`` as above."""
 
     finished_as = "end of the path"
+    _beside: tuple[LogitSolver, Background[None]] | None = None
+    """Where the next point is being worked out, and the call that does it."""
 
     def __init__(self, tree: GameTree, form: SequenceForm, name: str = "logit", at: float | None = None) -> None:
         varied = form.ranges[form.ranges > 0]
@@ -328,6 +339,8 @@ class LogitSolver(Solver):
 
     def notes(self) -> dict[str, Any]:
         """``lambda``; ``set_gain``, the most that anybody gains at an information set; why a path ended too soon."""
+        if not self.iteration:
+            return {"lambda": self.rationality}
         gains = self._set_gains()
         notes: dict[str, Any] = {"lambda": self.rationality, "set_gain": float(gains.max(initial=0.0))}
         if self.apart:
@@ -349,16 +362,45 @@ class LogitSolver(Solver):
 
     @property
     def about(self) -> str:
-        return f"λ {self.rationality:.4g}"
+        size = "" if self._quick else f", its derivatives take {self.system.room}"
+        return f"λ {self.rationality:.4g}{size}"
+
+    @property
+    def _quick(self) -> bool:
+        """Whether a point is worked out in milliseconds."""
+        return len(self.system.moves) <= QUICK
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        super().restore(saved)
+        self._beside = None
 
     def step(self, iterations: int = 1, until: float = inf) -> None:
         for _ in range(iterations):
             if self.done[0]:
                 return
-            self._advance()
+            if not self._advanced(until):
+                return
             self.iteration += 1
             if time.monotonic() >= until:
                 return
+
+    def _advanced(self, until: float) -> bool:
+        """Whether the next point is reached by then.  One that takes long is worked out on copies, in a thread."""
+        if self._quick:
+            self._advance()
+            return True
+        if self._beside is None:
+            beside = copy(self)
+            beside.arrays = {name: array.copy() for name, array in self.arrays.items()}
+            beside.done = beside.arrays["done"]
+            self._beside = beside, Background(beside._advance)
+        beside, working = self._beside
+        if not working.wait(until):
+            return False
+        self._beside = None
+        for name, array in self.arrays.items():
+            array[...] = beside.arrays[name]
+        return True
 
     def _logs(self, point: FloatArray) -> FloatArray:
         logs = np.zeros(self.form.num_sequences)

@@ -19,6 +19,7 @@ from infoset import signs
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
+from infoset.memory import check_room
 from infoset.names import check_choice
 from infoset.solvers.metrics import nash_conv
 from infoset.solvers.tabular.linear_program import HIGHS, check_zero_sum, constraints, payoff_matrix
@@ -29,6 +30,8 @@ EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001)
 ZERO = 1e-9  # a coefficient, where the largest payoff is 1
 GAINED = 1e-7  # of the range of payoffs: more is no equilibrium
 MOST_PIVOTS = 2000
+BYTES_A_COEFFICIENT = 80
+"""Of a variable or a row at most, with the copies that are made on the way."""
 
 
 def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
@@ -38,11 +41,7 @@ def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
     >>> infoset.solvers.tabular.trembles.quasi_perfect(form, 0)[-2:].tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
     """
-    a, own = form.arrays, form.player_sequences(player)
-    moves = np.zeros(own.stop - own.start, dtype=np.int64)
-    for k in form.player_infosets(player):
-        first = int(a.first[k]) - own.start
-        moves[first : first + int(a.size[k])] = moves[int(a.parent[k]) - own.start] + 1
+    moves = form.lengths[form.player_sequences(player)]
     least = np.eye(int(moves.max()) + 1)[moves]
     least[0] = 0.0  # the game is begun
     return least
@@ -76,12 +75,27 @@ def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
     check_zero_sum(form)
     check_choice("refinement", refinement, tuple(TREMBLES))
     strategy = np.ones(form.num_sequences)
-    with signs.during("solving the linear program of hands that tremble"):
+    room = check_polynomials(form, refinement)
+    with signs.during(f"solving the linear program of hands that tremble, with polynomials of {room}"):
         for player in range(2):
             strategy[form.player_sequences(player)] = _Program(form, player, TREMBLES[refinement]).solve()
     if nash_conv(form, realisation(form, strategy)) > GAINED * form.widest_range:
         raise UnsupportedGameError(f"{form.name}: rounding errors leave no equilibrium")
     return strategy
+
+
+def check_polynomials(form: SequenceForm, refinement: str) -> str:
+    """Return what the coefficients of all powers of ε take, in words.
+
+    Raises ``BudgetError`` before memory is taken that is not there.
+    """
+    powers = 2 if refinement == "normal-form-perfect" else int(form.lengths.max()) + 1
+    needed = BYTES_A_COEFFICIENT * float(powers) * (form.num_sequences + form.num_infosets) * 2
+    return check_room(
+        f"{form.name} has {form.num_sequences:,} sequences of up to {powers - 1:,} moves; the polynomials of hands "
+        "that tremble take",
+        needed,
+    )
 
 
 class _Program:

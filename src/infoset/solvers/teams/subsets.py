@@ -24,11 +24,11 @@ import numpy as np
 
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
+from infoset.memory import free_memory
 from infoset.names import move_words
 from infoset.solvers.teams.joint import JointMoves
 from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.sets import Table, convolutions, convolved, divide, elements, subset_sums
-from infoset.tree.graph import free_memory
 
 Prefix: TypeAlias = "tuple[Successor, ...]"
 

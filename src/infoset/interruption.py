@@ -1,0 +1,45 @@
+"""Whose ``KeyboardInterrupt`` it is: that of the user's Ctrl-C, or one that foreign code raised itself."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_heard: list[bool] = []
+"""An entry for each ``listening`` that is open: whether a Ctrl-C came meanwhile."""
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """Note a Ctrl-C, which does what it did before; of use in the main thread, where it arrives."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    handler = before
+
+    def note(number: int, frame: object) -> None:
+        _heard[:] = [True] * len(_heard)
+        handler(number, frame)  # type: ignore[arg-type]
+
+    _heard.append(False)
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        _heard.pop()
+        signal.signal(signal.SIGINT, before)
+
+
+def is_users(error: BaseException) -> bool:
+    """Return whether an exception is the user's Ctrl-C, as far as that can be told.
+
+    It arrives in the main thread alone; there it may be the user's unless somebody is ``listening`` and heard nothing.
+    """
+    if type(error) is not KeyboardInterrupt:
+        return isinstance(error, KeyboardInterrupt)  # one of the library's own, as of a person who leaves
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    return not _heard or _heard[-1]
