@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from infoset.errors import FormatError, InfosetError, ParameterError, shorten
 
+T = TypeVar("T")
+
 POLICY = "policy.npz"
 """What the policy of a run is called in its folder."""
 SUFFIXES = (".npz", ".json")
 """Of files of policies."""
-PARTIAL = ".*.partial"
-"""Of files while they are written; a process that is killed may leave one."""
+PARTIAL = re.compile(r"\..+\.\d+\.partial")
+"""Names of files while they are written; a process that is killed may leave one."""
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
 MAX_RATIO = 100  # policies are packed to a twentieth
 FREE_BYTES = 16 << 20
+WINDOWS = os.name == "nt"
 NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}
 """What making a hard link fails with where the file system, such as FAT, has none."""
 
@@ -76,17 +81,7 @@ def create_file(path: Path, body: bytes) -> None:
     On a file system without hard links a process that is killed in between may leave it empty.  Raises
     ``FileExistsError`` where it is there, and ``OSError`` that names ``path``, a full disk included.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with naming(path):
-        make_folder(path.parent)
-        try:
-            with open(partial, "wb") as file:
-                file.write(body)
-                file.flush()
-                os.fsync(file.fileno())
-            _claim(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+    _write_then(path, lambda file: file.write(body), _claim)
 
 
 def _claim(partial: Path, path: Path) -> None:
@@ -98,7 +93,67 @@ def _claim(partial: Path, path: Path) -> None:
             raise
         with open(path, "xb"):
             pass
-        os.replace(partial, path)
+        try:
+            os.replace(partial, path)
+        except OSError:
+            path.unlink()
+            raise
+
+
+def _write_then(path: Path, write: Callable[[Any], object], name: Callable[[Path, Path], object]) -> None:
+    """Write a neighbour of ``path`` whole, and then give it that name; it is gone afterwards, whatever happens."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with naming(path):
+        make_folder(path.parent)
+        _clear_once(path.parent)
+        try:
+            with _create_locked(partial) as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+                if WINDOWS:  # where an open file cannot be renamed, nor removed by others
+                    file.close()
+                name(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _create_locked(partial: Path) -> Any:
+    """Open a file to be written, which ``clear_partials`` of other processes leaves alone."""
+    while True:
+        file = open(partial, "wb")  # noqa: SIM115
+        with suppress(OSError):  # of a file system without locks
+            lock_file(file.fileno())
+        try:
+            if partial.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                return file
+        except FileNotFoundError:  # another process cleared it before it was locked
+            pass
+        file.close()
+
+
+_cleared: set[Path] = set()
+"""Folders in which this process has looked for what killed ones left."""
+
+
+def _clear_once(folder: Path) -> None:
+    where = folder.absolute()
+    if where not in _cleared:
+        _cleared.add(where)
+        clear_partials(where)
+
+
+def clear_partials(folder: Path) -> None:
+    """Remove the unfinished files of killed processes from a folder; those that are being written stay."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for partial in [Path(entry.path) for entry in entries if PARTIAL.fullmatch(entry.name)]:
+            with suppress(OSError):
+                if WINDOWS:
+                    partial.unlink()
+                    continue
+                with open(partial, "rb") as file:
+                    if lock_file(file.fileno()):
+                        partial.unlink()
 
 
 def check_path(name: str, path: object) -> Path:
@@ -119,17 +174,7 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
 
     Raises ``OSError`` that names ``path``, a full disk included.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with naming(path):
-        make_folder(path.parent)
-        try:
-            with open(partial, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+    _write_then(path, write, os.replace)
     return path
 
 
@@ -246,6 +291,24 @@ def read_text(path: Path) -> str:
         raise FormatError(f"cannot be read: {no_such_path(path)}", str(path)) from None
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
+
+
+def decode_json(body: bytes | str, kind: type[T]) -> T:
+    """Return a JSON text as ``kind``, for ``msgspec``; no object in it may have a key twice.  Raises ``DamageError``."""
+    try:
+        found = msgspec.json.decode(body, type=kind)
+        json.loads(body, object_pairs_hook=_check_keys, parse_int=len, parse_float=len)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
+        raise DamageError(describe_damage(error)) from None
+    return found
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    keys = set()
+    for key, _ in pairs:
+        if key in keys:
+            raise DamageError(f"the key {shorten(key)!r} stands twice in one object")
+        keys.add(key)
 
 
 def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:

@@ -412,17 +412,21 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
         if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
             curve.append(at)
         if folder is not None:
-            folder.add_point(at)
+            with folder.attempt(on_the_way=True):
+                folder.add_point(at)
         watcher.point(at)
 
     def advanced(work: Work, spent: float) -> None:
         if folder is not None:
-            folder.checkpoint(work, spent)
+            with folder.attempt(on_the_way=True):
+                folder.checkpoint(work, spent)
         watcher.advance(work, spent)
 
     def done(work: Work, spent: float) -> None:
         if folder is not None:
-            folder.save_state(work, spent)
+            folder.failed = None  # what failed on the way is in here
+            with folder.attempt():
+                folder.save_state(work, spent)
         watcher.done(work, spent)
 
     before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
@@ -432,22 +436,21 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     policy = _labelled(task)
     if policy is None:
         raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"nothing found in {spent:.3g} s")
-    full: OSError | None = None
-    try:
-        if folder is not None:
+    if folder is not None:
+        with folder.attempt():
             folder.save_policy(policy)
-    except OSError as error:  # a full disk: what was computed is at least told
-        full = error
     found, why_not = _figures(work, policy, compiled, folder, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
     evaluating = max(time.monotonic() - began - (spent - before), 0.0)
     solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
     watcher.solved(solution)
-    if full is not None:
-        raise full
     if folder is not None:
-        folder.save_result(_result(solution))
-        folder.finish(f"{solution.game}: {solution.method}")
+        if folder.failed is None:  # no result stands beside an older policy
+            with folder.attempt():
+                folder.save_result(_result(solution))
+                folder.finish(f"{solution.game}: {solution.method}")
+        if folder.failed is not None:
+            raise folder.failed
     return solution
 
 
@@ -536,7 +539,8 @@ def _figures(
 
         def keep(evaluation: PolicyEvaluation) -> None:
             if folder is not None:
-                folder.keep_evaluation(evaluation, now=stop.is_set())
+                with folder.attempt():
+                    folder.keep_evaluation(evaluation, now=stop.is_set())
             if stop.is_set():
                 raise _StoppedError
 
