@@ -37,7 +37,7 @@ NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EM
 
 BROKEN_ARCHIVE = (
     OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, NotImplementedError, RecursionError,
-    zipfile.BadZipFile, zlib.error,
+    zipfile.BadZipFile, zlib.error, OverflowError,
 )  # fmt: skip
 """What reading a damaged archive may raise."""
 PLAIN_KINDS = "?bBiufUS"
@@ -71,6 +71,7 @@ _DAMAGE: dict[type[BaseException], str] = {
     zlib.error: "the archive is damaged",
     NotImplementedError: "the archive is packed in a way that is not read; allowed: stored and deflated",
     EOFError: "the file is cut off",
+    OverflowError: "a number in it is too large",
     OSError: "the file cannot be read to its end",
 }
 
@@ -294,7 +295,7 @@ def read_text(path: Path) -> str:
 
 
 def decode_json(body: bytes | str, kind: type[T]) -> T:
-    """Return a JSON text as ``kind``, for ``msgspec``; no object in it may have a key twice.  Raises ``DamageError``."""
+    """Return a JSON text as a ``kind`` of ``msgspec``; no object may have a key twice.  Raises ``DamageError``."""
     try:
         found = msgspec.json.decode(body, type=kind)
         json.loads(body, object_pairs_hook=_check_keys, parse_int=len, parse_float=len)
@@ -304,11 +305,25 @@ def decode_json(body: bytes | str, kind: type[T]) -> T:
 
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:
-    keys = set()
-    for key, _ in pairs:
-        if key in keys:
-            raise DamageError(f"the key {shorten(key)!r} stands twice in one object")
-        keys.add(key)
+    if twice := find_twice([key for key, _ in pairs]):
+        raise DamageError(f"the key {shorten(twice)!r} stands twice in one object")
+
+
+def find_twice(names: Sequence[T]) -> T | None:
+    """Return the first name that stands twice in a list; ``None`` where none does."""
+    if len(set(names)) == len(names):
+        return None
+    seen: set[T] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+
+
+def check_rows(keys: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Raise ``DamageError`` where a player's table has an information set, or one of these a move, twice."""
+    if (key := find_twice(keys)) is not None:
+        raise DamageError(f"the information set {shorten(key)!r} stands twice in it")
+    for key, row in zip(keys, rows, strict=True):
+        if (move := find_twice(row)) is not None:
+            raise DamageError(f"the move {shorten(move)!r} stands twice at {shorten(key)!r}")
 
 
 def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
@@ -336,6 +351,9 @@ def check_archive(path: Path, most: int | None = None) -> None:
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if twice := find_twice(names):
+        raise DamageError(f"{shorten(twice)!r} stands twice in it")
     limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size)) if most is None else most
     if size > limit:
         raise DamageError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")

@@ -23,6 +23,7 @@ from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
 from infoset.files import POLICY, check_path
 from infoset.locking import AnyLock, read_lock
+from infoset.names import MAX_COUNT
 from infoset.policies.saved import SavedPolicy, load_policy
 from infoset.runs import RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, Choice, choose
@@ -501,7 +502,8 @@ def _loaded(path: Path) -> Solution:
         raise CheckpointError(f"{path} holds a run without a policy: it was cut before its first checkpoint")
     policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
     if found is None:
-        iteration = int(policy.made_by.get("iterations", 0))
+        made = policy.made_by.get("iterations", 0)  # of a file, which may hold anything
+        iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
         at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
         values = None if at.values is None else list(at.values)
         seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)

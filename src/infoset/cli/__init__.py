@@ -48,17 +48,17 @@ def _status() -> int:
             print("infoset: interrupted", file=sys.stderr)
         return ending.code if isinstance(ending.code, int) else 0
     except InfosetError as error:
-        print(f"infoset: {error}", file=sys.stderr)
+        _say(str(error))
     except KeyboardInterrupt:
         print("infoset: interrupted", file=sys.stderr)
         return INTERRUPTED
     except OSError as error:
-        print(f"infoset: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
+        _say(f"{error.filename or 'a file'}: {error.strerror or error}")
     except Exception as error:
         if os.environ.get("INFOSET_DEBUG"):
             raise
         what = f"{type(error).__name__}: {one_line(str(error), 200)}"
-        print(f"infoset: internal error ({what}); INFOSET_DEBUG=1 shows where", file=sys.stderr)
+        _say(f"internal error ({what}); INFOSET_DEBUG=1 shows where")
     return 1
 
 
@@ -89,4 +89,11 @@ class _Output:
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    print(f"infoset: {message}", file=sys.stderr)
+    _say(str(message))
+
+
+def _say(text: str) -> None:
+    """Print a line on standard error, of bounded length whatever stands in it."""
+    from infoset.errors import bound
+
+    print(f"infoset: {bound(text)}", file=sys.stderr)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
+from typer.core import TyperGroup
+
+from infoset.errors import bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from infoset.arena.tournament import Standings
     from infoset.base import Agent
@@ -24,8 +27,33 @@ if TYPE_CHECKING:
     from infoset.registry import Entry
     from infoset.verbs import TrainingRun
 
+
+class _Verbs(TyperGroup):
+    """The verbs; what is wrong with an argument is said in few words, however long the argument is."""
+
+    def make_context(self, *given: Any, **extra: Any) -> Any:
+        with _bounded_usage():
+            return super().make_context(*given, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _bounded_usage():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _bounded_usage() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        message = getattr(error, "message", None)
+        if hasattr(error, "exit_code") and isinstance(message, str):  # one of click's, whose place typer has moved
+            error.message = bound(message)  # type: ignore[attr-defined]
+        raise
+
+
 app = typer.Typer(
     name="infoset",
+    cls=_Verbs,
     help="Solve hidden-information games exactly and say how good the answer is.",
     no_args_is_help=True,
     add_completion=False,
