@@ -54,7 +54,8 @@ class CorrelatedPolicy:
     """What players do who draw plans together: every player is a member of one lottery.
 
     ``keys`` and ``moves``: of each player the information sets, and the moves at each.  Raises ``PolicyError`` for
-    chances that do not sum to 1, sets and moves that stand twice, and lotteries that leave a player out or have one twice.
+    chances that do not sum to 1, sets and moves that stand twice, and lotteries that leave a player out or have one
+    twice.
 
     >>> solution = infoset.solve("kuhn_poker(players=3)", teams="P1+P2,P3")
     >>> [lottery.members for lottery in solution.policy.lotteries]
