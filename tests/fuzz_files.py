@@ -185,10 +185,9 @@ def damage_archive(body: bytes, rng: random.Random) -> bytes:
 
 def _damage_array(array: np.ndarray[Any, Any], rng: random.Random) -> np.ndarray[Any, Any]:
     kind = rng.randrange(7)
-    if kind == 6 and array.dtype == np.uint8 and array.size:  # a header beside whole arrays
-        return np.frombuffer(rng.choice([_repeat_key, _replace_value])(array.tobytes(), rng), np.uint8)
-    if kind == 0 and array.dtype == np.uint8 and array.size:
-        return np.frombuffer(damage_text(array.tobytes(), rng), np.uint8)
+    if kind in (0, 6) and array.dtype == np.uint8 and array.size:  # a header, beside whole arrays
+        damage = damage_text if kind == 0 else rng.choice([_repeat_key, _replace_value])
+        return np.frombuffer(damage(array.tobytes(), rng), np.uint8)
     if kind <= 1:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

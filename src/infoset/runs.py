@@ -162,7 +162,11 @@ class Folder(Generic[C, P, W]):
         folder, config = cls(Path(path)), cls.read_config(path)
         folder._lock()
         clear_partials(folder.path)
-        return folder, config, folder._load_checkpoint()
+        try:
+            return folder, config, folder._load_checkpoint()
+        except BaseException:
+            folder.close()
+            raise
 
     @classmethod
     def read_config(cls, path: str | Path) -> C:

@@ -574,8 +574,8 @@ def tournament(
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
     verb.play(
         _absolute(game), teams, db, svg, _standings_reporter(json_), games=games, format=format_, seed=seed,
-        workers=workers, self_matches=self_, rank=rank, slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock,
-        isolate=isolate, executor=executor,
+        workers=workers, self_matches=self_, rank=rank, slow=slow, move_limit=move_limit,
+        seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate, executor=executor,
     )  # fmt: skip
 
 

@@ -242,7 +242,9 @@ def _power(exponent: float) -> Schedule:
 def _finite(method: str, **parameters: float) -> None:
     for name, value in parameters.items():
         if not -MAX_EXPONENT <= value <= MAX_EXPONENT:
-            raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {MAX_EXPONENT} in size")
+            raise ParameterError(
+                f"{method}: {name}={shorten(str(value))} is out of range; at most {MAX_EXPONENT} in size"
+            )
 
 
 def for_products(dealt: bool) -> Method:
