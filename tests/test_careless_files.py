@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,10 +46,12 @@ def status(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     """Run a command, and return its exit status."""
     monkeypatch.setattr(sys, "argv", ["infoset", *words])
     monkeypatch.setattr("warnings.showwarning", lambda *_: None)
-    try:
-        cli.main()
-    except SystemExit as error:
-        return int(error.code or 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnsavedWarning)
+        try:
+            cli.main()
+        except SystemExit as error:
+            return int(error.code or 0)
     return 0
 
 
