@@ -302,6 +302,20 @@ def test_a_line_of_a_curve_that_is_no_point_is_refused(line: str, solved: Path, 
     assert infoset.solve(out=tmp_path, resume=True, iterations=30).iterations == 30
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"score": 0.5, "duels": 0}, {"score": 2.0, "duels": 4}, {"start_values": [1.0]}, {"games": None}]
+)
+def test_an_epoch_that_cannot_be_is_refused(wrong: dict[str, object], tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    from infoset.learn.train import TrainingFolder
+
+    sound = {"iteration": 1, "seconds": 1, "games": 2, "states": 3, "value_loss": 0.1, "start_values": [0.0, 0.0]}
+    lines = [json.dumps(sound), json.dumps(sound | {"iteration": 2} | wrong)]
+    (tmp_path / "metrics.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    with pytest.raises(CheckpointError, match=r"metrics.jsonl:2: "):
+        TrainingFolder(tmp_path).points()
+
+
 # Huge numbers and long lines
 
 

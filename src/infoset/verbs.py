@@ -17,7 +17,7 @@ from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
-from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
+from infoset.files import MAX_TEXT_BYTES, SUFFIXES, DamageError, check_file, decode_json, replace_file
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
@@ -372,8 +372,8 @@ def json_keys(path: str) -> set[str]:
     if file.suffix != ".json" or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
         return set()
     try:
-        return set(msgspec.json.decode(file.read_bytes(), type=dict[str, msgspec.Raw]))
-    except (msgspec.MsgspecError, RecursionError) as error:
+        return set(decode_json(file.read_bytes(), dict[str, msgspec.Raw]))
+    except (OSError, DamageError) as error:
         raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
 
 

@@ -33,6 +33,7 @@ from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.match.agents import NET
+from infoset.names import MAX_COUNT
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.sight import Sight
 from infoset.processes import usable_cores
@@ -173,6 +174,17 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
 
     config_type: Any = AnyConfig
     point_type = Epoch
+
+    def points(self) -> list[Epoch]:
+        """The whole curve.  Raises ``CheckpointError`` for a line that is no epoch, or not one like the others."""
+        found = super().points()
+        for number, epoch in enumerate(found, start=1):
+            played = epoch.score is None or (0 <= epoch.score <= 1 and 0 < epoch.duels <= MAX_COUNT)
+            if not played or len(epoch.start_values) != len(found[0].start_values):
+                raise CheckpointError(
+                    f"{self.path / 'metrics.jsonl'}:{number}: its score or its start values cannot be"
+                )
+        return found
 
     def save_playable(self, work: Learner) -> None:
         """The network as it stands."""
