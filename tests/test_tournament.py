@@ -535,6 +535,7 @@ def test_a_tournament_on_a_full_disk_goes_on_when_there_is_room(
     "damage",
     [
         "UPDATE games SET returns = '[1]'",
+        "UPDATE games SET returns = '[1e308, -1e308]'",
         "UPDATE games SET returns = '[[[['",
         "UPDATE games SET returns = NULL, forfeit = 9",
         "UPDATE games SET returns = x'00ff'",

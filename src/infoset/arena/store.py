@@ -23,6 +23,7 @@ from infoset.arena.reading import asked, reading
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
+from infoset.tree.graph import LARGEST_PAYOFF
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
@@ -225,6 +226,8 @@ class Store:
                     raise ValueError(f"the result of game {number}")
                 if luckless is not None and (returns is None or len(luckless) != players):
                     raise ValueError(f"the adjusted result of game {number}")
+                if any(abs(paid) > LARGEST_PAYOFF for paid in (*(returns or ()), *(luckless or ()))):
+                    raise ValueError(f"the result of game {number} is above {LARGEST_PAYOFF:g} in size")
             yield Result(number, returns, forfeit, luckless)
 
     def faults(self) -> Iterator[TeamFault]:
