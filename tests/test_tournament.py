@@ -503,7 +503,7 @@ def test_a_full_disk_is_one_line_and_the_games_before_it_are_kept(tmp_path: Path
     said = done.stdout.split()
     assert len(said) > 20
     assert done.stderr.splitlines()[-1].startswith(
-        f"infoset.errors.CheckpointError: {file}: game {len(said) + 1} could not be kept: disk I/O error"
+        f"infoset.arena.store.UnkeptGameError: {file}: game {len(said) + 1} could not be kept: disk I/O error"
     )
     assert kept(file) == len(said)
 
