@@ -39,6 +39,7 @@ from infoset.match.playground_json import read_game, write_game
 from infoset.match.replay import Match, replay_steps
 from infoset.policies.saved import load_policy
 from infoset.runs import RunFolder
+from infoset.view.curves import draw_convergence
 
 CPU_SECONDS = 10
 MEMORY = 1 << 30
@@ -60,6 +61,10 @@ NUMBERS = [
     b"inf",
     b"99999999999999999999",
     b"1/0",
+    b"9" * 400,
+    b"9" * 4000,
+    b"9" * 5000,
+    b"-" + b"9" * 5000,
     b"0.1",
     b"2/3",
 ]
@@ -105,7 +110,7 @@ def damage_text(body: bytes, rng: random.Random) -> bytes:
     """Change one to four places of a file."""
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(body) + 1)
-        kind = rng.randrange(9)
+        kind = rng.randrange(11)
         if kind == 0:
             body = body[:at] + bytes([rng.randrange(256)]) + body[at + 1 :]
         elif kind == 1:
@@ -115,11 +120,34 @@ def damage_text(body: bytes, rng: random.Random) -> bytes:
         elif kind == 3:
             other = rng.randrange(len(body) + 1)
             body = body[:at] + body[other : other + rng.randint(1, 60)] + body[at:]
+        elif kind == 9:
+            body = _repeat_key(body, rng)
+        elif kind == 10:
+            body = _replace_value(body, rng)
         elif kind == 4:
             body = body[:at] + rng.choice(PIECES) * rng.choice([1, 1, 1, 2, 5000]) + body[at:]
         else:
             body = _replace_word(body, rng, numbers=kind < 7)
     return body
+
+
+def _repeat_key(body: bytes, rng: random.Random) -> bytes:
+    """Put a key of a JSON object, or an entry of a list, there once more, with its value."""
+    entries = list(re.finditer(rb'"[^"\n]{1,80}"(?:: ?(?:[-\d.e]+|"[^"\n]*"|\{[^{}]*\}|\[[^][]*\]))?', body))
+    if not entries:
+        return body
+    entry = rng.choice(entries)
+    return body[: entry.start()] + entry.group() + b"," + body[entry.start() :]
+
+
+def _replace_value(body: bytes, rng: random.Random) -> bytes:
+    """Put a value of another type for a value of a JSON object."""
+    values = list(re.finditer(rb'(?<=": )(?:[-\d.e]+|"[^"\n]*"|null)|(?<=":)(?:[-\d.e]+|"[^"\n]*"|null)', body))
+    if not values:
+        return body
+    value = rng.choice(values)
+    other = rng.choice([b"null", b"true", b"[]", b"{}", b'"x"', b"-1", b"0.5", b"[null]", b'{"a": 1, "a": 2}'])
+    return body[: value.start()] + other + body[value.end() :]
 
 
 def _replace_word(body: bytes, rng: random.Random, numbers: bool) -> bytes:
@@ -147,28 +175,30 @@ def damage_archive(body: bytes, rng: random.Random) -> bytes:
             break
     packed = io.BytesIO()
     np.savez(packed, **arrays)
-    if rng.random() < 0.05:
+    if rng.random() < 0.1:
         with zipfile.ZipFile(packed, "a") as archive, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            archive.writestr(rng.choice(["note.txt", f"{name}.npy"]), b"no array")
+            member = rng.choice(["note.txt", name, f"{name}.npy", "x.npy"])
+            archive.writestr(member, rng.choice([b"no array", b"", packed.getvalue()]))
     return packed.getvalue()
 
 
 def _damage_array(array: np.ndarray[Any, Any], rng: random.Random) -> np.ndarray[Any, Any]:
-    damage = rng.randrange(7)
-    if damage == 0 and array.dtype == np.uint8 and array.size:
-        return np.frombuffer(damage_text(array.tobytes(), rng), np.uint8)
-    if damage <= 1:
+    kind = rng.randrange(7)
+    if kind in (0, 6) and array.dtype == np.uint8 and array.size:  # a header, beside whole arrays
+        damage = damage_text if kind == 0 else rng.choice([_repeat_key, _replace_value])
+        return np.frombuffer(damage(array.tobytes(), rng), np.uint8)
+    if kind <= 1:
         with np.errstate(all="ignore"), warnings.catch_warnings(), suppress(ValueError):  # a text is no such number
             warnings.simplefilter("ignore")
             return array.astype(
                 rng.choice([np.float64, np.int8, np.uint64, np.complex128, "U3", np.bool_]), casting="unsafe"
             )
-    if damage == 2:
+    if kind == 2:
         return array.reshape(-1)[: rng.randrange(array.size + 1)]
-    if damage == 3:
+    if kind == 3:
         return array[None]
-    if damage == 4:
+    if kind == 4:
         return np.concatenate([array.reshape(-1)] * 2)
     changed = array.copy()
     if changed.size and changed.dtype.kind in "iuf":
@@ -209,12 +239,12 @@ def compiled(name: str) -> Compiled:
 
 
 def make_runs(folder: Path) -> list[Path]:
-    """Runs as one file each: the three files that resuming reads, one of which is damaged."""
+    """Runs as one file each: the files that resuming reads, one of which is damaged."""
     files = []
     for method in ("cfr+", "mccfr"):
         run = folder / method
         infoset.solve("kuhn_poker", method, iterations=20, out=run)
-        for name in ("config.json", "metrics.jsonl", "checkpoint.npz"):
+        for name in ("config.json", "metrics.jsonl", "checkpoint.npz", "solution.json"):
             files.append(folder / f"{method} {name}")
             shutil.copy(run / name, files[-1])
     return files
@@ -227,9 +257,15 @@ def read_run(file: Path) -> None:
     shutil.copytree(method, run)
     shutil.copy(file, run / name)
     config = RunFolder.read_config(run)
-    RunFolder(run).points()
+    infoset.Solution.load(run)
+    if name == "metrics.jsonl":
+        draw_convergence(RunFolder(run).points(), "curve", run / "curve.png")
     if config.game == "kuhn_poker" and config.method in ("cfr+", "mccfr"):
-        infoset.solve(None, out=run, resume=True, iterations=22, seconds=5)
+        asked = RunFolder.read_config(method)
+        gone_on = infoset.solve(None, out=run, resume=True, iterations=22, seconds=5)
+        assert (gone_on.method, gone_on.seed, gone_on.start) == (asked.method, asked.seed, asked.start), (
+            "other arrays than those of what config.json says were gone on with"
+        )
 
 
 def make_replays(folder: Path) -> list[Path]:

@@ -576,7 +576,7 @@ def test_a_full_disk_is_one_line_and_the_games_before_it_are_kept(tmp_path: Path
     said = done.stdout.split()
     assert len(said) > 20
     assert done.stderr.splitlines()[-1].startswith(
-        f"infoset.errors.CheckpointError: {file}: game {len(said) + 1} could not be kept: disk I/O error"
+        f"infoset.arena.store.UnkeptGameError: {file}: game {len(said) + 1} could not be kept: disk I/O error"
     )
     assert kept(file) == len(said)
 
@@ -608,6 +608,7 @@ def test_a_tournament_on_a_full_disk_goes_on_when_there_is_room(
     "damage",
     [
         "UPDATE games SET returns = '[1]'",
+        "UPDATE games SET returns = '[1e308, -1e308]'",
         "UPDATE games SET returns = '[[[['",
         "UPDATE games SET returns = NULL, forfeit = 9",
         "UPDATE games SET returns = x'00ff'",

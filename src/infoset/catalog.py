@@ -13,7 +13,7 @@ import msgspec
 from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.errors import FormatError, ParameterError, UnknownNameError, UnsupportedGameError, one_line, shorten
-from infoset.files import describe_damage, no_such_path
+from infoset.files import DamageError, decode_json, describe_damage, no_such_path
 from infoset.names import build, parse_name
 from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, own_name, path_problem
 
@@ -101,8 +101,8 @@ def game_of_run(name: str) -> str | None:
     if len(file) >= MAX_PATH or "\0" in file or not os.path.isfile(file):  # noqa: PTH113
         return None
     try:
-        return msgspec.json.decode(Path(file).read_bytes(), type=_Run).game
-    except (OSError, RecursionError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        return decode_json(Path(file).read_bytes(), _Run).game
+    except (OSError, DamageError) as error:
         raise FormatError(f"no run's configuration: {describe_damage(error)}", file) from None
 
 

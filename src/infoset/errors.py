@@ -26,15 +26,20 @@ from difflib import get_close_matches
 
 MOST_LISTED, FEW = 12, 5
 """Names in one message, and how many of them where there are more."""
+LONGEST = 1000
+"""Characters of a message, whatever stands in it."""
 LISTS = ("agent", "game", "method")
 """Kinds of names that the command line lists."""
 
 
 class InfosetError(Exception):
-    """The root of the tree above.  As text it is one line that can be printed, whatever foreign values it quotes."""
+    """The root of the tree above.
+
+    As text it is one line of at most ``LONGEST`` characters that can be printed, whatever foreign values it quotes.
+    """
 
     def __str__(self) -> str:
-        return printable(_BREAKS.sub(" ", super().__str__()))
+        return printable(_BREAKS.sub(" ", bound(super().__str__())))
 
 
 class UnknownNameError(InfosetError, LookupError):
@@ -132,6 +137,12 @@ class RemoteError(InfosetError, OSError):
 
 class UnsupportedSystemError(InfosetError, OSError):
     """Something that this operating system cannot do."""
+
+
+def bound(text: str, limit: int = LONGEST) -> str:
+    """Return a message of at most ``limit`` characters: of a longer one the beginning and the end, which says more."""
+    end = limit // 3
+    return text if len(text) <= limit else f"{text[: limit - end - 3]} … {text[-end:]}"
 
 
 def shorten(text: str, limit: int = 80) -> str:

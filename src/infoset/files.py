@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from infoset.errors import FormatError, InfosetError, ParameterError, shorten
 
+T = TypeVar("T")
+
 POLICY = "policy.npz"
 """What the policy of a run is called in its folder."""
 SUFFIXES = (".npz", ".json")
 """Of files of policies."""
-PARTIAL = ".*.partial"
-"""Of files while they are written; a process that is killed may leave one."""
+PARTIAL = re.compile(r"\..+\.\d+\.partial")
+"""Names of files while they are written; a process that is killed may leave one."""
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
 MAX_RATIO = 100  # policies are packed to a twentieth
 FREE_BYTES = 16 << 20
+WINDOWS = os.name == "nt"
 NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}
 """What making a hard link fails with where the file system, such as FAT, has none."""
 
 BROKEN_ARCHIVE = (
     OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, NotImplementedError, RecursionError,
-    zipfile.BadZipFile, zlib.error,
+    zipfile.BadZipFile, zlib.error, OverflowError,
 )  # fmt: skip
 """What reading a damaged archive may raise."""
 PLAIN_KINDS = "?bBiufUS"
@@ -67,6 +72,7 @@ _DAMAGE: dict[type[BaseException], str] = {
     zlib.error: "the archive is damaged",
     NotImplementedError: "the archive is packed in a way that is not read; allowed: stored and deflated",
     EOFError: "the file is cut off",
+    OverflowError: "a number in it is too large",
     OSError: "the file cannot be read to its end",
 }
 
@@ -77,17 +83,7 @@ def create_file(path: Path, body: bytes) -> None:
     On a file system without hard links a process that is killed in between may leave it empty.  Raises
     ``FileExistsError`` where it is there, and ``OSError`` that names ``path``, a full disk included.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with naming(path):
-        make_folder(path.parent)
-        try:
-            with open(partial, "wb") as file:
-                file.write(body)
-                file.flush()
-                os.fsync(file.fileno())
-            _claim(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+    _write_then(path, lambda file: file.write(body), _claim)
 
 
 def _claim(partial: Path, path: Path) -> None:
@@ -99,7 +95,67 @@ def _claim(partial: Path, path: Path) -> None:
             raise
         with open(path, "xb"):
             pass
-        os.replace(partial, path)
+        try:
+            os.replace(partial, path)
+        except OSError:
+            path.unlink()
+            raise
+
+
+def _write_then(path: Path, write: Callable[[Any], object], name: Callable[[Path, Path], object]) -> None:
+    """Write a neighbour of ``path`` whole, and then give it that name; it is gone afterwards, whatever happens."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with naming(path):
+        make_folder(path.parent)
+        _clear_once(path.parent)
+        try:
+            with _create_locked(partial) as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+                if WINDOWS:  # where an open file cannot be renamed, nor removed by others
+                    file.close()
+                name(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _create_locked(partial: Path) -> Any:
+    """Open a file to be written, which ``clear_partials`` of other processes leaves alone."""
+    while True:
+        file = open(partial, "wb")  # noqa: SIM115
+        with suppress(OSError):  # of a file system without locks
+            lock_file(file.fileno())
+        try:
+            if partial.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                return file
+        except FileNotFoundError:  # another process cleared it before it was locked
+            pass
+        file.close()
+
+
+_cleared: set[Path] = set()
+"""Folders in which this process has looked for what killed ones left."""
+
+
+def _clear_once(folder: Path) -> None:
+    where = folder.absolute()
+    if where not in _cleared:
+        _cleared.add(where)
+        clear_partials(where)
+
+
+def clear_partials(folder: Path) -> None:
+    """Remove the unfinished files of killed processes from a folder; those that are being written stay."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for partial in [Path(entry.path) for entry in entries if PARTIAL.fullmatch(entry.name)]:
+            with suppress(OSError):
+                if WINDOWS:
+                    partial.unlink()
+                    continue
+                with open(partial, "rb") as file:
+                    if lock_file(file.fileno()):
+                        partial.unlink()
 
 
 def check_path(name: str, path: object) -> Path:
@@ -120,17 +176,7 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
 
     Raises ``OSError`` that names ``path``, a full disk included.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with naming(path):
-        make_folder(path.parent)
-        try:
-            with open(partial, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+    _write_then(path, write, os.replace)
     return path
 
 
@@ -256,6 +302,38 @@ def read_text(path: Path) -> str:
         raise FormatError(f"cannot be read: {error.strerror}", str(path)) from None
 
 
+def decode_json(body: bytes | str, kind: type[T]) -> T:
+    """Return a JSON text as a ``kind`` of ``msgspec``; no object may have a key twice.  Raises ``DamageError``."""
+    try:
+        found = msgspec.json.decode(body, type=kind)
+        json.loads(body, object_pairs_hook=_check_keys, parse_int=len, parse_float=len)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
+        raise DamageError(describe_damage(error)) from None
+    return found
+
+
+def _check_keys(pairs: list[tuple[str, Any]]) -> None:
+    if twice := find_twice([key for key, _ in pairs]):
+        raise DamageError(f"the key {shorten(twice)!r} stands twice in one object")
+
+
+def find_twice(names: Sequence[T]) -> T | None:
+    """Return the first name that stands twice in a list; ``None`` where none does."""
+    if len(set(names)) == len(names):
+        return None
+    seen: set[T] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+
+
+def check_rows(keys: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Raise ``DamageError`` where a player's table has an information set, or one of these a move, twice."""
+    if (key := find_twice(keys)) is not None:
+        raise DamageError(f"the information set {shorten(key)!r} stands twice in it")
+    for key, row in zip(keys, rows, strict=True):
+        if (move := find_twice(row)) is not None:
+            raise DamageError(f"the move {shorten(move)!r} stands twice at {shorten(key)!r}")
+
+
 def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
     """The arrays of an ``.npz`` file.  Nothing is run, and no more is unpacked than ``check_archive`` allows.
 
@@ -281,6 +359,9 @@ def check_archive(path: Path, most: int | None = None) -> None:
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+    if twice := find_twice(names):
+        raise DamageError(f"{shorten(twice)!r} stands twice in it")
     limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size)) if most is None else most
     if size > limit:
         raise DamageError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import msgspec
-
 from infoset.compiled import Compiled
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.evaluation import tabulated
-from infoset.files import read_text
+from infoset.files import DamageError, decode_json, read_text
 from infoset.solvers.method import Lock
 
 Where: TypeAlias = "str | int | tuple[str | int, str]"
@@ -34,16 +32,26 @@ def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
     if not isinstance(lock, Mapping):
         raise ParameterError(f"lock: {shorten(repr(lock))} is none; allowed: {{a player or information set: what}}")
     found: dict[str, dict[str, Any]] = {}
+    whole: dict[str, dict[str, Any]] = {}
     for where, what in lock.items():
         player, key = _place(compiled, where)
-        if key is not None:
-            found.setdefault(player, {})[key] = what
-        elif isinstance(what, Mapping):
-            found.setdefault(player, {}).update(what)
-        else:
+        if key is None and not isinstance(what, Mapping):
+            if player in whole:
+                raise ParameterError(f"lock: {shorten(player)} is given twice")
             table = tabulated(compiled, what).tables[compiled.players.index(player)]
-            found[player] = {name: dict(row) for name, row in table.items()} | found.get(player, {})
-    return found
+            whole[player] = {name: dict(row) for name, row in table.items()}
+            continue
+        own = found.setdefault(player, {})
+        for name, row in what.items() if key is None else [(key, what)]:
+            _add(own, name, row)
+    return {player: whole.get(player, {}) | found.get(player, {}) for player in (*found, *whole)}
+
+
+def _add(found: dict[str, Any], name: str, what: Any) -> None:
+    """Raise ``ParameterError`` for what is given twice."""
+    if name in found:
+        raise ParameterError(f"lock: {shorten(str(name))} is given twice")
+    found[name] = what
 
 
 def _place(compiled: Compiled, where: Where) -> tuple[str, str | None]:
@@ -88,12 +96,13 @@ def read_locks(texts: Iterable[str]) -> dict[str, Any]:
         player, equals, what = text.partition("=")
         if text.endswith(".json") and not equals:
             try:
-                found |= msgspec.json.decode(read_text(Path(text)), type=dict[str, dict[str, dict[str, float]]])
-            except msgspec.MsgspecError as error:
+                for player, table in decode_json(read_text(Path(text)), dict[str, dict[str, dict[str, float]]]).items():
+                    _add(found, player, table)
+            except DamageError as error:
                 needed = "{player: {information set: {move: chance}}}"
                 raise FormatError(f"no lock: {error}; needed: {needed}", text) from None
         elif equals and what:
-            found[player] = what
+            _add(found, player, what)
         else:
             raise ParameterError(f"lock {shorten(text)!r} is neither PLAYER=WHAT nor a .json file")
     return found

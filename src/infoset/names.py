@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from math import isfinite
 from numbers import Integral, Real
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -147,12 +148,14 @@ class _Parser:
 def _scalar(word: str) -> Value:
     if word.lower() in _CONSTANTS:
         return _CONSTANTS[word.lower()]
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            pass
-    return word
+    try:
+        number = float(word)
+    except ValueError:
+        return word
+    try:
+        return int(word) if isfinite(number) else number  # an integer that no float could hold is read as infinite
+    except ValueError:
+        return number
 
 
 def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:

@@ -12,7 +12,9 @@ import json
 import os
 import re
 import time
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import count
 from math import inf
@@ -26,23 +28,26 @@ import numpy.typing as npt
 from infoset.errors import CheckpointError
 from infoset.files import (
     BROKEN_ARCHIVE,
-    PARTIAL,
     POLICY,
     DamageError,
     check_folder,
+    clear_partials,
     create_file,
+    decode_json,
     describe_damage,
     lock_file,
     naming,
     read_arrays,
     replace_file,
 )
+from infoset.names import MAX_COUNT
 from infoset.policies.saved import SavedPolicy
 from infoset.solvers.method import Lock
 from infoset.solvers.work import Point, Work
 
 SCHEMA = 1
-CHECKSUM = "checksum"
+CHECKSUM, CONFIG = "checksum", "config"
+"""Names of arrays in a checkpoint: a digest of the others, and one of the ``config.json`` that it belongs to."""
 FRESH = "*"
 CHECKPOINT_SECONDS = 5.0
 EVALUATION_SECONDS = 60.0
@@ -103,17 +108,26 @@ class Saving(Protocol):
     def restore(self, saved: dict[str, Any]) -> None: ...
 
 
+class UnsavedWarning(UserWarning):
+    """A run that could not be saved on the way, as on a full disk, goes on all the same."""
+
+
 class Folder(Generic[C, P, W]):
     """One run's folder: what it was asked, a struct with ``game``, ``method`` and ``schema``, and its points."""
 
     config_type: type[C]
     point_type: type[P]
+    may_change: frozenset[str] = frozenset()
+    """What in ``config.json`` a person may change between two parts of a run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._last_checkpoint, self._pause = -inf, CHECKPOINT_SECONDS
         self._last_iteration = -1
         self._held: int | None = None
+        self._unsaved = b""
+        self.failed: OSError | None = None
+        """Why something could not be written, see ``attempt``."""
 
     @classmethod
     def create(cls, path: str | Path | None, config: C) -> Self:
@@ -123,7 +137,12 @@ class Folder(Generic[C, P, W]):
         """
         try:
             folder = cls(_claim_fresh(config, path) if _is_fresh(path) else Path(str(path)))
-            create_file(folder.path / "config.json", msgspec.json.format(msgspec.json.encode(config)))
+            try:
+                create_file(folder.path / "config.json", msgspec.json.format(msgspec.json.encode(config)))
+            except BaseException:
+                with suppress(OSError):  # of a folder with anything in it
+                    folder.path.rmdir()
+                raise
         except FileExistsError:
             raise _held(path) from None
         except OSError as error:
@@ -143,19 +162,22 @@ class Folder(Generic[C, P, W]):
         """A run to go on with: its folder, what it was asked, and its checkpoint if it left one."""
         folder, config = cls(Path(path)), cls.read_config(path)
         folder._lock()
-        for partial in folder.path.glob(PARTIAL):  # of a process that was killed while it wrote
-            partial.unlink(missing_ok=True)
-        return folder, config, folder._load_checkpoint()
+        clear_partials(folder.path)
+        try:
+            return folder, config, folder._load_checkpoint()
+        except BaseException:
+            folder.close()
+            raise
 
     @classmethod
     def read_config(cls, path: str | Path) -> C:
         """What a run was asked."""
         file = Path(path) / "config.json"
         try:
-            config: C = msgspec.json.decode(file.read_bytes(), type=cls.config_type)
+            config: C = decode_json(file.read_bytes(), cls.config_type)
         except FileNotFoundError:
             raise CheckpointError(f"{path} holds no run: config.json is missing") from None
-        except (OSError, RecursionError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        except (OSError, DamageError) as error:
             raise CheckpointError(f"{file}: {describe_damage(error)}") from None
         if config.schema != SCHEMA:
             raise CheckpointError(f"{path}: run schema {config.schema}; this version reads {SCHEMA}")
@@ -165,26 +187,68 @@ class Folder(Generic[C, P, W]):
         """Drop what the run noted after the checkpoint ``saved``; call it when the run really goes on."""
         self._cut_points(-1 if saved is None else int(saved["iteration"]))
 
+    @contextmanager
+    def attempt(self, on_the_way: bool = False) -> Iterator[None]:
+        """Go on where something cannot be written, as on a full disk: ``failed`` keeps the first reason.
+
+        ``on_the_way`` it is tried again later, and the first time there is an ``UnsavedWarning``.
+        """
+        try:
+            yield
+        except OSError as error:
+            if on_the_way and self.failed is None:
+                what = f"{error.filename or self.path}: {error.strerror or error}"
+                warnings.warn(f"{what}; the work goes on, and it is tried again", UnsavedWarning, stacklevel=3)
+            self.failed = self.failed or error
+
     def add_point(self, point: P) -> None:
-        """Append a point of the curve; a resumed run does not repeat one."""
+        """Append a point of the curve; a resumed run does not repeat one.
+
+        One that cannot be written is written with the next one, or with the checkpoint.
+        """
         if point.iteration > self._last_iteration:
-            metrics = self.path / "metrics.jsonl"
-            with naming(metrics), open(metrics, "a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(point)) + "\n")
             self._last_iteration = point.iteration
+            self._unsaved += json.dumps(asdict(point)).encode() + b"\n"
+            self._write_points()
+
+    def _write_points(self) -> None:
+        """Append all of the points that are not in the file, or nothing."""
+        metrics = self.path / "metrics.jsonl"
+        if self._unsaved:
+            with naming(metrics), open(metrics, "ab", buffering=0) as file:
+                whole, left = file.tell(), memoryview(self._unsaved)
+                try:
+                    while left:
+                        left = left[file.write(left) :]
+                except OSError:
+                    with suppress(OSError):
+                        os.truncate(metrics, whole)
+                    raise
+            self._unsaved = b""
 
     def points(self) -> list[P]:
-        """The whole curve, with the part before a resumption."""
+        """The whole curve, with the part before a resumption.  Raises ``CheckpointError`` for a line that is no point.
+
+        The last line may be one that a killed run did not finish.
+        """
+        metrics = self.path / "metrics.jsonl"
         try:
-            lines = (self.path / "metrics.jsonl").read_bytes().splitlines()
+            body = metrics.read_bytes()
         except FileNotFoundError:
-            return []
+            body = b""
+        except OSError as error:
+            raise CheckpointError(f"{metrics}: {describe_damage(error)}") from None
         points = []
-        for line in lines:
+        for number, line in enumerate((body + self._unsaved).splitlines(keepends=True), start=1):
             try:
-                points.append(msgspec.json.decode(line, type=self.point_type))
-            except msgspec.MsgspecError:  # the last line of a run killed while writing
-                continue
+                point = decode_json(line, self.point_type)
+                if not (0 <= point.iteration <= MAX_COUNT and 0 <= point.seconds < inf):
+                    raise DamageError("its iteration or its seconds cannot be")
+            except DamageError as error:
+                if not line.endswith(b"\n"):
+                    break
+                raise CheckpointError(f"{metrics}:{number}: no point of a curve: {describe_damage(error)}") from None
+            points.append(point)
         return points
 
     def checkpoint(self, work: W, seconds: float) -> None:
@@ -195,14 +259,24 @@ class Folder(Generic[C, P, W]):
     def save_checkpoint(self, work: W, seconds: float) -> None:
         """Save the work's arrays, and what can be played; each file is replaced whole."""
         began = time.monotonic()
-        self.save_state(work, seconds)
-        self.save_playable(work)
-        self._last_checkpoint = time.monotonic()
-        self._pause = max(CHECKPOINT_SECONDS, SAVING_SHARE * (self._last_checkpoint - began))
+        try:
+            self.save_state(work, seconds)
+            self.save_playable(work)
+        finally:
+            self._last_checkpoint = time.monotonic()
+            self._pause = max(CHECKPOINT_SECONDS, SAVING_SHARE * (self._last_checkpoint - began))
 
     def save_state(self, work: W, seconds: float) -> None:
-        """Save the work's arrays alone."""
-        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds)})
+        """Save the work's arrays alone, and the points before them that could not be written."""
+        self._write_points()
+        config = np.array(self._config_digest())
+        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds), CONFIG: config})
+
+    def _config_digest(self) -> str:
+        """Return a digest of what was asked, as it stands in ``config.json``, without what may be changed."""
+        body = decode_json((self.path / "config.json").read_bytes(), dict[str, Any])
+        kept = {name: value for name, value in body.items() if name not in self.may_change}
+        return hashlib.blake2b(msgspec.json.encode(kept, order="sorted"), digest_size=16).hexdigest()
 
     def save_playable(self, work: W) -> None:
         """Save what the work came to so far as something that plays."""
@@ -253,8 +327,16 @@ class Folder(Generic[C, P, W]):
         try:
             saved = self._load_arrays(path.name)
             seconds, iteration = float(saved["seconds"]), int(saved["iteration"])
+            asked = saved.pop(CONFIG, None)  # which those of older versions lack
+            if asked is not None and str(asked) != self._config_digest():
+                raise CheckpointError(
+                    f"{self.path / 'config.json'} is not that of the checkpoint beside it: restore what was changed in "
+                    "it since the run began, or begin a new run in another --out"
+                )
         except FileNotFoundError:
             return None
+        except CheckpointError:
+            raise
         except BROKEN_ARCHIVE as error:
             raise CheckpointError(f"{path}: not a checkpoint: {describe_damage(error)}") from None
         if not 0 <= seconds < inf or iteration < 0:
@@ -266,6 +348,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
     """A solver's run, by any method."""
 
     config_type, point_type = RunConfig, Point
+    may_change = frozenset({"iterations", "target", "seconds", "reason"})
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -299,10 +382,10 @@ class RunFolder(Folder[RunConfig, Point, Work]):
     def result(self) -> RunResult | None:
         """What the run came to; ``None`` where it was cut before it was over.  Raises ``CheckpointError``."""
         try:
-            found = msgspec.json.decode(self._result.read_bytes(), type=RunResult)
+            found = decode_json(self._result.read_bytes(), RunResult)
         except FileNotFoundError:
             return None
-        except (OSError, RecursionError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        except (OSError, DamageError) as error:
             raise CheckpointError(f"{self._result}: {describe_damage(error)}") from None
         if found.schema != SCHEMA:
             raise CheckpointError(f"{self._result}: schema {found.schema}; this version reads {SCHEMA}")

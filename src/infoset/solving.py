@@ -32,6 +32,7 @@ from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
 from infoset.files import POLICY, check_path
 from infoset.locking import AnyLock, read_lock
+from infoset.names import MAX_COUNT
 from infoset.policies.saved import SavedPolicy, load_policy
 from infoset.runs import RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, Choice, choose
@@ -429,17 +430,21 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
         if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
             curve.append(at)
         if folder is not None:
-            folder.add_point(at)
+            with folder.attempt(on_the_way=True):
+                folder.add_point(at)
         watcher.point(at)
 
     def advanced(work: Work, spent: float) -> None:
         if folder is not None:
-            folder.checkpoint(work, spent)
+            with folder.attempt(on_the_way=True):
+                folder.checkpoint(work, spent)
         watcher.advance(work, spent)
 
     def done(work: Work, spent: float) -> None:
         if folder is not None:
-            folder.save_state(work, spent)
+            folder.failed = None  # what failed on the way is in here
+            with folder.attempt():
+                folder.save_state(work, spent)
         watcher.done(work, spent)
 
     before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
@@ -449,22 +454,21 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     policy = _labelled(task)
     if policy is None:
         raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"nothing found in {spent:.3g} s")
-    full: OSError | None = None
-    try:
-        if folder is not None:
+    if folder is not None:
+        with folder.attempt():
             folder.save_policy(policy)
-    except OSError as error:  # a full disk: what was computed is at least told
-        full = error
     found, why_not = _figures(work, policy, task, watcher, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
     evaluating = max(time.monotonic() - began - (spent - before), 0.0)
     solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
     watcher.solved(solution)
-    if full is not None:
-        raise full
     if folder is not None:
-        folder.save_result(_result(solution))
-        folder.finish(f"{solution.game}: {solution.method}")
+        if folder.failed is None:  # no result stands beside an older policy
+            with folder.attempt():
+                folder.save_result(_result(solution))
+                folder.finish(f"{solution.game}: {solution.method}")
+        if folder.failed is not None:
+            raise folder.failed
     return solution
 
 
@@ -516,7 +520,8 @@ def _loaded(path: Path) -> Solution:
         raise CheckpointError(f"{path} holds a run without a policy: it was cut before its first checkpoint")
     policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
     if found is None:
-        iteration = int(policy.made_by.get("iterations", 0))
+        made = policy.made_by.get("iterations", 0)  # of a file, which may hold anything
+        iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
         at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
         values = None if at.values is None else list(at.values)
         seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
@@ -564,7 +569,8 @@ def _figures(
 
         def keep(evaluation: PolicyEvaluation) -> None:
             if folder is not None:
-                folder.keep_evaluation(evaluation, now=stop.is_set())
+                with folder.attempt():
+                    folder.keep_evaluation(evaluation, now=stop.is_set())
             if stop.is_set():
                 raise _StoppedError
             clock()

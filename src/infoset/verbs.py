@@ -5,11 +5,11 @@ Each verb is a function that returns what the command prints or writes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from infoset.arguments import checks_arguments
 from infoset.base import Game
@@ -17,7 +17,7 @@ from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
-from infoset.files import MAX_TEXT_BYTES, SUFFIXES, check_file, replace_file
+from infoset.files import MAX_TEXT_BYTES, SUFFIXES, DamageError, check_file, decode_json, replace_file
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
@@ -88,6 +88,32 @@ def show(
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
     kuhn_poker
     """
+    shown = show_first(game, what, svg=svg, pdf=pdf, max_histories=max_histories)
+    shown.draw()
+    return shown.text
+
+
+class Shown(NamedTuple):
+    """What is shown as text, and what writes the pictures that were asked for, which may fail, as on a full disk."""
+
+    text: str
+    pictures: tuple[Callable[[], object], ...] = ()
+
+    def draw(self) -> None:
+        """Write the pictures."""
+        for write in self.pictures:
+            write()
+
+
+def show_first(
+    game: AnyGame,
+    what: What | None = None,
+    *,
+    svg: str | Path | None = None,
+    pdf: str | Path | None = None,
+    max_histories: int | None = None,
+) -> Shown:
+    """Do what ``show`` does, and leave the drawing to the caller."""
     from infoset.view.guide import title_of
     from infoset.view.text import factored_text, plans_text, policy_text, summary_text, tree_text
 
@@ -97,14 +123,14 @@ def show(
     if isinstance(what, str):
         what = check_what(what)
     compiled = Compiled.of(game, max_histories)
-    hands = "" if what is None else _show_hands(compiled, what, svg)
+    hands, pictures = Shown("") if what is None else _show_hands(compiled, what, svg)
     if hands:
         svg = None
     made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit
     drawn = svg is not None or pdf is not None
     if not drawn and (made_so or compiled.works_factored):
         shown = None if what is None or hands else policy_of(what, compiled)
-        return factored_text(compiled.factored, shown, hands)
+        return Shown(factored_text(compiled.factored, shown, hands), pictures)
     policy = None if what is None else tabulated(compiled, what)
     tree = compiled.tree
     payoffs = "" if drawn or compiled.only_form else _show_payoffs(compiled)
@@ -119,11 +145,13 @@ def show(
 
         picture = tree_picture(tree, policy)
         if svg is not None:
-            replace_file(Path(svg), lambda file: file.write(picture.svg().encode()))
+            tree_svg = Path(svg)
+            pictures += (lambda: replace_file(tree_svg, lambda file: file.write(picture.svg().encode())),)
         if pdf is not None:
-            picture.save_pdf(Path(pdf))
+            tree_pdf = Path(pdf)
+            pictures += (lambda: picture.save_pdf(tree_pdf),)
     title = "" if compiled.only_form else title_of(compiled.game)
-    return "\n\n".join([summary_text(tree, title), *([hands] if hands else []), text])
+    return Shown("\n\n".join([summary_text(tree, title), *([hands] if hands else []), text]), pictures)
 
 
 def _show_payoffs(compiled: Compiled) -> str:
@@ -137,20 +165,21 @@ def _show_payoffs(compiled: Compiled) -> str:
     return picture_text(payoff_picture(table, lines=equilibrium_lines(compiled.game, table)))
 
 
-def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> str:
+def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> Shown:
     """Of a game of hands in ranges: what is done where; matrices of hands are drawn in place of a tree.  Else empty."""
     from infoset.games.holdem import HoldemRules
 
     if compiled.only_form or not isinstance(compiled.game, HoldemRules):
-        return ""
+        return Shown("")
     from infoset.view.hand_decisions import decisions, decisions_text
     from infoset.view.hand_matrix_svg import hand_matrix_svg
 
     found = decisions(compiled.game, policy_of(what, compiled))
-    if svg is not None:
-        picture = hand_matrix_svg(compiled.game, found)
-        replace_file(Path(svg), lambda file: file.write(picture.encode()))
-    return decisions_text(compiled.game.players, found)
+    text = decisions_text(compiled.game.players, found)
+    if svg is None:
+        return Shown(text)
+    file, picture = Path(svg), hand_matrix_svg(compiled.game, found)
+    return Shown(text, (lambda: replace_file(file, lambda out: out.write(picture.encode())),))
 
 
 @checks_arguments
@@ -343,8 +372,8 @@ def json_keys(path: str) -> set[str]:
     if file.suffix != ".json" or not file.is_file() or file.stat().st_size > MAX_TEXT_BYTES:
         return set()
     try:
-        return set(msgspec.json.decode(file.read_bytes(), type=dict[str, msgspec.Raw]))
-    except (msgspec.MsgspecError, RecursionError) as error:
+        return set(decode_json(file.read_bytes(), dict[str, msgspec.Raw]))
+    except (OSError, DamageError) as error:
         raise FormatError(f"no JSON object: {shorten(str(error))}", path) from None
 
 
@@ -450,4 +479,8 @@ def train(
         folder, config = running.begin(str(name), parameters, where, seconds, epochs, workers, watcher, executor)
     points = folder.points()
     folder.close()
-    return TrainingRun(folder.path, config.game, config.method, points[-1] if points else None)
+    training = TrainingRun(folder.path, config.game, config.method, points[-1] if points else None)
+    watcher.solved(training)
+    if folder.failed is not None:
+        raise folder.failed
+    return training

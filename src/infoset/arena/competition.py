@@ -59,6 +59,10 @@ def read(file: Path) -> Competition:
     except tomllib.TOMLDecodeError as error:
         hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
         raise FormatError(f"not TOML: {error}{hint}", str(file)) from None
+    except RecursionError:
+        raise FormatError("not TOML: nested too deeply", str(file)) from None
+    except ValueError:
+        raise FormatError("not TOML: a number with too many digits", str(file)) from None
     try:
         _check(body, Competition)
         _check(body.get("limits", {}), Limits)

@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +24,10 @@ from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
 from infoset.processes import end_copy
+from infoset.tree.graph import LARGEST_PAYOFF
+
+if TYPE_CHECKING:
+    from infoset.arena.tournament import Standings
 
 SCHEMA = 3
 READS = (1, 2, SCHEMA)  # in a file of schema 1 no clock runs; before 3 payoffs are as they were played
@@ -72,6 +77,12 @@ class TournamentConfig(msgspec.Struct, frozen=True):
     """What the teams are ranked by: the games are the same, so that it may change."""
 
 
+class UnkeptGameError(CheckpointError):
+    """A game that is over could not be kept, as on a full disk; ``standings`` are of those that were."""
+
+    standings: Standings | None = None
+
+
 @dataclass(frozen=True)
 class Result:
     """How one game ended: with ``returns`` (n,), or forfeited by the seat ``forfeit``."""
@@ -115,7 +126,7 @@ class Store:
         """
         with nullcontext() if path is None else _locked(path), _connected(path) as store:
             if store._is_new():
-                store._begin(config)
+                store._begin(config, path)
             else:
                 store._check_kind()
                 store._take_over(config)
@@ -146,14 +157,21 @@ class Store:
     def _is_new(self) -> bool:
         return not self._one("SELECT count(*) FROM sqlite_master") and self._one("PRAGMA application_id") == 0
 
-    def _begin(self, config: TournamentConfig) -> None:
-        self.connection.execute("PRAGMA journal_mode = WAL")
-        with self._transaction():
-            self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
-            for table in TABLES:
-                self.connection.execute(table)
-            self.connection.execute("INSERT INTO tournament VALUES (?)", (_text(config),))
+    def _begin(self, config: TournamentConfig, path: Path | None) -> None:
+        """Write what is played into a new file; where that fails, as on a full disk, no file is left."""
+        try:
+            self.connection.execute("PRAGMA journal_mode = WAL")
+            with self._transaction():
+                self.connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                self.connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                for table in TABLES:
+                    self.connection.execute(table)
+                self.connection.execute("INSERT INTO tournament VALUES (?)", (_text(config),))
+        except sqlite3.Error:
+            self.connection.close()
+            for file in () if path is None else (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+                file.unlink(missing_ok=True)
+            raise
 
     def _check_kind(self) -> None:
         if self._one("PRAGMA application_id") != APPLICATION:
@@ -209,6 +227,8 @@ class Store:
                     raise ValueError(f"the result of game {number}")
                 if luckless is not None and (returns is None or len(luckless) != players):
                     raise ValueError(f"the adjusted result of game {number}")
+                if any(abs(paid) > LARGEST_PAYOFF for paid in (*(returns or ()), *(luckless or ()))):
+                    raise ValueError(f"the result of game {number} is above {LARGEST_PAYOFF:g} in size")
             yield Result(number, returns, forfeit, luckless)
 
     def faults(self) -> Iterator[TeamFault]:
@@ -223,7 +243,7 @@ class Store:
     ) -> None:
         """One game that is over: it is in the file when this returns, whatever happens to the process then.
 
-        A copy of the process, as an agent makes it by a fork, writes nothing and ends.  Raises ``CheckpointError``
+        A copy of the process, as an agent makes it by a fork, writes nothing and ends.  Raises ``UnkeptGameError``
         where it cannot be, as on a full disk.
         """
         end_copy(self.process)
@@ -236,7 +256,7 @@ class Store:
                 self.connection.execute("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?)", row)
                 self.connection.executemany("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", noted)
         except sqlite3.Error as error:
-            raise CheckpointError(
+            raise UnkeptGameError(
                 f"{self.path}: game {result.number} could not be kept: {shorten(str(error), 200)}; "
                 "those before it are, and the same command goes on"
             ) from None
@@ -326,7 +346,7 @@ def _locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None
     try:
-        if not lock_file(file):
+        if not lock_file(file) or not os.path.samestat(os.fstat(file), path.stat()):  # it may have been removed
             raise CheckpointError(f"{path}: another process is at this tournament")
         yield
     finally:

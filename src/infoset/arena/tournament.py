@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -18,7 +20,7 @@ from infoset.arena.formats import FORMATS, Format, Meeting, Plan, RoundRobin
 from infoset.arena.payoffs import Kind, Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
 from infoset.arena.ratings import Rating, Skill, bradley_terry, openskill
 from infoset.arena.schedule import Fixture, Schedule, is_foreign
-from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
+from infoset.arena.store import Result, Store, TeamFault, TournamentConfig, UnkeptGameError
 from infoset.arena.worker import PlayedGame, Setup, Task
 from infoset.arguments import checks_arguments
 from infoset.base import Agent, Game
@@ -185,8 +187,9 @@ def tournament(
 
     Raises what ``load`` and ``load_agent`` raise, and ``RemoteError`` where nobody answers at an agent's address,
     before anything is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for
-    agents that cannot play it; ``CheckpointError`` where ``db`` holds another tournament or another process is at it;
-    ``UnsupportedSystemError`` on Windows.
+    agents that cannot play it; ``CheckpointError`` where ``db`` holds another tournament or another process is at it,
+    and, with the ``standings`` of the games before it, where a game cannot be kept; ``UnsupportedSystemError`` on
+    Windows.
 
     Ratings are Bradley and Terry's (1952), in points of Elo's scale.  A game that is forfeited counts as lost; it pays
     who forfeits it the least that any game of the tournament paid, and the others the most.
@@ -366,6 +369,10 @@ def _play(
                     run.note(outcome)
         except KeyboardInterrupt:
             return run.standings("interrupted")
+        except UnkeptGameError as error:
+            with suppress(sqlite3.Error):  # a disk from which nothing is read either
+                error.standings = run.standings("interrupted")
+            raise
         return run.standings("games")
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
+from typer.core import TyperGroup
 
 from infoset.cli.output import complain, note, write
+from infoset.errors import bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from infoset.arena.tournament import Standings
     from infoset.base import Agent
@@ -24,9 +26,35 @@ if TYPE_CHECKING:
     from infoset.match.replay import Match
     from infoset.match.series import Series
     from infoset.registry import Entry
+    from infoset.verbs import TrainingRun
+
+
+class _Verbs(TyperGroup):
+    """The verbs; what is wrong with an argument is said in few words, however long the argument is."""
+
+    def make_context(self, *given: Any, **extra: Any) -> Any:
+        with _bounded_usage():
+            return super().make_context(*given, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _bounded_usage():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _bounded_usage() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        message = getattr(error, "message", None)
+        if hasattr(error, "exit_code") and isinstance(message, str):  # one of click's, whose place typer has moved
+            error.message = bound(message)  # type: ignore[attr-defined]
+        raise
+
 
 app = typer.Typer(
     name="infoset",
+    cls=_Verbs,
     help="Solve hidden-information games exactly and say how good the answer is.",
     no_args_is_help=True,
     add_completion=False,
@@ -257,11 +285,17 @@ def train(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     name = None if game is None else _absolute(game)
     with LearningProgress(seconds) as progress:
-        watcher = Watcher(building=progress.exploring, point=progress.advance)
-        training = learn(
+        watcher = Watcher(
+            building=progress.exploring, point=progress.advance,
+            solved=lambda training: progress.after(lambda: _report_training(training, json_)),
+        )  # fmt: skip
+        learn(
             name, seconds=seconds, epochs=epochs, out=out, resume=resume, workers=workers, executor=executor,
             watcher=watcher, **given,
         )  # fmt: skip
+
+
+def _report_training(training: TrainingRun, json_: bool) -> None:
     last = training.last
     if json_:
         _print_json({"folder": str(training.folder), "last": asdict(last) if last else None})
@@ -539,12 +573,11 @@ def tournament(
         game, teams = _with_run(game, *(teams or ()))
     if game is None or not teams:
         raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
-    standings, path = verb.play(
-        _absolute(game), teams, db, svg, games=games, format=format_, seed=seed, workers=workers, self_matches=self_,
-        rank=rank, slow=slow, move_limit=move_limit, seconds_per_move=seconds_per_move, start_clock=start_clock,
-        isolate=isolate, executor=executor,
+    verb.play(
+        _absolute(game), teams, db, svg, _standings_reporter(json_), games=games, format=format_, seed=seed,
+        workers=workers, self_matches=self_, rank=rank, slow=slow, move_limit=move_limit,
+        seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate, executor=executor,
     )  # fmt: skip
-    _report_standings(standings, path, json_)
 
 
 @app.command("ggp-player")
@@ -592,13 +625,17 @@ def ggp_match(
         raise failed
 
 
-def _report_standings(standings: Standings, path: Path, as_json: bool) -> None:
+def _standings_reporter(as_json: bool) -> Callable[[Standings, Path], None]:
+    """Return what prints how a tournament stands."""
     from infoset.cli import tournament as verb
 
-    if as_json:
-        _print_json(verb.body(standings, path))
-    else:
-        write(verb.text(standings, path))
+    def report(standings: Standings, path: Path) -> None:
+        if as_json:
+            _print_json(verb.body(standings, path))
+        else:
+            write(verb.text(standings, path))
+
+    return report
 
 
 @app.command()
@@ -613,8 +650,7 @@ def compete(
     """Play a whole competition from one file, or go on with it: a round robin, a bracket, rounds, a free-for-all."""
     from infoset.cli import tournament as verb
 
-    standings, path = verb.compete(file, db, svg, workers=workers, executor=executor)
-    _report_standings(standings, path, json_)
+    verb.compete(file, db, svg, _standings_reporter(json_), workers=workers, executor=executor)
 
 
 @app.command("serve-agent")
@@ -782,8 +818,7 @@ def show(
 ) -> None:
     """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
     from infoset.files import check_file
-    from infoset.verbs import show as text_of
-    from infoset.verbs import show_propnet
+    from infoset.verbs import show_first, show_propnet
 
     if what is None:
         game, named = _with_run(game)
@@ -797,7 +832,9 @@ def show(
             return
     _refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
-        write(text_of(game, what, svg=svg, pdf=pdf, max_histories=max_histories))
+        shown = show_first(game, what, svg=svg, pdf=pdf, max_histories=max_histories)
+        write(shown.text)
+        shown.draw()
         return
     check_file(propnet)
     _refuse_others(context, {"game", "propnet"}, "--propnet draws the rules of a game; it goes alone")

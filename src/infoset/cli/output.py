@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from infoset.errors import printable
+from infoset.errors import bound, printable
 
 
 def write(text: object) -> None:
@@ -18,5 +18,5 @@ def note(text: object) -> None:
 
 
 def complain(text: object) -> None:
-    """Write one line to standard error under the program's name, a mistake or news."""
-    note(f"infoset: {text}")
+    """Write one line of bounded length to standard error under the program's name, a mistake or news."""
+    note(f"infoset: {bound(str(text))}")

@@ -332,13 +332,21 @@ class Sitting:
         printed = _Printed()
         with _ended_gently(), self._redirected(printed):
             match, ending = self._round(seed)
-        path = match.save(next(free for k in count(1) if not (free := self.folder / f"match-{k:05d}.json").exists()))
+        path = next(free for k in count(1) if not (free := self.folder / f"match-{k:05d}.json").exists())
+        failed: OSError | None = None
+        try:
+            match.save(path)
+        except OSError as error:  # a full disk: the game is gone through all the same
+            failed = error
         self._tell_faults(match, printed)
         try:
             if ending is None:
                 self._review(match)
         finally:
-            self.lines.say(f"\nThe replay: {path}")
+            if failed is None:
+                self.lines.say(f"\nThe replay: {path}")
+        if failed is not None:
+            raise failed
         if not match.over:
             self.lines.say(f"To go on with it: infoset play --resume {path}")
         if ending is not None and not isinstance(ending, Left):

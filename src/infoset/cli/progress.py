@@ -46,6 +46,11 @@ class Bar:
             disable=not sys.stderr.isatty(),
         )
         self.task = self.bar.add_task(description, total=total, unit=unit, rate="", quality="")
+        self.last: Callable[[], object] = lambda: None
+
+    def after(self, last: Callable[[], object]) -> None:
+        """Have ``last`` done when the bar is gone."""
+        self.last = last
 
     def __enter__(self) -> Self:
         self.began, self.said = monotonic(), -inf
@@ -58,6 +63,7 @@ class Bar:
     ) -> None:
         LifeSigns.say_in_bar = None
         self.bar.stop()
+        self.last()
 
     def show(self, **fields: Any) -> None:
         """Change what the bar says; names of teams and agents are others' texts."""
@@ -80,15 +86,6 @@ class SolveProgress(Bar):
     def __init__(self) -> None:
         super().__init__("iterations", "building", None)
         self.limits, self.quality = Limits(), ""
-        self.last: Callable[[], object] = lambda: None
-
-    def __exit__(self, *given: Any) -> None:
-        super().__exit__(*given)
-        self.last()
-
-    def after(self, last: Callable[[], object]) -> None:
-        """What is to be done when the bar is gone."""
-        self.last = last
 
     def building(self, positions: int) -> None:
         """So many positions of the game were expanded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -18,39 +19,50 @@ if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
 
 
-def play(game: str, teams: list[str], db: Path | None, svg: Path | None, **settings: Any) -> tuple[Standings, Path]:
-    """Play, or go on with what ``db`` holds, and draw the picture.  Returns the standings and the database.
+Report = Callable[["Standings", Path], object]
+"""Prints how a tournament stands, and where its database is."""
 
-    Raises ``KeyboardInterrupt`` where nothing was played before Ctrl-C.
+
+def play(game: str, teams: list[str], db: Path | None, svg: Path | None, report: Report, **settings: Any) -> None:
+    """Play, or go on with what ``db`` holds, report it and draw the picture.
+
+    Where a game cannot be kept, as on a full disk, those before it are reported.  Raises ``KeyboardInterrupt`` where
+    nothing was played before Ctrl-C.
     """
     path = _fresh(game) if db is None else db
     for file in (path, svg):
         if file is not None:
             check_file(file)
     load(game)
+    from infoset.arena.store import UnkeptGameError
     from infoset.arena.tournament import tournament
     from infoset.view.bracket_svg import bracket_svg
     from infoset.view.tournament_svg import tournament_svg
 
-    with TournamentProgress() as progress:
-        standings = tournament(game, teams, db=path, progress=progress.advance, **settings)
+    try:
+        with TournamentProgress() as progress:
+            standings = tournament(game, teams, db=path, progress=progress.advance, **settings)
+    except UnkeptGameError as error:
+        if error.standings is not None and error.standings.games:
+            report(error.standings, path)
+        raise
     if standings.stopped == "interrupted":
         how = "the same command goes on" if db is not None else f"the same command with --db {path} goes on"
         complain(f"stopped after {standings.games:,} of {standings.planned:,} games; {how}")
         if not standings.games:
             raise KeyboardInterrupt
+    report(standings, path)
     if svg is not None:
         picture = bracket_svg(standings) if standings.meetings else tournament_svg(standings)
         replace_file(svg, lambda file: file.write(picture.encode()))
-    return standings, path
 
 
-def compete(file: Path, db: Path | None, svg: Path | None, **how: Any) -> tuple[Standings, Path]:
+def compete(file: Path, db: Path | None, svg: Path | None, report: Report, **how: Any) -> None:
     """Play the competition of a file, or go on with it; kept beside the file by default."""
     from infoset.arena.competition import read
 
     found = read(file)
-    return play(found.game, found.teams, found.kept(file, db), svg, **how, **found.settings)
+    play(found.game, found.teams, found.kept(file, db), svg, report, **how, **found.settings)
 
 
 def body(standings: Standings, path: Path) -> dict[str, Any]:

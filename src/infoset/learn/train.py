@@ -33,6 +33,7 @@ from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.match.agents import NET
+from infoset.names import MAX_COUNT
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.sight import Sight
 from infoset.processes import usable_cores
@@ -174,6 +175,17 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
     config_type: Any = AnyConfig
     point_type = Epoch
 
+    def points(self) -> list[Epoch]:
+        """The whole curve.  Raises ``CheckpointError`` for a line that is no epoch, or not one like the others."""
+        found = super().points()
+        for number, epoch in enumerate(found, start=1):
+            played = epoch.score is None or (0 <= epoch.score <= 1 and 0 < epoch.duels <= MAX_COUNT)
+            if not played or len(epoch.start_values) != len(found[0].start_values):
+                raise CheckpointError(
+                    f"{self.path / 'metrics.jsonl'}:{number}: its score or its start values cannot be"
+                )
+        return found
+
     def save_playable(self, work: Learner) -> None:
         """The network as it stands."""
         save_net(work.finished, work.encoding, self.path / NET)
@@ -206,18 +218,24 @@ def train(
 
     The clock is looked at between epochs, and cuts games of ``tree-search`` in the midst of one; an interruption
     (``KeyboardInterrupt``) ends it as the clock does.  Raises ``CheckpointError`` where learning diverges: the
-    mini-batch is kept in ``diverged.npz``.
+    mini-batch is kept in ``diverged.npz``.  Where something cannot be written, as on a full disk, it goes on, and
+    ``folder.failed`` says why the end could not be kept.
     """
     if saved:
         work.restore(saved)
     folder.go_on(saved)
 
     def point(epoch: Any) -> None:
-        folder.add_point(epoch)
+        with folder.attempt(on_the_way=True):
+            folder.add_point(epoch)
         if progress:
             progress(epoch)
 
-    watcher = Watcher(point=point, advance=lambda _, spent: folder.checkpoint(work, spent))
+    def advanced(_: Work, spent: float) -> None:
+        with folder.attempt(on_the_way=True):
+            folder.checkpoint(work, spent)
+
+    watcher = Watcher(point=point, advance=advanced)
     try:
         before, steps = float(saved["seconds"]) if saved else 0.0, Epochs(work)
         work.until = time.monotonic() + seconds - before  # just before the loop's own clock begins
@@ -228,8 +246,10 @@ def train(
         batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None
-    folder.save_checkpoint(work, spent)
-    folder.finish(work)
+    folder.failed = None  # what failed on the way is in here
+    with folder.attempt():
+        folder.save_checkpoint(work, spent)
+        folder.finish(work)
     return work
 
 

@@ -248,6 +248,10 @@ def scripted(path: str = "", moves: tuple[Value, ...] = ()) -> Agent:
         raise FormatError(f"not JSON: {error.msg}", path, error.lineno, error.colno) from None
     except RecursionError:
         raise FormatError("lists nested too deeply", path) from None
+    except FormatError:
+        raise
+    except ValueError:  # of an integer of thousands of digits
+        raise FormatError("a number with too many digits", path) from None
 
 
 def _listed(value: Value) -> object:

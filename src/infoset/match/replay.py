@@ -17,7 +17,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, State, Step
 from infoset.catalog import load_named
 from infoset.errors import FormatError, GameRuleError, shorten
-from infoset.files import read_text, replace_file
+from infoset.files import decode_json, read_text, replace_file
 
 SCHEMA = 1
 TOLERANCE = 1e-9
@@ -96,7 +96,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
         """Read a replay.  Raises ``FormatError`` for what is none, is broken or comes from a newer version."""
         text = read_text(Path(path))
         try:
-            schema = msgspec.json.decode(text, type=_Schema).schema
+            schema = decode_json(text, _Schema).schema
             if schema == SCHEMA:
                 return checked(msgspec.json.decode(text, type=cls))
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:

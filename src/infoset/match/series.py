@@ -198,8 +198,6 @@ class _Run:
     def play(self, number: int, keep: Callable[[Match], object] | None) -> None:
         shift = number % self.n if self.rotate else 0
         match = self.table.play(game_seed(self.seed, number), shift)
-        if keep is not None:
-            keep(match)
         tallies = dict(self.total.tallies)
         for seat in range(self.n):
             place = ((seat - shift) % self.n, seat)
@@ -210,6 +208,8 @@ class _Run:
             text = f"game {number + 1}, step {fault.step}: {fault.detail}"
             examples.setdefault(((fault.player - shift) % self.n, fault.kind), text)
         self.total = _Total(tallies, examples, self.total.games + 1, self.total.moves + moves)
+        if keep is not None:  # which may fail, as on a full disk: the game is over all the same
+            keep(match)
 
     def show(self, progress: Callable[[Series], object]) -> None:
         if perf_counter() - self.shown >= PROGRESS_SECONDS:

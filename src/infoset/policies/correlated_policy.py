@@ -18,7 +18,15 @@ import numpy as np
 from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    DamageError,
+    check_rows,
+    describe_damage,
+    policy_path,
+    read_arrays,
+    replace_file,
+)
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.policies.tabular import TabularPolicy
@@ -46,7 +54,8 @@ class CorrelatedPolicy:
     """What players do who draw plans together: every player is a member of one lottery.
 
     ``keys`` and ``moves``: of each player the information sets, and the moves at each.  Raises ``PolicyError`` for
-    chances that do not sum to 1, and lotteries that leave a player out or have one twice.
+    chances that do not sum to 1, sets and moves that stand twice, and lotteries that leave a player out or have one
+    twice.
 
     >>> solution = infoset.solve("kuhn_poker(players=3)", teams="P1+P2,P3")
     >>> [lottery.members for lottery in solution.policy.lotteries]
@@ -68,6 +77,11 @@ class CorrelatedPolicy:
         seated = sorted(member for lottery in self.lotteries for member in lottery.members)
         if seated != list(range(len(self.players))):
             raise PolicyError(f"lotteries of the players {seated}: each of {len(self.players)} has to be in one")
+        for keys, moves in zip(self.keys, self.moves, strict=True):
+            try:
+                check_rows(keys, moves)
+            except DamageError as error:
+                raise PolicyError(str(error)) from None
         for lottery in self.lotteries:
             rows = [row for player in lottery.members for row in self.moves[player]]
             shape = len(lottery.chances), sum(map(len, rows))

@@ -13,7 +13,15 @@ from infoset import signs
 from infoset.base import Action, FloatArray, IntArray, LongArray, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    DamageError,
+    describe_damage,
+    find_twice,
+    policy_path,
+    read_arrays,
+    replace_file,
+)
 from infoset.jit import kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
@@ -245,6 +253,9 @@ def _check(
 ) -> None:
     """Raises ``ValueError`` for a group that kernels cannot use, or names that do not fit it."""
     order, sizes = len(group.inverse), np.array([len(menu) for menu in menus])
+    for names in (tokens, *menus):
+        if (twice := find_twice(names)) is not None:
+            raise DamageError(f"{shorten(repr(twice))} stands twice in it, among its tokens or the moves of a menu")
     moves = int(sizes.sum())
     shapes = [(order, order), (order,), (order, len(tokens)), (order, len(menus)), (len(menus) + 1,), (order, moves)]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:

@@ -15,7 +15,15 @@ import numpy as np
 from infoset.base import Action, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    DamageError,
+    check_rows,
+    describe_damage,
+    policy_path,
+    read_arrays,
+    replace_file,
+)
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.steps import Steps, steps
@@ -85,6 +93,9 @@ class PublicPolicy:
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+            for keys, moves in zip(header.keys, header.moves, strict=True):
+                for names, rows in zip(keys, moves, strict=True):
+                    check_rows(names, rows)
             roots, flat = arrays["roots"].astype(np.int64).ravel().tolist(), arrays["probabilities"].ravel().tolist()
             supply = iter(map(float, flat))
             pieces = tuple(

@@ -20,8 +20,8 @@ import msgspec
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import PolicyError
-from infoset.files import BROKEN_ARCHIVE, DamageError, check_archive, describe_damage
+from infoset.errors import PolicyError, shorten
+from infoset.files import BROKEN_ARCHIVE, PLAIN_KINDS, DamageError, check_archive, describe_damage, find_twice
 
 if TYPE_CHECKING:
     from infoset.policies.tabular import TabularPolicy
@@ -137,7 +137,10 @@ class TableFile:
     def check(self) -> None:
         """Raises ``ValueError`` for rows that are no distributions."""
         ends = self.first[1:]
-        if any(not menu or len(set(menu)) < len(menu) for menu in self.menus) or len(self.chances) != self.first[-1]:
+        for names in (*self.keys, *self.menus):
+            if (twice := find_twice(names)) is not None:
+                raise DamageError(f"{shorten(twice)!r} stands twice in it, as an information set or a move of one")
+        if not all(self.menus) or len(self.chances) != self.first[-1]:
             raise DamageError("its moves and probabilities do not fit together")
         if not len(ends):
             return
@@ -264,6 +267,6 @@ def _array(path: Path, name: str) -> Any:
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, kind = read(stream)
-    if kind.hasobject or len(shape) > 1:
+    if kind.kind not in PLAIN_KINDS or len(shape) > 1:
         raise DamageError(f"its {name} are no plain numbers")
     return np.frombuffer(raw, dtype=kind, offset=stream.tell())

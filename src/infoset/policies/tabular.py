@@ -27,7 +27,10 @@ from infoset.files import (
     MAX_BYTES,
     archive_names,
     check_archive,
+    check_rows,
+    decode_json,
     describe_damage,
+    find_twice,
     no_such_path,
     policy_path,
     read_arrays,
@@ -363,7 +366,7 @@ class _Json(msgspec.Struct):
 def _from_json(path: Path, most: int | None) -> TabularPolicy:
     if path.stat().st_size > (limit := MAX_BYTES if most is None else most):
         raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {limit:,} are read")
-    body = msgspec.json.decode(path.read_bytes(), type=_Json)
+    body = decode_json(path.read_bytes(), _Json)
     _check_schema(path, body.schema)
     if len(body.tables) != len(body.players):
         raise PolicyError(f"{path}: {len(body.tables)} tables for {len(body.players)} players")
@@ -384,6 +387,8 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
     sizes = sum(len(row) for rows in header.moves for row in rows)
     if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):
         raise PolicyError(f"{path}: header and probabilities do not fit together")
+    for keys, rows in zip(header.keys, header.moves, strict=True):
+        check_rows(keys, rows)
     supply = iter(flat)
     tables = tuple(
         {key: {move: next(supply) for move in row} for key, row in zip(keys, rows, strict=True)}
@@ -433,6 +438,8 @@ def _check_tables(policy: TabularPolicy) -> None:
         raise PolicyError("game and map_name of a policy are texts")
     if not isinstance(players, (tuple, list)) or not all(isinstance(name, str) for name in players):
         raise PolicyError("players of a policy are a tuple of names")
+    if (name := find_twice(players)) is not None:
+        raise PolicyError(f"two players of a policy are called {shorten(name)!r}")
     if not isinstance(tables, (tuple, list)) or len(tables) != len(players):
         raise PolicyError(f"tables of a policy are a tuple with one for each of its {len(players)} players")
     if not all(isinstance(table, Mapping) for table in tables):
@@ -440,8 +447,10 @@ def _check_tables(policy: TabularPolicy) -> None:
 
 
 def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:
-    if not isinstance(row, Mapping) or not all(map(is_number, row.values())):
+    if not isinstance(key, str) or not isinstance(row, Mapping) or not all(map(is_number, row.values())):
         raise PolicyError(f"{player} at {shorten(str(key))!r}: {shorten(repr(row))} does not map moves to numbers")
+    if not all(isinstance(move, str) for move in row):
+        raise PolicyError(f"{player} at {shorten(key)!r}: {shorten(repr(row))} has a move that is no text")
     values = list(row.values())
     if not values or not all(0 <= v <= 1 + SUM_TOLERANCE for v in values):
         raise PolicyError(f"{player} at {shorten(key)!r}: {dict(row)} has an entry that is no probability")

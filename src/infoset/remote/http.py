@@ -7,7 +7,7 @@ agent observes goes with the next question, so that a move costs one.
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import uuid4
 
 import msgspec
@@ -27,6 +27,7 @@ SEED_BITS = 2**53  # every program that reads JSON holds such integers exactly
 PROTOCOLS = ("auto", "infoset", "playground")
 
 T = TypeVar("T")
+Seed = Annotated[int, msgspec.Meta(ge=0, lt=SEED_BITS)]
 
 
 class Ping(msgspec.Struct):
@@ -44,12 +45,12 @@ class Begin(msgspec.Struct):
     game: str
     """As ``infoset.load`` understands it."""
     player: int
-    seed: int
+    seed: Seed
     """Below 2**53, for whatever the agent draws."""
     seconds: float | None
     """That are left to answer in; ``None`` where no clock runs."""
     protocol: int = PROTOCOL
-    common: int | None = None
+    common: Seed | None = None
     """Below 2**53, the same for all agents of the game: for what several of them draw together."""
 
     @property
@@ -71,7 +72,7 @@ class Act(msgspec.Struct):
     """How many steps were told before, those of questions without an answer not counted."""
     seen: list[tuple[Any, Any]]
     """[own move or null, observation] for each step since."""
-    legal: list[Any]
+    legal: Annotated[list[Any], msgspec.Meta(min_length=1)]
     seconds: float | None
 
 

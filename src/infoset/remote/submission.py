@@ -29,7 +29,12 @@ def new_agent(folder: str | Path) -> list[Path]:
         if path.exists():
             raise ParameterError(f"{path} is there already; choose another folder")
     make_folder(Path(folder))
-    for path, part in zip(paths, parts, strict=True):
-        body = part.read_bytes()
-        replace_file(path, lambda file, body=body: file.write(body))  # type: ignore[misc]
+    try:
+        for path, part in zip(paths, parts, strict=True):
+            body = part.read_bytes()
+            replace_file(path, lambda file, body=body: file.write(body))  # type: ignore[misc]
+    except OSError:  # half of a template could neither be used nor written again
+        for path in paths:
+            path.unlink(missing_ok=True)
+        raise
     return paths

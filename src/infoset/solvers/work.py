@@ -389,7 +389,7 @@ class Watcher:
 
     ``building`` is told positions or histories while the game is built, ``begin`` the work and what is known of its
     end, ``point`` every look at it, ``advance`` and ``done`` the work and the seconds that it has taken,
-    ``solved`` the solution, before it is written.
+    ``solved`` the solution, before it is written; of ``train`` what came of it, also where it could not be written.
 
     >>> seen = []
     >>> watcher = infoset.Watcher(point=lambda point: seen.append(point.iteration))

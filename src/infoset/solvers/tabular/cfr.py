@@ -244,7 +244,7 @@ def _power(exponent: float) -> Schedule:
 def _finite(method: str, most: float = MAX_EXPONENT, **parameters: float) -> None:
     for name, value in parameters.items():
         if not -most <= value <= most:
-            raise ParameterError(f"{method}: {name}={value:g} is out of range; at most {most:g} in size")
+            raise ParameterError(f"{method}: {name}={shorten(str(value))} is out of range; at most {most:g} in size")
 
 
 def for_products(dealt: bool) -> Method:
