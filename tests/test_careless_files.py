@@ -276,13 +276,15 @@ def test_a_lock_or_a_player_that_is_given_twice_is_refused(tmp_path: Path) -> No
 def test_an_edited_configuration_beside_old_arrays_is_refused(
     field: str, value: str, solved: Path, tmp_path: Path
 ) -> None:
-    for name in ("config.json", "checkpoint.npz", "metrics.jsonl", POLICY):
+    for name in ("config.json", "checkpoint.npz", "metrics.jsonl", "solution.json", POLICY):
         (tmp_path / name).write_bytes((solved / "run" / name).read_bytes())
     config = json.loads((tmp_path / "config.json").read_text())
     edited = config | {field: json.loads(value)}
     (tmp_path / "config.json").write_text(json.dumps(edited))
     with pytest.raises(CheckpointError, match=r"config.json is not that of the checkpoint beside it: restore .* --out"):
         infoset.solve(out=tmp_path, resume=True)
+    with pytest.raises(CheckpointError, match=r"config.json is not that of the result beside it: restore .* --out"):
+        infoset.Solution.load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config | {"iterations": 30}))  # how long it works may change
     assert infoset.solve(out=tmp_path, resume=True).iterations == 30
 

@@ -72,6 +72,9 @@ class RunConfig(msgspec.Struct, frozen=True):
     schema: int = SCHEMA
 
 
+NO_FIGURES = ("config", "schema")
+
+
 class RunResult(msgspec.Struct, frozen=True):
     """What a run came to: the figures of its ``Solution``, at ``iterations``."""
 
@@ -92,7 +95,12 @@ class RunResult(msgspec.Struct, frozen=True):
     payoff_range: float | None = None
     building_seconds: float = 0.0
     evaluating_seconds: float = 0.0
+    config: str = ""  # a digest of what was asked, in ``config.json``
     schema: int = SCHEMA
+
+    def figures(self) -> dict[str, Any]:
+        """Return the fields that are those of the ``Solution`` by the same names."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if name not in NO_FIGURES}
 
 
 C = TypeVar("C", bound=Any)
@@ -278,6 +286,12 @@ class Folder(Generic[C, P, W]):
         kept = {name: value for name, value in body.items() if name not in self.may_change}
         return hashlib.blake2b(msgspec.json.encode(kept, order="sorted"), digest_size=16).hexdigest()
 
+    def _edited(self, beside: str) -> CheckpointError:
+        return CheckpointError(
+            f"{self.path / 'config.json'} is not that of the {beside} beside it: restore what was changed in it since "
+            "the run began, or begin a new run in another --out"
+        )
+
     def save_playable(self, work: W) -> None:
         """Save what the work came to so far as something that plays."""
 
@@ -329,10 +343,7 @@ class Folder(Generic[C, P, W]):
             seconds, iteration = float(saved["seconds"]), int(saved["iteration"])
             asked = saved.pop(CONFIG, None)  # which those of older versions lack
             if asked is not None and str(asked) != self._config_digest():
-                raise CheckpointError(
-                    f"{self.path / 'config.json'} is not that of the checkpoint beside it: restore what was changed in "
-                    "it since the run began, or begin a new run in another --out"
-                )
+                raise self._edited("checkpoint")
         except FileNotFoundError:
             return None
         except CheckpointError:
@@ -377,7 +388,8 @@ class RunFolder(Folder[RunConfig, Point, Work]):
 
     def save_result(self, result: RunResult) -> None:
         """Keep what the run came to, so that it can be looked at without working anything out again."""
-        self._write(self._result.name, msgspec.json.format(msgspec.json.encode(result)))
+        kept = msgspec.structs.replace(result, config=self._config_digest())
+        self._write(self._result.name, msgspec.json.format(msgspec.json.encode(kept)))
 
     def result(self) -> RunResult | None:
         """What the run came to; ``None`` where it was cut before it was over.  Raises ``CheckpointError``."""
@@ -389,6 +401,8 @@ class RunFolder(Folder[RunConfig, Point, Work]):
             raise CheckpointError(f"{self._result}: {describe_damage(error)}") from None
         if found.schema != SCHEMA:
             raise CheckpointError(f"{self._result}: schema {found.schema}; this version reads {SCHEMA}")
+        if found.config and found.config != self._config_digest():
+            raise self._edited("result")
         return found
 
     @property

@@ -34,7 +34,7 @@ from infoset.files import POLICY, check_path
 from infoset.locking import AnyLock, read_lock
 from infoset.names import MAX_COUNT
 from infoset.policies.saved import SavedPolicy, load_policy
-from infoset.runs import RunConfig, RunFolder, RunResult
+from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, Choice, choose
 from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
@@ -508,7 +508,7 @@ def _solution(
 
 def _result(solution: Solution) -> RunResult:
     """What the folder keeps of it, beside what was asked, the curve and the policy."""
-    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name != "schema"}
+    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
     lists = {name: list(kept[name]) for name in ("players", "runs")}
     return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
 
@@ -529,11 +529,10 @@ def _loaded(path: Path) -> Solution:
             policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
             at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
         )  # fmt: skip
-    figures = {name: getattr(found, name) for name in RunResult.__struct_fields__ if name != "schema"}
     return Solution(
         method=config.method, start=config.start, seed=config.seed, reason=config.reason,
         lock=config.lock, policy=policy, curve=curve, folder=path,
-        **figures | {
+        **found.figures() | {
             "players": tuple(found.players), "runs": tuple(found.runs),
             "values": None if found.values is None else tuple(found.values),
         },
