@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from infoset.remote import connections
 from infoset.remote.connections import place_of
-from infoset.remote.serving import listening, web_server
+from infoset.remote.serving import Refusal, listening, read_body, web_server
 
 PATIENCE = 30.0
 HERE, ELSEWHERE = "127.0.0.1", "127.0.0.2"
@@ -235,3 +235,14 @@ def test_networks_of_one_household_are_one_address() -> None:
     assert place_of("::ffff:192.0.2.1") == place_of("192.0.2.1") != place_of("192.0.2.2")
     assert place_of("fe80::1%eth0") == "fe80::/64"
     assert place_of("") == ""
+
+
+def test_a_body_that_ends_with_its_connection_is_refused() -> None:
+    """It is nobody's fault but the caller's, so that the owner of the server is not told of it."""
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)  # type: ignore[arg-type]
+    with pytest.raises(Refusal, match="the connection ended before the body did"):
+        asyncio.run(read_body(request, 100))

@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from infoset.errors import CheckpointError
+from infoset.errors import CheckpointError, shorten
 from infoset.files import (
     BROKEN_ARCHIVE,
     POLICY,
@@ -188,7 +188,7 @@ class Folder(Generic[C, P, W]):
         except (OSError, DamageError) as error:
             raise CheckpointError(f"{file}: {describe_damage(error)}") from None
         if config.schema != SCHEMA:
-            raise CheckpointError(f"{path}: run schema {config.schema}; this version reads {SCHEMA}")
+            raise CheckpointError(f"{path}: run schema {shorten(str(config.schema))}; this version reads {SCHEMA}")
         return config
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
@@ -400,7 +400,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         except (OSError, DamageError) as error:
             raise CheckpointError(f"{self._result}: {describe_damage(error)}") from None
         if found.schema != SCHEMA:
-            raise CheckpointError(f"{self._result}: schema {found.schema}; this version reads {SCHEMA}")
+            raise CheckpointError(f"{self._result}: schema {shorten(str(found.schema))}; this version reads {SCHEMA}")
         if found.config and found.config != self._config_digest():
             raise self._edited("result")
         return found

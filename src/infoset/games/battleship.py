@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
 from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
-from infoset.errors import ParameterError
+from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules
 from infoset.names import Value, check_range, format_value, full_name
@@ -200,7 +200,9 @@ def battleship(
     lengths: list[int] = []
     for length in ships if isinstance(ships, tuple) else (ships,):
         if not isinstance(length, int) or isinstance(length, bool):
-            raise ParameterError(f"battleship: ships={format_value(ships)} is not a length or a list of lengths")
+            raise ParameterError(
+                f"battleship: ships={shorten(format_value(ships))} is not a length or a list of lengths"
+            )
         check_range("battleship: ships", length, 1, MOST_CELLS)
         lengths.append(length)
     check_range("battleship: number of ships", len(lengths), 1, MOST_SHIPS)
@@ -208,7 +210,9 @@ def battleship(
         check_range("battleship: shots without repeats", shots, 1, rows * columns)
     board = Board(rows, columns, tuple(lengths), shots, repeats)
     if not placements(board, ()):
-        raise ParameterError(f"battleship: ships of lengths {lengths} find no room on {rows} x {columns} cells")
+        raise ParameterError(
+            f"battleship: ships of lengths {shorten(str(lengths))} find no room on {rows} x {columns} cells"
+        )
     name = full_name("battleship", battleship, rows=rows, columns=columns, ships=ships, shots=shots, repeats=repeats)
     first = Observed(BattleshipState(board, ((), ()), (0, 0), 0), (None, None))
     return BattleshipRules(name, seats(PLAYERS), first, Look(picture, told))

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
-from infoset.errors import ParameterError
+from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules
 from infoset.games.table import Known, Look, ShownRules, area, does, made, table
 from infoset.names import full_name
@@ -94,7 +94,7 @@ def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing
     points = Points(float(win), float(loss), float(passing))
     for key, value in points._asdict().items():
         if not isfinite(value):
-            raise ParameterError(f"cooperative_matching_pennies: {key}={value} is not a finite number")
+            raise ParameterError(f"cooperative_matching_pennies: {key}={shorten(str(value))} is not a finite number")
     name = full_name("cooperative_matching_pennies", cooperative_matching_pennies, **points._asdict())
     first = Observed(PenniesState(points, "", ""), (None, None))
     return ShownRules(name, ("Alice", "Bob"), first, Look(picture, told))

@@ -353,5 +353,7 @@ def _sizes(bets: tuple[Value, ...], game: str) -> tuple[float, ...]:
     """Shares of the pot.  Raises ``ParameterError`` for what is none."""
     for bet in bets:
         if bet != ALL_IN and not (type(bet) in (int, float) and 0 < bet <= MOST_CHIPS):  # type: ignore[operator]
-            raise ParameterError(f"{game}: a bet of {bet!r}; allowed: shares of the pot above 0, and {ALL_IN}")
+            raise ParameterError(
+                f"{game}: a bet of {shorten(repr(bet))}; allowed: shares of the pot above 0, and {ALL_IN}"
+            )
     return tuple([np.inf if bet == ALL_IN else float(bet) for bet in bets])  # type: ignore[arg-type]

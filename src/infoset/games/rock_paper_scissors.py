@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from math import isfinite
 
-from infoset.errors import ParameterError
+from infoset.errors import ParameterError, shorten
 from infoset.games.matrix import matrix_game
 from infoset.games.rules import Rules
 from infoset.names import Value, format_value, full_name
@@ -17,7 +17,9 @@ USUAL = ((0, -1, 1), (1, 0, -1), (-1, 1, 0))
 def rock_paper_scissors(payoffs: tuple[Value, ...] = USUAL) -> Rules:
     """Rock, paper, scissors: ``payoffs[row][column]`` is what the row player wins from the column player."""
     if not _is_table(payoffs):
-        raise ParameterError(f"rock_paper_scissors: payoffs={format_value(payoffs)} is not 3 rows of 3 finite numbers")
+        raise ParameterError(
+            f"rock_paper_scissors: payoffs={shorten(format_value(payoffs))} is not 3 rows of 3 finite numbers"
+        )
     name = full_name("rock_paper_scissors", rock_paper_scissors, payoffs=payoffs)
     table: tuple[tuple[float, ...], ...] = payoffs  # type: ignore[assignment]
     return matrix_game(

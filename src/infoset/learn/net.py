@@ -144,7 +144,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
     except (OSError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise PolicyError(f"{path}: no network of infoset: {describe_damage(error)}") from None
     if schema != SCHEMA:
-        raise PolicyError(f"{path}: schema {schema}; this version reads {SCHEMA}")
+        raise PolicyError(f"{path}: schema {shorten(str(schema))}; this version reads {SCHEMA}")
     return weights, (game, mark)
 
 

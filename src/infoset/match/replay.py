@@ -102,7 +102,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise FormatError(f"not a replay: {shorten(str(error), 200)}", str(path)) from None
         raise FormatError(
-            f"replay schema {schema}; this version reads {SCHEMA}. A newer infoset may read it", str(path)
+            f"replay schema {shorten(str(schema))}; this version reads {SCHEMA}. A newer infoset may read it", str(path)
         )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
-from infoset.errors import PolicyError
+from infoset.errors import PolicyError, shorten
 from infoset.files import (
     BROKEN_ARCHIVE,
     DamageError,
@@ -179,7 +179,7 @@ class CorrelatedPolicy:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
             if header.schema != SCHEMA:
-                raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+                raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
             members = arrays["members"].reshape(-1, 2).tolist()
             lotteries = tuple(
                 Lottery(

@@ -104,7 +104,7 @@ class FactoredPolicy:
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
             if header.schema != SCHEMA:
-                raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+                raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
             menus = [tuple(map(_frozen, menu)) for menu in header.menus]
             tokens = [_frozen(token) for token in header.tokens]
             _check(group, menus, tokens, header, policy)

@@ -118,7 +118,7 @@ class PublicPolicy:
 def _check(header: _Header, roots: list[int], pieces: int) -> None:
     """Raises ``ValueError`` for what cannot be a policy."""
     if header.schema != SCHEMA:
-        raise DamageError(f"policy schema {header.schema}; this version reads {SCHEMA}")
+        raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
     rising = all(before < after for before, after in pairwise(sorted(roots)))
     if len(roots) != pieces or not rising or not all(0 <= root < header.positions for root in roots):
         raise DamageError("its roots and tables do not fit together")

@@ -79,7 +79,7 @@ class SampledPolicy:
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         if header.schema != SCHEMA:
-            raise PolicyError(f"{path}: policy schema {header.schema}; this version reads {SCHEMA}")
+            raise PolicyError(f"{path}: policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
         return cls(header.game, header.symmetric, header.fingerprint, policy, header.made_by)
 
 

@@ -83,7 +83,7 @@ class TableFile:
             encoded, chances = _unpacked(path)
             header = msgspec.json.decode(encoded, type=_Header)
             if header.schema != SCHEMA:
-                raise PolicyError(f"{path}: policy schema {header.schema}; this version reads {SCHEMA}")
+                raise PolicyError(f"{path}: policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
             keys = msgspec.json.decode(header.keys, type=list[list[str]])
             rows = [_pieces(part) for part in msgspec.json.decode(header.moves, type=list[msgspec.Raw])]
             numbers = {text: k for k, text in enumerate(dict.fromkeys(chain.from_iterable(rows)))}

@@ -399,7 +399,9 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
 
 def _check_schema(path: Path, schema: int) -> None:
     if schema != SCHEMA:
-        raise PolicyError(f"{path}: policy schema {schema}; this version reads {SCHEMA}. A newer infoset may read it")
+        raise PolicyError(
+            f"{path}: policy schema {shorten(str(schema))}; this version reads {SCHEMA}. A newer infoset may read it"
+        )
 
 
 def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, ...]]]:

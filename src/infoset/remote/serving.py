@@ -60,7 +60,12 @@ def what_happened(error: BaseException) -> tuple[str, str]:
 
 
 async def read_body(request: Request, most: int) -> bytes:
-    """What was sent, up to ``most`` bytes.  Raises ``Refusal`` for more, or what takes too long."""
+    """Return the body of a request of at most ``most`` bytes.
+
+    Raises ``Refusal`` where it is longer, takes too long, or ends with its connection, which is no fault of ours.
+    """
+    from starlette.requests import ClientDisconnect
+
     pieces, size = [], 0
     try:
         async with asyncio.timeout(SECONDS_FOR_BODY):
@@ -72,6 +77,8 @@ async def read_body(request: Request, most: int) -> bytes:
     except TimeoutError:
         why = f"the body did not come within {SECONDS_FOR_BODY:g} s"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, why) from None
+    except ClientDisconnect:
+        raise Refusal(HTTPStatus.BAD_REQUEST, "the connection ended before the body did") from None
     return b"".join(pieces)
 
 
