@@ -338,6 +338,8 @@ def test_integers_of_thousands_of_digits_are_refused_in_one_line(tmp_path: Path)
         *[lambda name=name: infoset.load(str(tmp_path / name)) for name in ("g.efg", "g.csv", "g.nfg")],  # type: ignore[misc]
         *[lambda n=n: infoset.load(f"kuhn_poker(players={HUGE[:n]})") for n in (400, 4000, 5000)],  # type: ignore[misc]
         *[lambda n=n: infoset.solve("kuhn_poker", f"dcfr(alpha={HUGE[:n]})") for n in (400, 4000, 5000)],  # type: ignore[misc]
+        *[lambda text=text: infoset.load(f"battleship(ships={text})") for text in (f'["{HUGE}"]', f"[1,{HUGE}/2]")],  # type: ignore[misc]
+        *[lambda name=name: infoset.load(name) for name in (f'holdem_river(bets=["{HUGE}"])', "é" * 250, "x" * 5000)],  # type: ignore[misc]
         lambda: infoset.solve("kuhn_poker", "cfr", iterations=10**4000),
     ]
     for read in reads:

@@ -5,6 +5,7 @@ import signal
 import numpy as np
 import pytest
 
+import infoset
 from infoset import load, solve
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
@@ -55,6 +56,9 @@ def test_another_game_and_broken_files_are_refused(tmp_path) -> None:
         np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
         with pytest.raises(PolicyError, match="not a policy file"):
             SampledPolicy.load(tmp_path / "wrong.npz")
+    np.savez(tmp_path / "cut.npz", **{**arrays, "behaviour": arrays["behaviour"][:-1]})
+    with pytest.raises(PolicyError, match="damaged: one of its rows of 2 chances is cut off"):
+        infoset.evaluate("kuhn_poker", SampledPolicy.load(tmp_path / "cut.npz"))
 
 
 def test_sampling_goes_on_from_what_it_saved() -> None:

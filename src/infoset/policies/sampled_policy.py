@@ -106,6 +106,8 @@ class StatePolicy:
         first = self.policy.row[state] if state != UNKNOWN else NO_ROW
         if first == NO_ROW or menu is None:
             return None
+        if first + len(legal) > len(self.policy.behaviour):  # of a damaged file: how long rows are, the game alone says
+            raise PolicyError(f"the policy is damaged: one of its rows of {len(legal)} chances is cut off")
         group, place = self.group, self.group.first_entry[menu]
         row: list[float] = self.policy.behaviour[first + group.entry[element, place : place + len(legal)]].tolist()
         return row

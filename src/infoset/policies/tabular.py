@@ -236,7 +236,10 @@ class TabularPolicy:
                 raise self._other_game(game, f"it says nothing about {game.players[owner]}'s set {shorten(key)!r}")
             if not row.keys() <= set(actions):
                 odd = sorted(row.keys() - set(actions))
-                raise self._other_game(game, f"at {shorten(key)!r} it plays {odd}, the game offers {list(actions)}")
+                raise self._other_game(
+                    game,
+                    f"at {shorten(key)!r} it plays {shorten(str(odd))}, the game offers {shorten(str(list(actions)))}",
+                )
             found.append(PolicyRow(owner, key, actions, [row.get(action, 0.0) for action in actions]))
         return found
 
