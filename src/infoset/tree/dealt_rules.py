@@ -42,7 +42,7 @@ class _Event(NamedTuple):
 
 
 class AskedDealt:
-    """Collects the rules of a two-player game from its deal on."""
+    """The rules of a two-player game, collected from its deal on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         """Ask for the deal.  Raises ``GameRuleError`` unless there are two players."""

@@ -9,7 +9,7 @@ from math import inf, lcm, nextafter
 from infoset.tree.graph import CHANCE, GameGraph
 
 SMALL = 10**6
-"""A denominator up to this is no accident: a random number has one, to its last bit, once in ten thousand."""
+"""A denominator up to this is no accident: only one random float in ten thousand rounds such a fraction."""
 FAITHFUL = 15
 """Significant digits that every float preserves: a number with no more of them was written as a decimal."""
 ULP_OF_ONE = Fraction(1, 2**52)

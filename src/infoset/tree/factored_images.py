@@ -1,9 +1,9 @@
 """Exact evaluation of any profile on a form over symmetries: all images of its paths, lists and sequences at once.
 
-A profile that is not symmetric needs one number for each *image* of a sequence, a row
-(S, G) over the elements of the group.  An entry of a list represents one image of its sequence on the path that was
-kept, and another one on each image of that path.  A row is about the size of a cache line, so processing all images
-costs little more than processing one, and no form without symmetries has to be built.
+A profile that is not symmetric needs one number for each *image* of a sequence, a row (S, G) over the elements of the
+group.  An entry of a list represents one image of its sequence on the path that was kept, and another one on each image
+of that path.  A row is about the size of a cache line, so processing all images costs little more than processing one,
+and no form without symmetries has to be built.
 
 Where a symmetry leaves a sequence unchanged, several images coincide.  A plan has the same number for each of them;
 sums are spread over them.

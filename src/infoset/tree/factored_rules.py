@@ -1,9 +1,9 @@
 """The rules of a factored game as arrays: its cores, each player's private states there, and the effects of moves.
 
 A *cell* is a core together with one player's private state there.  A move is an *excursion* where it changes only its
-mover's private state; every other move, and every chance outcome, belongs to an *event* that leads from
-core to core and takes each player's cell along.  The product of a core's cells is never formed: the rules are asked
-about each cell of one player combined with one cell of each other player.
+mover's private state; every other move, and every chance outcome, belongs to an *event* that leads from core to core
+and takes each player's cell along.  The product of a core's cells is never formed: the rules are asked about each cell
+of one player combined with one cell of each other player.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class Core:
 
 
 class Asked:
-    """Collects the rules of a game by asking from the start on."""
+    """The rules of a game, collected by asking from the start on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         self.game, self.progress, self.n = game, progress, len(game.players)

@@ -102,7 +102,7 @@ class _Count:
             first = int(self.rules.first_cell[core, p])
             moves = np.zeros(int(r.cells[core, p]))
             for k in range(len(moves)):
-                slot = r.slot[first + k] + place  # a cell of which one move leads to several counts once per move
+                slot = r.slot[first + k] + place  # several edges of a cell by the same move count once
                 moves[k] = len(set(r.edge_move[r.edge_first[slot] : r.edge_first[slot + 1]].tolist()))
             here = np.tensordot(moves, here, (0, 0))
         return float(here)

@@ -90,7 +90,7 @@ class Stack(NamedTuple):
     state: IntArray
     element: IntArray  # maps the board of the path to that of the state
     cell: IntArray
-    weight: FloatArray  # the probability of the chance outcomes in the element
+    weight: FloatArray  # the contribution of chance to the weight of the list's element
 
 
 class Product(NamedTuple):
@@ -267,7 +267,7 @@ def _move(s, group, state, element, menu, move, token):
 @linked_kernel
 @borrowing
 def _move_alone(s, group, rank, state, element, place, token):
-    """Return the state that follows an own move where no symmetry fixes the state, found by its place in ``behind``."""
+    """Return the state after an own move where only the identity fixes the state, by its place in ``behind``."""
     token = group.token[element, token]
     at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
     found = np.int64(s.behind[at])

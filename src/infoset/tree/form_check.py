@@ -111,7 +111,7 @@ def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
 
 
 class _RulePlayer:
-    """Plays the rules along given sequences, and counts the moves that were played."""
+    """A player of the rules along given sequences, which counts the moves that were played."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.n, self.steps = game, len(game.players), 0

@@ -164,7 +164,7 @@ def explore_for_tree(game: Game, limit: int, progress: Callable[[int], object] |
 
 
 class _LookAhead:
-    """Forwards progress; raises ``BudgetError`` where random probes find the tree of a growing graph far too large."""
+    """A progress callback that raises ``BudgetError`` where random probes find a growing graph's tree far too large."""
 
     def __init__(self, game: Game, limit: int, progress: Callable[[int], object] | None) -> None:
         self.game, self.limit, self.progress, self.looked = game, limit, progress, False
@@ -274,7 +274,7 @@ class InformationStates:
 
 
 class _Unroller:
-    """Unrolls a graph level by level: wide levels with NumPy, narrow ones, of which there may be many, node by node."""
+    """The unrolling of a graph by levels: wide ones with NumPy, narrow ones, which may be many, node by node."""
 
     def __init__(self, graph: GameGraph, histories: int, progress: Callable[[int], object] | None) -> None:
         self.graph, self.progress = graph, progress

@@ -1,10 +1,10 @@
 """The distinct positions of a game, each expanded once, from which the tree is unrolled.
 
-A position is a decision of one player, a chance move, or an end of the game.  The simultaneous moves of one step
-become successive decisions that reveal nothing; the edge that completes the step carries, for each
-player, a *token*: the own move and the observation by which that player's information state grows.
-Histories that lead to one state share its positions, so the rules (plain Python) run once per state, while the
-tree, which may be very much larger, is unrolled from these arrays.
+A position is a decision of one player, a chance move, or an end of the game.  The simultaneous moves of one step become
+successive decisions that reveal nothing; the edge that completes the step carries, for each player, a *token*: the own
+move and the observation by which that player's information state grows.  Histories that lead to one state share its
+positions, so the rules (plain Python) run once per state, while the tree, which may be very much larger, is unrolled
+from these arrays.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Interner(Generic[K]):
-    """Numbers distinct values 0, 1, 2, … in order of first appearance."""
+    """A numbering 0, 1, 2, … of distinct values in order of first appearance."""
 
     def __init__(self) -> None:
         self.number: dict[K, int] = {}
@@ -261,8 +261,8 @@ def explore(
     ``max_edges`` bounds the number of edges.  They are also bounded by half of the free memory: by a conservative
     estimate of the size of an edge or, if ``measured``, by the memory that is still free, so that a game that does not
     fit is given up later.  ``progress`` is called from time to time with the number of positions.  ``facts``: also
-    record the facts that hold in every state. Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game
-    breaks its contract.
+    record the facts that hold in every state.
+    Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
 
     >>> from infoset.tree.graph import explore
     >>> graph = explore(infoset.load("gdl:meier"))
@@ -306,7 +306,7 @@ def _graph(game: Game, found: Positions) -> GameGraph:
 
 
 class _Watch:
-    """Reports the numbers of positions and edges, and raises ``BudgetError`` where there are too many."""
+    """A watch on the numbers of positions and edges, which raises ``BudgetError`` where there are too many."""
 
     def __init__(
         self,

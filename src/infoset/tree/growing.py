@@ -1,9 +1,9 @@
 """A game's positions in arrays that grow on demand, for games that are too large to list.
 
-The positions are those of ``tree.graph``: a decision of one player, a chance move, or an end; the moves of one
-step are successive decisions, and the edge that completes the step carries a token for each player.  Here an edge is
-``OPEN`` until it is asked for.  A *source* knows the rules and finds where an edge leads: compiled code
-for a ground description (``gdl.growth``), Python states for everything else (``tree.rules_source``).
+The positions are those of ``tree.graph``: a decision of one player, a chance move, or an end; the moves of one step are
+successive decisions, and the edge that completes the step carries a token for each player.  Here an edge is ``OPEN``
+until it is asked for.  A *source* knows the rules and finds where an edge leads: compiled code for a ground description
+(``gdl.growth``), Python states for everything else (``tree.rules_source``).
 
 Positions inside a step are made without a source: their movers and menus are stored with the state in which the step
 began.

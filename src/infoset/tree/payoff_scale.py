@@ -22,7 +22,7 @@ def payoff_ranges(payoffs: FloatArray) -> FloatArray:
 
 
 def payoff_offsets(payoffs: FloatArray) -> FloatArray:
-    """Return (n,) what to subtract from each player's payoffs (K, n) lest differences are lost; 0 where none would be.
+    """Return (n,) the offset to subtract from each player's payoffs (K, n) to preserve differences; 0 if not needed.
 
     It is the player's lowest payoff, since floats that are so close to each other are subtracted without an error.
     """
@@ -37,7 +37,7 @@ def payoff_offsets(payoffs: FloatArray) -> FloatArray:
 def exploitability_of_rounding(lowest: FloatArray, highest: FloatArray) -> float:
     """Return the exploitability that rounding errors alone amount to, of payoffs (n,) from ``lowest`` to ``highest``.
 
-    It is that of the player with the smallest range among those whose payoffs vary, lest larger gains hide its own.
+    It is that of the player with the smallest range among those whose payoffs vary, so larger gains do not hide its own.
     """
     ranges = highest - lowest
     varied = ranges > 0

@@ -3,8 +3,8 @@
 At a *public state*, given by common knowledge, each player has some possible private states, its cells.  A table holds
 the position that joint cells make, and its relative probability by chance.  Moves lead from table to table; parts that
 are not connected by any chain of positions that a player confuses are different cores (vector-form CFR on the public
-tree: Johanson, Waugh, Bowling & Zinkevich, IJCAI 2011).  Incompatible hands stay in the lists, with payoff 0:
-the payoffs of an end are a table as well (``constant_blocks``).
+tree: Johanson, Waugh, Bowling & Zinkevich, IJCAI 2011).  Incompatible hands stay in the lists, with payoff 0: the
+payoffs of an end are a table as well (``constant_blocks``).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Event(NamedTuple):
 
 
 class AskedPublic:
-    """Collects the rules of a game from its positions, public state by public state."""
+    """The rules of a game, collected from its positions by following public states."""
 
     def __init__(self, graph: GameGraph, progress: Callable[[int], object] | None, most_joint: int) -> None:
         """Prepare the steps of ``graph``.

@@ -225,7 +225,7 @@ class RulesSource:
         return found / each
 
     def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
-        """Return the positions where the steps of states (K,) begin, as numbered by ``other``, a source of this game."""
+        """Return the positions at which states (K,) begin; ``other``, a source of the same game, numbers the states."""
         return np.array([self._state(graph, other.states[number]) for number in states.tolist()], dtype=np.int64)
 
 

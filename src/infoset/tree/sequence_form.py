@@ -32,12 +32,11 @@ DEEP = 1000  # levels; the length of a key grows with the depth of the game
 class FormArrays(NamedTuple):
     """The arrays that kernels read, with every player's part one after the other.
 
-    Player ``i`` owns the sequences ``sequences[i]`` to ``sequences[i + 1]`` (its empty one first) and the
-    information sets ``infosets[i]`` to ``infosets[i + 1]`` (parents first).  The terminal rows are stored once
-    for each player, sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows
-    ``rows[q]`` to ``rows[q + 1]`` of ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs,
-    rows with equal sequences are merged, rows that pay nothing are dropped.  These payoffs do not include the constants
-    ``SequenceForm.offsets``.
+    Player ``i`` owns the sequences ``sequences[i]`` to ``sequences[i + 1]`` (its empty one first) and the information
+    sets ``infosets[i]`` to ``infosets[i + 1]`` (parents first).  The terminal rows are stored once for each player,
+    sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows ``rows[q]`` to ``rows[q + 1]`` of
+    ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs, rows with equal sequences are merged, rows
+    that pay nothing are dropped.  These payoffs do not include the constants ``SequenceForm.offsets``.
 
     The factored form (``tree.factored_form``) has no such rows.  A block represents many of them: it has some lists of
     weighted sequences for each player, and each term of the block's pattern pays the same amount, times the product of

@@ -137,7 +137,7 @@ class _Core:
 
 
 class AskedTogether:
-    """Collects the rules step by step: all ways to reach a core are known before it is asked about."""
+    """The rules collected step by step: all ways to reach a core are known before it is asked about."""
 
     def __init__(self, name: str, source: CoreSource, progress: Callable[[int], object] | None) -> None:
         self.name, self.source, self.progress, self.n = name, source, progress, len(source.players)
@@ -193,7 +193,7 @@ class AskedTogether:
 
 
 class _Asking:
-    """Collects the events, edges and counts of one core."""
+    """The events, edges and counts of one core, as they are asked for."""
 
     def __init__(self, asked: AskedTogether, core: int, arrived: list[Arrived]) -> None:
         own = [one.own for one in arrived]
@@ -238,7 +238,7 @@ class _Asking:
     def within(self) -> LongArray:
         """Return the counts within the step for each joint cell.
 
-        They are histories, in which some players have moved before others or chance moves as the tree has it, and ends.
+        They are the histories inside the step, where some players have moved or chance moves next, and the ends.
         """
         o, sizes = self.outcomes, [some.shape[1] for some in self.offered]
         joint = np.ravel_multi_index(tuple(o.moves.T), sizes)

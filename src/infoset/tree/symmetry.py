@@ -1,8 +1,8 @@
 """Symmetries of a game: relabellings of its moves that leave everything else unchanged.
 
 A relabelling of moves is followed through all positions: it is a symmetry where it leads to positions with the same
-mover, probabilities and payoffs, and where the players' tokens are relabelled consistently.  Its effect on
-positions, observations and menus follows from this; so candidates need no separate proof and are simply tried.
+mover, probabilities and payoffs, and where the players' tokens are relabelled consistently.  Its effect on positions,
+observations and menus follows from this; so candidates need no separate proof and are simply tried.
 """
 
 from __future__ import annotations

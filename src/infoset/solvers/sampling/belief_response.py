@@ -212,7 +212,7 @@ def _count_move(walk, policy, line, record, d, menu, moves):
 @inner_kernel
 @borrowing
 def _next_move(walk, policy, ahead, player, entries, line, record, scratch):
-    """Try the next move of the last state, all of whose current move was followed.
+    """Try the next move of the last state, whose current move was followed to its end.
 
     Returns 0: no room, 1: tried, 2: none left.
     """

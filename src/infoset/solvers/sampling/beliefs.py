@@ -1,8 +1,8 @@
 """Beliefs as arrays: the possible positions, the others' information states there, and their probabilities.
 
 A belief is followed until the player whose belief it is has to move or observes something.  Equal results are merged
-into one entry, so a belief has only distinct entries; where the player will have no further choice
-no entries are written, since the values from there on are simply summed.
+into one entry, so a belief has only distinct entries; where the player will have no further choice no entries are
+written, since the values from there on are simply summed.
 
 Where another player has only two choices left, its possible states are merged into one entry as well: their *mixture*,
 a policy of its own that plays from there on as they do in total.

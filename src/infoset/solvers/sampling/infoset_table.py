@@ -184,7 +184,7 @@ def add_state(table, group, parent, token):
 @linked_kernel
 @borrowing
 def add_row(table, state, menu, size):
-    """Return the first entry of the state's row, adding new ones."""
+    """Return the first entry of the state's row, adding the row if it is new."""
     row = table.row[state]
     if row == NO_ROW:
         row = table.filled[ENTRIES]

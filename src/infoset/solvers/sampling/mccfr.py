@@ -1,4 +1,4 @@
-"""Monte Carlo CFR (Lanctot et al. 2009) on the distinct positions of a game, in the memory of the sets it meets.
+"""Monte Carlo CFR (Lanctot et al. 2009) on the distinct positions of a game: only sampled sets take memory.
 
 External sampling: every move of the learner, one sampled move of every other player.  Iteration t has weight t in
 regrets and average (Linear CFR, Brown & Sandholm 2019).

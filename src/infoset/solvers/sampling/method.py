@@ -22,7 +22,7 @@ from infoset.warm_up import ready
 
 EXTERNAL, OUTCOME = SAMPLINGS = ("external", "outcome")
 FIRST_CHECK = 1024
-FEW_HISTORIES = 300_000  # below which the policy is evaluated while solving
+FEW_HISTORIES = 300_000  # up to which the policy is evaluated while solving
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class SamplingWork(Work):
             self.total = self.iteration
 
     def next_check(self) -> int:
-        """Return the iteration after twice as many."""
+        """Return the next power of two, at least ``FIRST_CHECK``."""
         return max(FIRST_CHECK, 1 << self.iteration.bit_length())
 
     def policy(self) -> SampledPolicy | None:

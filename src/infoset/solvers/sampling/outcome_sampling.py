@@ -1,9 +1,9 @@
 """Outcome sampling (Lanctot et al. 2009) with baselines (Schmid et al. 2019): one play per iteration and player.
 
-External sampling tries every move of the learner; here one is drawn, so that an iteration costs no more
-than a play.  The values of the other moves are estimated by baselines, running means of earlier values; the
-move that was drawn corrects its own baseline.  Values are unbiased whatever the baselines are; good baselines remove
-most of the variance.  Iteration t has weight t, as in ``mccfr``.
+External sampling tries every move of the learner; here one is drawn, so that an iteration costs no more than a play.
+The values of the other moves are estimated by baselines, running means of earlier values; the move that was drawn
+corrects its own baseline.  Values are unbiased whatever the baselines are; good baselines remove most of the variance.
+Iteration t has weight t, as in ``mccfr``.
 """
 
 from __future__ import annotations

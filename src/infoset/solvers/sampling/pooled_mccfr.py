@@ -43,8 +43,8 @@ class PooledMccfr:
     """``runs`` made by ``make`` from seeds of their own, a thread each.  The same seed gives the same run.
 
     A player's policy is the mean of the runs' policies, each weighted by its own reach probability.  In a two-player
-    zero-sum game it is no more exploitable than the mean of the runs, and less by their noise: on Leduc poker two runs
-    are worth one run with half as many iterations more, four one with twice as many (``benchmarks/sampling.py``).
+    zero-sum game it is no more exploitable than the runs are on average, and less by their noise: on Leduc poker two
+    runs are worth one run with half as many iterations more, four one with twice as many (``benchmarks/sampling.py``).
     Exchanging regrets between the runs was tried as well; it is worse, since each run then learns against outdated
     moves of the others.
 

@@ -88,7 +88,7 @@ def _plays(walk, table, entries, learner, exploration, low, spread, count, room,
 
 
 class SampledResponse(Sampling):
-    """Learns ``player``'s best response to all others playing by ``model``, or at random where it is ``None``.
+    """The learning of ``player``'s best response to others who play by ``model``, or at random if it is ``None``.
 
     The others play uniformly in states met for the first time, until the model is asked.  The same seed gives the
     same run, however its plays are grouped.

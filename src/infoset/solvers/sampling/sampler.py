@@ -63,7 +63,7 @@ def choose(weights, size, stream):
 @inner_kernel
 @borrowing
 def follow_edge(walk, table, position, move, views):
-    """Take an edge and return its end: the views of all players are updated, unless it is a terminal position."""
+    """Take an edge and return the next position; the players' views are updated unless it is terminal."""
     e = walk.position[position, FIRST] + move
     below, group = walk.edge[e, CHILD], walk.group
     if walk.position[below, PLAYER] != TERMINAL:
