@@ -37,7 +37,7 @@ def payoff_offsets(payoffs: FloatArray) -> FloatArray:
 def exploitability_of_rounding(lowest: FloatArray, highest: FloatArray) -> float:
     """Return the exploitability that rounding errors alone amount to, of payoffs (n,) from ``lowest`` to ``highest``.
 
-    It is that of the player with the smallest range among those whose payoffs vary, so larger gains do not hide its own.
+    It is that of the player with the smallest range of those whose payoffs vary, so larger gains do not hide its own.
     """
     ranges = highest - lowest
     varied = ranges > 0
