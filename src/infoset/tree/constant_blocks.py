@@ -1,9 +1,9 @@
-"""Payoffs of players' hands as few products, whatever they are paid for: blocks that pay alike, less exceptions.
+"""The payoffs of the players' hands as sums of few products: blocks of equal payoffs, less exceptions.
 
-Sorted by what they win on average, hands of a showdown pay alike in large blocks, of which a block is one list of hands
-times another (sparse factors of the payoff matrix, Farina & Sandholm, Fast payoff matrix sparsification techniques for
-structured extensive-form games, AAAI 2022).  Where a block has few exceptions, such as hands that share a card, it is
-paid whole, and they are put right one by one.
+Sorted by average payoff, the hands of a showdown have equal payoffs in large blocks, each of which is the product of
+two lists of hands (sparse factors of the payoff matrix, Farina & Sandholm, Fast payoff matrix sparsification techniques
+for structured extensive-form games, AAAI 2022).  A block with few exceptions, such as hands that share a card, is paid
+as a whole, and the exceptions are corrected one by one.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 
 PLAYERS = 2  # whose hands are rows and columns
-A_TERM = 3  # entries' worth of an exception
-SMALLEST = 3  # a block with no longer side is not cut
-UNPAID = 0  # the number of no payoffs
-GAIN = 0.9  # of the cost, at most, that a cut leaves
+A_TERM = 3  # the cost of an exception, in entries of lists
+SMALLEST = 3  # a block is not split if no side is longer
+UNPAID = 0  # the number of zero payoffs
+GAIN = 0.9  # a split must reduce the cost below this fraction
 
 
 class Blocks(NamedTuple):
-    """Lists of hands for each player, and terms that pay every pair of one list's and another's."""
+    """Lists of hands for each player, and terms with one payoff for all combinations of one list of each player."""
 
     lists: tuple[list[LongArray], ...]
     place: IntArray  # (T, n) a list of each player
@@ -31,7 +31,7 @@ class Blocks(NamedTuple):
 
 
 class _Term(NamedTuple):
-    lists: tuple[LongArray, ...]  # hands of each player, each list in order
+    lists: tuple[LongArray, ...]  # hands of each player, each list sorted
     paid: FloatArray  # (n,)
 
     @property
@@ -40,10 +40,10 @@ class _Term(NamedTuple):
 
 
 def constant_blocks(paid: FloatArray) -> Blocks:
-    """What joint hands pay, (hands of the first player, …, n), as terms.
+    """Return the payoffs of joint hands, (hands of the first player, …, n), as terms.
 
-    Of more than two players the last two hold what is cut, beside each hand of the others; what is paid alike beside
-    several of these is one term.
+    With more than two players, the table of the last two is split for each combination of the others' hands; terms that
+    are equal for several of these are merged.
 
     >>> import numpy as np
     >>> from infoset.tree.constant_blocks import constant_blocks
@@ -75,7 +75,7 @@ def _terms(paid: FloatArray) -> list[_Term]:
 
 
 def _blocks(terms: list[_Term], players: int) -> Blocks:
-    """Equal lists are one."""
+    """Merge equal lists and return the terms with the lists' numbers."""
     known: list[dict[bytes, int]] = [{} for _ in range(players)]
     lists: list[list[LongArray]] = [[] for _ in range(players)]
     place = np.zeros((len(terms), players), np.int32)
@@ -88,7 +88,7 @@ def _blocks(terms: list[_Term], players: int) -> Blocks:
 
 
 class _Block(NamedTuple):
-    """Rows and columns paid as most of them are, the cost of that in entries of lists and terms, and exceptions."""
+    """Rows and columns with their most frequent payoff, its cost in entries of lists and terms, and the exceptions."""
 
     rows: LongArray
     columns: LongArray
@@ -121,7 +121,7 @@ class _Cutting:
         return _Block(rows, columns, most, whole + A_TERM * len(wrong[0]), wrong)
 
     def _paid(self, block: _Block) -> Iterator[tuple[LongArray, LongArray, FloatArray]]:
-        """Lists that are paid together, and what: cut in half both ways as long as that costs less, then put right."""
+        """Yield lists and their payoffs: the block in quarters while that costs less, else whole and then corrected."""
         rows, columns, kind, cost, (i, j) = block
         if len(i) and max(len(rows), len(columns)) > SMALLEST:
             parts = [self._block(one, two) for one in _halves(rows) for two in _halves(columns)]

@@ -1,8 +1,8 @@
-"""The factored rules of games that begin with a deal: poker, where hands depend on each other by their cards alone.
+"""The factored rules of games that begin with a deal, such as poker, where hands interact only through their cards.
 
-The deal is asked for, not played, and each core once: moves are everybody's to see, and so are cards that nature opens
-later.  That no two hands have a card in common is left to the payoffs of the ends, as products (``tree.showdowns``);
-the deal's chance makes up for it.
+The deal is asked for rather than played, and each core once: moves are public, and so are cards that are dealt to the
+board later.  That no two hands share a card is left to the payoffs of the ends, as products (``tree.showdowns``);
+the probability of the deal compensates for it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Hands: TypeAlias = tuple[LongArray, LongArray]  # of each player, by number
 
 
 class _Edges(NamedTuple):
-    """Those of one event for one player; a cell is a hand's place among those that there are."""
+    """The edges of one event for one player; a cell is a hand's place among the hands at its core."""
 
     cell: LongArray
     place: LongArray
@@ -42,10 +42,10 @@ class _Event(NamedTuple):
 
 
 class AskedDealt:
-    """A game for two, asked from its deal on."""
+    """The rules of a two-player game, collected from its deal on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
-        """Raises ``GameRuleError`` for other than two players."""
+        """Ask for the deal.  Raises ``GameRuleError`` unless there are two players."""
         self.game, self.progress = game, progress
         if len(game.players) != PLAYERS:
             raise GameRuleError(
@@ -66,15 +66,15 @@ class AskedDealt:
         self.pieces: dict[Hashable, Pieces] = {}
         self.listed: dict[Hashable, tuple[LongArray, LongArray]] = {}
         self.payoffs: set[tuple[float, ...]] = set()
-        self.held: dict[int, tuple[bytes, ...]] = {}  # the hands at a core
-        self.together: dict[tuple[bytes, ...], int] = {}  # of hands how many pairs can be held at once
+        self.held: dict[int, tuple[bytes, ...]] = {}  # the hands at each core
+        self.together: dict[tuple[bytes, ...], int] = {}  # number of compatible pairs, by the hands of both players
         self.cells = self.edges = 0
 
     def rules(self) -> FactoredRules:
         """Ask about every core.
 
-        Raises ``UnsupportedGameError`` where hands that can be held at once have next to no weight, ``BudgetError``
-        for too many edges.
+        Raises ``UnsupportedGameError`` where compatible hands have almost no weight, and ``BudgetError`` for too many
+        edges.
         """
         game = self.game
         self.cores[0] = self._deal()
@@ -92,7 +92,7 @@ class AskedDealt:
         )  # fmt: skip
 
     def _counted(self, arrays: RuleArrays) -> tuple[float, float]:
-        """Histories, and ends: at every core there is one for each pair of hands that can be held at once."""
+        """Return the numbers of histories and ends; a core has one per path to it and pair of compatible hands."""
         first, reached = arrays.event_first, arrays.event_core
         ways = ways_to(self.game.name, arrays)
         here = ways * np.array([self.together.get(self.held.get(number, ()), 0) for number in range(len(ways))])
@@ -101,7 +101,7 @@ class AskedDealt:
         return 1.0 + float(self.fits.any(axis=1).sum()) + float(here.sum()) + ended, ended
 
     def _deal(self) -> Decided:
-        """Everybody gets a hand; each is as likely as if the other had none, times what makes that up together."""
+        """Return the core of the deal: hands are dealt independently, and chance makes up for incompatible pairs."""
         if (together := float(self.shares[0] @ self.fits @ self.shares[1])) < LEAST_TOGETHER:
             raise UnsupportedGameError(
                 f"{self.game.name}: hands that can be held at once have {together:.1g} of the weight; that products of "
@@ -121,9 +121,9 @@ class AskedDealt:
         return NO_TOKEN if token is None else self.tokens(token)
 
     def _core(self, core: Hashable, hands: Hands) -> int:
-        """The number of a core; one that is new is looked at.
+        """Return the number of a core, and schedule new ones to be examined.
 
-        Raises ``GameRuleError`` where other hands come to one that is known.
+        Raises ``GameRuleError`` where a known core is reached with other hands.
         """
         held = (hands[0].tobytes(), hands[1].tobytes())
         if core not in self.number:
@@ -146,7 +146,7 @@ class AskedDealt:
         return found
 
     def _pair(self, hands: Hands, without: frozenset[Hashable] = frozenset()) -> tuple[int, int] | None:
-        """Two hands that can be held at once, and of which none has some cards."""
+        """Return two compatible hands that contain none of the cards ``without``."""
         one, two = (
             [k for k in own.tolist() if not self.cards[p][k] & without] if without else own
             for p, own in enumerate(hands)
@@ -158,9 +158,9 @@ class AskedDealt:
         return None
 
     def _look(self, core: Hashable, hands: Hands) -> Decided:
-        """All that may come behind a core."""
+        """Examine all that may follow a core."""
         pair = self._pair(hands)
-        assert pair is not None  # it was come to
+        assert pair is not None  # since the core was reached
         state = self._state(core, *pair)
         movers = [p for p in range(PLAYERS) if state.legal(p)]
         if len(movers) > 1:
@@ -188,7 +188,7 @@ class AskedDealt:
         return Decided(mover, reached[:-1], np.array([event.chance for event in events]), sides)
 
     def _moves(self, core: Hashable, hands: Hands, state: State, mover: int) -> Iterator[_Event]:
-        """Everybody sees them; they go on or end the game whatever the hands."""
+        """Yield the events of public moves, which continue or end the game whatever the hands."""
         for k, move in enumerate(state.legal(mover)):
             moves: list[Action | None] = [None, None]
             moves[mover] = move
@@ -207,9 +207,9 @@ class AskedDealt:
         return getattr(state, "play_unchecked", state.play)(moves, answer)
 
     def _nature(self, core: Hashable, hands: Hands, pair: tuple[int, int]) -> Iterator[_Event]:
-        """Cards that it opens: as likely beside all hands that do not hold them."""
+        """Yield the events of opened cards, which are equally likely for all pairs of hands without them."""
         answers = dict(self._state(core, *pair).chance((None, None)))
-        for card in self.cards[0][pair[0]] | self.cards[1][pair[1]]:  # which cannot come beside these hands
+        for card in self.cards[0][pair[0]] | self.cards[1][pair[1]]:  # which cannot be opened with these hands
             if (other := self._pair(hands, frozenset([card]))) is not None:
                 answers |= dict(self._state(core, *other).chance((None, None)))
         for answer, chance in answers.items():
@@ -237,7 +237,7 @@ class AskedDealt:
             ]))  # fmt: skip
 
     def _end(self, core: Hashable, hands: Hands, moves: list[Action | None], places: list[int]) -> _Event:
-        """Where a move ends the game: hands lead to the lists that they are in."""
+        """Return the event of a move that ends the game: hands lead to the lists that contain them."""
         rows = [[self.hands[p][k] for k in own.tolist()] for p, own in enumerate(hands)]
         strength = [np.array([self.game.strength(core, own) for own in some], dtype=np.int64) for some in rows]
         showdown = self._showdown(core, moves, rows, strength)
@@ -257,8 +257,9 @@ class AskedDealt:
         ]))  # fmt: skip
 
     def _lists(self, key: Hashable, player: int) -> tuple[LongArray, LongArray]:
-        """A player's hands, each as often as there are lists that hold it, and these; of those that are in none a cell
-        that is not paid.
+        """Return a player's hands, each once per list that contains it, and the lists.
+
+        Hands that are in no list lead to a cell without payoffs.
         """
         if (key, player) not in self.listed:
             found = self.pieces[key]
@@ -270,7 +271,7 @@ class AskedDealt:
     def _showdown(
         self, core: Hashable, moves: list[Action | None], rows: list[list[Hashable]], strength: list[LongArray]
     ) -> Showdown:
-        """One pair of hands is asked of each kind: the first one stronger, both equal, the first one weaker."""
+        """Return the payoffs of one pair of each kind: the first hand stronger, both equal, the first one weaker."""
         one, two = (np.argsort(own, kind="stable") for own in strength)
         _, *equal = np.intersect1d(strength[0], strength[1], return_indices=True)
         pairs = [

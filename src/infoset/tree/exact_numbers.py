@@ -1,4 +1,4 @@
-"""Floating-point numbers of a game as the fractions that were meant: payoffs one by one, nature's chances together."""
+"""The fractions meant by a game's floating-point numbers: payoffs one by one, the chance probabilities jointly."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from math import inf, lcm, nextafter
 from infoset.tree.graph import CHANCE, GameGraph
 
 SMALL = 10**6
-"""A denominator up to this is no accident: a random number has one as small in its last bit once in ten thousand."""
+"""A denominator up to this is no accident: only one random float in ten thousand rounds such a fraction."""
 FAITHFUL = 15
-"""Significant digits that every float keeps: what has no more of them was written so."""
+"""Significant digits that every float preserves: a number with no more of them was written as a decimal."""
 ULP_OF_ONE = Fraction(1, 2**52)
 LEAST_SHARE = 1024
-"""A chance is moved by this part of itself at most, so that none becomes 0."""
+"""A probability is moved by at most this fraction of itself, so that none becomes 0."""
 
 
 def simplest(value: float) -> Fraction:
-    """Return the fraction that was meant by ``value``, which rounds to it again: 1/3 for 0.333…, 7/10 for 0.7.
+    """Return the fraction meant by ``value``, which rounds to it again: 1/3 for 0.333…, 7/10 for 0.7.
 
     It has a small denominator, else it is the decimal of at most 15 digits, else the shortest fraction within half a
     unit in the last place.
@@ -37,7 +37,7 @@ def simplest(value: float) -> Fraction:
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction of the smallest denominator from ``low`` to ``high``, found along its continued fraction."""
+    """Return the fraction with the smallest denominator from ``low`` to ``high``, by its continued fraction."""
     if low <= 0 <= high:
         return Fraction(0)
     if high < 0:
@@ -56,11 +56,11 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def exact_chances(chances: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
-    """Return chances that sum to about one as fractions that sum to exactly one.
+    """Return probabilities that sum to about one as fractions that sum to exactly one.
 
-    Floats are taken as what they stand for (``simplest``); where that does not sum to one, all are moved by no more
-    than what is missing, and by rounding, to the simplest fractions or decimals that do: 0.7 and 1 - 0.7 are 7/10 and
-    3/10, and three times 0.3333333333 are thirds.
+    Floats are taken as the fractions they stand for (``simplest``).  Where these do not sum to one, all are moved, by
+    no more than the missing amount and rounding, to the simplest fractions or decimals that do: 0.7 and 1 - 0.7 are
+    7/10 and 3/10, and three times 0.3333333333 are thirds.
     """
     meant = [simplest(one) if isinstance(one, float) else Fraction(one) for one in chances]
     missing = 1 - sum(meant, Fraction(0))
@@ -83,7 +83,7 @@ def exact_chances(chances: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
 
 
 def exact_probabilities(graph: GameGraph) -> dict[int, Fraction]:
-    """Return nature's probability of each of its edges; those of a position sum to exactly one."""
+    """Return the probability of each chance edge; those of a position sum to exactly one."""
     first, probability = graph.first_edge.tolist(), graph.probability.tolist()
     known: dict[tuple[float, ...], tuple[Fraction, ...]] = {}
     found: dict[int, Fraction] = {}

@@ -1,12 +1,12 @@
-"""The factored form: a sequence form whose payoffs are products, of games with far too many histories to list.
+"""The factored form: a sequence form whose payoffs are products, for games with far too many histories to list.
 
-Given what truly happened, the *core*, what the players did besides is independent: the histories that share a path of
-cores are all combinations of one sequence a player out of a list each.  Payoffs depend on the path's end, so that the
-gradient costs the sum of the lists' lengths in place of their product (vector-form CFR on the public tree, Johanson et
-al. 2011, is the case of cards; sparse factors of the payoff matrix, Farina & Sandholm 2022).
+Given the true course of play, the *core*, the players' other actions are independent of each other: the histories that
+share a path of cores are all combinations of one sequence per player, each from a list.  Payoffs depend on the end of
+the path, so a gradient costs the sum of the lists' lengths instead of their product (vector-form CFR on the public
+tree, Johanson et al. 2011, is the special case of cards; sparse factors of the payoff matrix, Farina & Sandholm 2022).
 
-``FactoredForm`` walks the paths of ``FactoredRules`` depth first, with one list of information states a player.  Over a
-group of symmetries it keeps one path, state and move of each orbit: the profile is then a symmetric one.
+``FactoredForm`` walks the paths of ``FactoredRules`` depth first, with one list of information states per player.  Over
+a group of symmetries it keeps one path, state and move of each orbit: the profile is then a symmetric one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from infoset.tree.sequence_form import FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import find_owners, measure_depths
 
-BYTES_AN_ENTRY = 6  # of a list of few entries, with where it begins; information states are fewer
+BYTES_AN_ENTRY = 6  # per entry, with where each list begins, if lists are short; there are fewer information states
 BYTES_A_WEIGHT = 2
 QUICK_ENTRIES = 200_000_000
 MOST_ENTRIES = np.iinfo(np.uint32).max
@@ -70,17 +70,17 @@ class FactoredForm:
     states: States = field(repr=False)
     form: SequenceForm
     elements: npt.NDArray[np.uint8] = field(repr=False)
-    """(E,) of each entry what leads from the board of its path to that of its sequence; (0,) where that is not kept."""
+    """(E,) for each entry the element that maps the board of its path to that of its sequence; (0,) where not kept."""
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What is made of it elsewhere and does not change."""
+    """A cache of constant data that other modules derive from the form."""
 
     @property
     def num_states(self) -> int:
-        """Information states, also those without a choice; of those that are equal by symmetry one."""
+        """The number of information states, with and without a choice; states that are equal by symmetry count once."""
         return int(self.states.filled[STATES])
 
     def known(self, element: int = 0) -> Iterator[tuple[int, InformationState]]:
-        """The states with a choice, in order, each with what its player knows there, or at its image."""
+        """Yield the states with a choice in order, each with its information state, or its image by ``element``."""
         tokens = [self.rules.tokens[token] for token in self.group.token[element].tolist()]
         start = known_first(self.rules)
         parent, token = self.states.parent[: self.num_states].tolist(), self.states.token[: self.num_states].tolist()
@@ -88,7 +88,7 @@ class FactoredForm:
             yield state, known_at(start, tokens, parent, token, state)
 
     def first_infosets(self, player: int, most: int) -> list[tuple[InformationState, tuple[Action, ...]]]:
-        """What ``player`` knows at so many of its information sets, and its moves; those with the fewest tokens."""
+        """Return information states and moves of up to ``most`` of ``player``'s sets, those with the fewest tokens."""
         s, count = self.states, self.num_states
         depth = np.zeros(count, dtype=np.int32)
         measure_depths(s.parent[:count], depth)
@@ -100,12 +100,12 @@ class FactoredForm:
 
     @property
     def chosen(self) -> LongArray:
-        """(I,) the state that each information set is."""
+        """(I,) the state of each information set."""
         return _chosen(self.states, self.owner)
 
     @cached_property
     def owner(self) -> IntArray:
-        """(states,) whose information state it is."""
+        """(states,) the player of each information state."""
         return _owners(self.states)
 
     @classmethod
@@ -116,9 +116,9 @@ class FactoredForm:
         progress: Callable[[int], object] | None = None,
         elements: bool = False,
     ) -> FactoredForm:
-        """Walk all paths, or those that differ by more than a symmetry; with ``elements`` also for all images of those.
+        """Walk all paths, or one of each orbit if ``symmetric``; with ``elements`` keep what all images of those need.
 
-        Raises ``BudgetError`` where what comes out does not fit.
+        Raises ``BudgetError`` where the result does not fit.
         """
         group, image = rules.symmetry if symmetric else no_symmetry(rules)
         elements = elements and group.order > 1
@@ -131,7 +131,7 @@ class FactoredForm:
 
 
 def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
-    """What was walked as a sequence form, every player's sequences behind one another."""
+    """Return the result of a walk as a sequence form, with all players' sequences one after the other."""
     n, s, out = walked.n, walked.states, walked.out
     sequences = np.concatenate([[0], np.cumsum(s.filled[SEQUENCES:])])
     owner = _owners(s)
@@ -165,7 +165,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
 
 
 def _weights(out: Product, entries: int) -> tuple[npt.NDArray[np.uint16], FloatArray]:
-    """Which weight each entry has, and the weights."""
+    """Return the number of each entry's weight, and the weights."""
     weights = out.weights.data[: int(out.weights.size[0])].view(np.float64).copy()
     codes = out.codes[:0] if (weights == 1.0).all() else out.codes[:entries]
     return codes, weights if len(weights) else np.ones(1)
@@ -174,7 +174,7 @@ def _weights(out: Product, entries: int) -> tuple[npt.NDArray[np.uint16], FloatA
 @kernel
 @borrowing
 def _share(group, s, owner, sequences, shares):
-    """Of each sequence the share of its orbit's realisation weight that is one of the orbit's."""
+    """Write, for each sequence, the fraction of its orbit's realisation weight that falls on one member."""
     for state in range(len(owner)):
         if s.first[state] != NO_ROW:
             menu, begin = s.menu[state], sequences[owner[state]] + s.first[state]
@@ -184,7 +184,7 @@ def _share(group, s, owner, sequences, shares):
 
 
 def _patterns(rules: FactoredRules, out: Product) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
-    """How many lists each player has in a pattern (P, n), where its terms begin, and the terms."""
+    """Return how many lists each player has in a pattern (P, n), where its terms begin, and the terms."""
     r, n, rows = rules.arrays, len(rules.players), out.patterns.lists()
     lists, terms, paid, first = list[list[int]](), list[IntArray](), list[FloatArray](), [0]
     for row in rows:
@@ -209,7 +209,7 @@ def _patterns(rules: FactoredRules, out: Product) -> tuple[IndexArray, IndexArra
 
 
 def _chosen(s: States, owner: IntArray) -> LongArray:
-    """The states with several moves, in the order of the information sets."""
+    """Return the states with several moves, in the order of the information sets."""
     chosen = np.flatnonzero(s.first[: len(owner)] != NO_ROW)
     return chosen[np.lexsort((s.first[chosen], owner[chosen]))]
 
@@ -222,7 +222,7 @@ def _owners(s: States) -> IntArray:
 
 
 def _names(rules: FactoredRules, s: States, chosen: LongArray) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The keys and the moves of the information sets."""
+    """Return the keys and the moves of the information sets."""
     parent, token, start = s.parent.tolist(), s.token.tolist(), known_first(rules)
     words = [move_words(menu) for menu in rules.menus]
     keys = [policy_key(known_at(start, rules.tokens, parent, token, state), "") for state in chosen.tolist()]
@@ -234,7 +234,7 @@ def _index(array: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
 
 
 def is_quick(rules: FactoredRules) -> bool:
-    """Whether the form of symmetric profiles is built in minutes, and fits.
+    """Return whether the form of symmetric profiles is built in minutes, and fits.
 
     >>> from infoset.tree.factored_form import is_quick
     >>> is_quick(FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")))
@@ -248,7 +248,7 @@ def is_quick(rules: FactoredRules) -> bool:
 
 
 def _check_room(rules: FactoredRules, order: int, elements: bool) -> None:
-    """Raise ``BudgetError`` before memory is taken that is not there."""
+    """Raise ``BudgetError`` before more memory is taken than there is."""
     entries = rules.sizes.entries / order
     needed = entries * (BYTES_AN_ENTRY + BYTES_A_WEIGHT * rules.weighted + elements)
     alike = f" over {order} symmetries" if order > 1 else ""

@@ -1,12 +1,12 @@
-"""Exact figures of any profile on a form over symmetries: all images of its paths, lists and sequences at once.
+"""Exact evaluation of any profile on a form over symmetries: all images of its paths, lists and sequences at once.
 
-What has to be known of a profile that does not keep to the symmetries is a number for each *image* of a sequence, a row
-(S, G) for the elements of the group.  An entry of a list stands for one image of its sequence on the path that was
-kept, and for another one on each image of that path; a row is as long as a line of a processor's cache, so that all of
-them cost little more than one, and no form without symmetries has to be built.
+A profile that is not symmetric needs one number for each *image* of a sequence, a row (S, G) over the elements of the
+group.  An entry of a list represents one image of its sequence on the path that was kept, and another one on each image
+of that path.  A row is about the size of a cache line, so processing all images costs little more than processing one,
+and no form without symmetries has to be built.
 
-Where a symmetry leaves a sequence as it is, several images are one.  A plan has the same number for each of them; what
-is added up is spread over them.
+Where a symmetry leaves a sequence unchanged, several images coincide.  A plan has the same number for each of them;
+sums are spread over them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ ONE = np.uint64(1)
 
 
 class Images(NamedTuple):
-    """What kernels read of images besides a form."""
+    """The data on images that kernels read in addition to a form."""
 
-    lane: IntArray  # (G, G) [e, g]: which image of a sequence an entry with element e is, on image g of its path
+    lane: IntArray  # (G, G) [e, g]: the image of its sequence that an entry with element e is, on image g of its path
     elements: npt.NDArray[np.uint8]  # (E,)
-    turn: IntArray  # (I,) of each information set: leads from its board to that of its parent sequence
-    fixing: LongArray  # (I,) the symmetries that leave it as it is, a bit each
-    same: LongArray  # (S,) the same of each sequence
-    product: IntArray  # (G, G) of the group
+    turn: IntArray  # (I,) for each information set the element that maps its board to that of its parent sequence
+    fixing: LongArray  # (I,) the symmetries that leave each set unchanged, as bits
+    same: LongArray  # (S,) the symmetries that leave each sequence unchanged, as bits
+    product: IntArray  # (G, G) the products of the group
 
     @classmethod
     def of(cls, factored: FactoredForm) -> Images:
-        """Of a form whose elements were kept."""
+        """Collect the data of a form whose elements were kept."""
         group, s, form = factored.group, factored.states, factored.form
         chosen, menus = factored.chosen, s.menu[factored.chosen]
         same = np.ones(form.num_sequences, np.int64)
@@ -56,7 +56,7 @@ class Images(NamedTuple):
 @kernel
 @borrowing
 def _find_same(group, fixing, menu, first, same):
-    """Of each sequence the symmetries that leave it as it is."""
+    """Write for each sequence the symmetries that leave it unchanged."""
     for k in range(len(first)):
         if fixing[k] == 1:
             continue
@@ -73,7 +73,7 @@ def _find_same(group, fixing, menu, first, same):
 @kernel
 @borrowing
 def plan_images(a: FormArrays, images: Images, chances: FloatArray, plan: FloatArray) -> None:
-    """Realisation weights (S, G) from behaviour: each image's chance times the plan of what leads there."""
+    """Write realisation weights (S, G) of behaviour: each image's probability times its parent's weight."""
     for p in range(len(a.sequences) - 1):
         plan[a.sequences[p]] = 1.0
     for k in range(len(a.first)):
@@ -86,7 +86,7 @@ def plan_images(a: FormArrays, images: Images, chances: FloatArray, plan: FloatA
 @linked_kernel
 @borrowing
 def _sum_list(a, images, lane, number, base, plan, sums):
-    """What the sequences of a list weigh together on each image of its path; ``lane`` and ``plan`` are flat."""
+    """Sum the weights of a list's sequences on each image of its path; ``lane`` and ``plan`` are flat."""
     order = np.uint64(len(sums))
     sums[:] = 0.0
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
@@ -99,7 +99,7 @@ def _sum_list(a, images, lane, number, base, plan, sums):
 @linked_kernel
 @borrowing
 def _add_list(a, images, lane, number, base, worth, values):
-    """``worth`` (G,) for each sequence of a list; ``lane`` and ``values`` are flat."""
+    """Add ``worth`` (G,) to each sequence of a list; ``lane`` and ``values`` are flat."""
     order = np.uint64(len(worth))
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
         weight = a.weights[a.codes[e]] if len(a.codes) else 1.0
@@ -110,7 +110,7 @@ def _add_list(a, images, lane, number, base, worth, values):
 
 @kernel
 def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: FloatArray) -> None:
-    """The gradients of all players (S, G), over all images of all paths."""
+    """Write the gradients of all players (S, G), over all images of all paths."""
     n, order = a.pattern_lists.shape[1], plan.shape[1]
     lane, flat, found = images.lane.ravel().astype(np.uint64), plan.ravel(), values.ravel()
     values[:] = 0.0
@@ -138,7 +138,7 @@ def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: Flo
 @inner_kernel
 @borrowing
 def _pay_term(a, t, sums, worth):
-    """What a term adds to the worth of each player's list, on each image."""
+    """Add the contribution of a term to the value of each player's list, on each image."""
     n, order = sums.shape[0], sums.shape[2]
     for p in range(n):
         for g in range(order):
@@ -152,7 +152,7 @@ def _pay_term(a, t, sums, worth):
 @inner_kernel
 @borrowing
 def _is_least(images, mask, g):
-    """Whether ``g`` is the least of the images that are one where the elements of ``mask`` change nothing."""
+    """Return whether ``g`` is the least of the images that coincide where the elements of ``mask`` change nothing."""
     least = True
     for h in range(len(images.lane)):
         least &= not (mask >> h & 1 and images.product[g, h] < g)
@@ -162,7 +162,7 @@ def _is_least(images, mask, g):
 @inner_kernel
 @borrowing
 def _gather_same(images, mask, row):
-    """Give what is spread over images that are one to each of them."""
+    """Replace the parts of a sum that are spread over coinciding images by their total at each of them."""
     for g in range(len(row)):
         if _is_least(images, mask, g):
             total = 0.0
@@ -177,7 +177,7 @@ def _gather_same(images, mask, row):
 @kernel
 @borrowing
 def best_up_images(a: FormArrays, images: Images, player: int, values: FloatArray) -> None:
-    """As ``best_up``: add to every sequence what follows when the best move is played at every image of every set."""
+    """Add to every sequence the value of the best moves after it, at every image of every set, like ``best_up``."""
     top = a.infosets[player + 1] - ONE
     for back in range(a.infosets[player + 1] - a.infosets[player]):
         k = top - back

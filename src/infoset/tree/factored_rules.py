@@ -1,9 +1,9 @@
-"""The rules of a factored game as arrays: its cores, what each player may have there, and what moves do to both.
+"""The rules of a factored game as arrays: its cores, each player's private states there, and the effects of moves.
 
-A *cell* is a core together with what one player may have to itself there.  A move is an *excursion* where it changes
-what its mover has and nothing else; every other move, and every answer of nature, belongs to an *event* that leads from
-core to core and takes each player's cell along.  The product of a core's cells is never made: the rules are asked about
-each cell of one player beside one of everybody else's.
+A *cell* is a core together with one player's private state there.  A move is an *excursion* where it changes only its
+mover's private state; every other move, and every chance outcome, belongs to an *event* that leads from core to core
+and takes each player's cell along.  The product of a core's cells is never formed: the rules are asked about each cell
+of one player combined with one cell of each other player.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ NO_CORE = "does not say what of its states is a core, nor do its rules show what
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
 MOST_JOINT = 1_000_000_000
-PLAYS = 20  # to check a game before it is asked
+PLAYS = 20  # playouts by which a game is checked before its rules are asked
 
 Own: TypeAlias = Hashable
 
 
 def cores_of(game: Game) -> CoreSource | None:
-    """Where a game's cores are asked for that it does not declare but finds; ``None`` where it finds none."""
+    """Return the source of a game's cores where it finds rather than declares them; ``None`` where it finds none."""
     find = getattr(game, "cores", None)
     return None if find is None else find()
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredRules:
-    """``arrays``, and what their numbers of menus and tokens stand for.
+    """``arrays``, and the menus and tokens that their numbers refer to.
 
     >>> from infoset.tree.factored_rules import FactoredRules
     >>> rules = FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)"))
@@ -75,21 +75,22 @@ class FactoredRules:
     start_tokens: tuple[int, ...] = field(repr=False)
     start_cells: tuple[int, ...] = field(repr=False)
     payoffs: FloatArray = field(repr=False)
-    """(k, n) what an end may pay."""
+    """(k, n) the possible payoffs of the ends."""
     within: dict[int, LongArray] = field(default_factory=dict, repr=False)
-    """For cores in which everybody moves: for each joint cell (cells of the first player, …, 2) how many histories lie
-    between it and the next cores, and how many ends."""
+    """For cores in which all players move: for each joint cell (cells of the first player, …, 2) the number of
+    histories between it and the next cores, and the number of ends.
+    """
     counted: tuple[float, float] | None = None
-    """The histories, and the ends among them, where that is known otherwise."""
+    """The number of histories, and of the ends among them, where these are known otherwise."""
 
     @property
     def dealt(self) -> bool:
-        """Whether nature answers by itself somewhere."""
+        """Whether there are chance moves."""
         return bool((self.arrays.mover == CHANCE).any())
 
     @property
     def weighted(self) -> bool:
-        """Whether nature has a part in what players know."""
+        """Whether chance contributes to the weights of information states."""
         return bool((self.arrays.edge_chance != 1.0).any())
 
     @cached_property
@@ -100,7 +101,7 @@ class FactoredRules:
 
     @cached_property
     def sizes(self) -> Sizes:
-        """How large the game is, and its form without symmetries; counted, not listed.
+        """The sizes of the game, and of its form without symmetries; counted, not listed.
 
         >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).sizes
         Sizes(histories=441.0, ends=216.0, entries=152.0)
@@ -109,29 +110,29 @@ class FactoredRules:
 
     @cached_property
     def symmetry(self) -> tuple[Group, IntArray]:
-        """The group of its symmetries, and what it makes of the events, (G, V)."""
-        from infoset.tree.factored_symmetry import find_symmetry  # which is made of what stands here
+        """The group of the game's symmetries, and the images of the events under it, (G, V)."""
+        from infoset.tree.factored_symmetry import find_symmetry  # imported here because it depends on this module
 
         return find_symmetry(self)
 
     @classmethod
     def of(cls, game: Game, progress: Callable[[int], object] | None = None) -> FactoredRules:
-        """Ask the rules, after some plays that try whether what is said is so.
+        """Ask the rules for their cores, after some playouts that check the game's declarations.
 
-        Raises ``UnsupportedGameError`` where they do not say what is whose, ``GameRuleError`` where that is not so, and
-        ``BudgetError`` where cores are too many.
+        Raises ``UnsupportedGameError`` where the rules do not declare private states, ``GameRuleError`` where the
+        declarations are wrong, and ``BudgetError`` where there are too many cores.
         """
         source = None if isinstance(game, Factored) else cores_of(game)
         if source is None and not isinstance(game, Factored):
             raise UnsupportedGameError(f"{game.name} {NO_CORE}")
         ready("factored")
         if source is not None:
-            from infoset.tree.simultaneous_rules import AskedTogether  # which is made of what stands here
+            from infoset.tree.simultaneous_rules import AskedTogether  # imported here because it depends on this module
 
             return AskedTogether(game.name, source, progress).rules()
         check_game(game, plays=PLAYS)
         if isinstance(game, Dealt):
-            from infoset.tree.dealt_rules import AskedDealt  # which is made of what stands here
+            from infoset.tree.dealt_rules import AskedDealt  # imported here because it depends on this module
 
             return AskedDealt(game, progress).rules()
         return Asked(game, progress).rules()
@@ -140,33 +141,33 @@ class FactoredRules:
     def of_positions(
         cls, graph: GameGraph, progress: Callable[[int], object] | None = None, most_joint: int = MOST_JOINT
     ) -> FactoredRules:
-        """Those of a game that says nothing of cores: public states, found on its positions.
+        """Build the rules of a game that declares no cores from the public states found on its positions.
 
-        ``most_joint``: private states beside each other, of all public states together, before it is given up.
+        ``most_joint``: the largest total number of joint private states, over all public states, before giving up.
 
-        Raises ``UnsupportedGameError`` for information maps, and where some players move at once but not all,
+        Raises ``UnsupportedGameError`` for information maps, and where some but not all players move at once, and
         ``BudgetError`` where too little is common knowledge.
 
         >>> from infoset.tree.graph import explore
         >>> FactoredRules.of_positions(explore(infoset.load("leduc_poker(ranks=6,suits=4)"))).sizes
         Sizes(histories=919105.0, ends=548688.0, entries=99744.0)
         """
-        from infoset.tree.public_rules import AskedPublic  # which is made of what stands here
+        from infoset.tree.public_rules import AskedPublic  # imported here because it depends on this module
 
         ready("factored")
         return AskedPublic(graph, progress, most_joint).rules()
 
 
 class _End(NamedTuple):
-    """The core of all ends at which the payoffs do not depend on what players have."""
+    """The core of all ends at which the payoffs do not depend on private states."""
 
     paid: tuple[float, ...]
 
 
 class _Result(NamedTuple):
-    """What a move does, for each player what it has then and what it learnt."""
+    """The effect of a move: the next core, and each player's new private state and token."""
 
-    core: Any  # None at an end whose payoffs depend on what players have
+    core: Any  # None at an end whose payoffs depend on private states
     own: tuple[Own, ...]
     tokens: tuple[int, ...]
     paid: tuple[float, ...] | None
@@ -183,12 +184,12 @@ class Edge(NamedTuple):
 class Event:
     core: Any
     chance: float
-    edges: list[dict[Own, list[Edge]]]  # a player, by what it has
+    edges: list[dict[Own, list[Edge]]]  # per player, by private state
 
 
 @dataclass
 class Core:
-    """What is known of a core: who has what there, and its events once it was looked at."""
+    """The data of a core: its private states, and its events once it was examined."""
 
     own: list[dict[Any, int]]
     number: int = -1
@@ -197,11 +198,11 @@ class Core:
     excursions: dict[Own, list[Edge]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     terms: Terms | None = None
-    """Of an end."""
+    """The payoffs of an end, else ``None``."""
 
 
 class Asked:
-    """The rules, asked from the start on."""
+    """The rules of a game, collected by asking from the start on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         self.game, self.progress, self.n = game, progress, len(game.players)
@@ -219,7 +220,7 @@ class Asked:
             raise UnsupportedGameError(f"{self.game.name} is over at its start")
         core, own = self._begin(first.state)
         collecting = gc.isenabled()
-        gc.disable()  # which would look at a million new objects again and again
+        gc.disable()  # which would scan a million new objects again and again
         try:
             self._look_everywhere()
         finally:
@@ -229,7 +230,7 @@ class Asked:
         return _rules(self, self.cores[core], own, tuple(seen))
 
     def _begin(self, state: State) -> tuple[Hashable, tuple[Own, ...]]:
-        """The first core, and what players have there."""
+        """Return the first core and the players' private states there."""
         core, own = self.game.split(state)
         self._arrive(core, own)
         return core, own
@@ -248,7 +249,7 @@ class Asked:
         return NO_TOKEN if token is None else self.tokens(token)
 
     def _arrive(self, core: Hashable, own: Sequence[Own]) -> None:
-        """Players have this at a core; one that is new there is looked at (again)."""
+        """Record that the players reach a core with these private states; a core with new ones is examined (again)."""
         if core not in self.cores:
             terms = self._one_term(core.paid) if isinstance(core, _End) else None
             self.cores[core] = Core([{} for _ in range(self.n)], terms=terms)
@@ -265,7 +266,7 @@ class Asked:
             self.todo.append(core)
 
     def _look(self, core: Hashable, at: Core) -> None:
-        """All moves of a core, for all that its players may have."""
+        """Examine all moves of a core, for all private states of its players."""
         one = [next(iter(own)) for own in at.own]
         state = self.game.join(core, tuple(one))
         movers = [p for p in range(self.n) if state.legal(p)]
@@ -280,7 +281,7 @@ class Asked:
             self._nature(core, at, one, state)
 
     def _beside(self, core: Hashable, at: Core, one: list[Own], player: int) -> Iterator[tuple[Own, State]]:
-        """The states of a core in which ``player`` has what it may, also what is found on the way."""
+        """Yield a core's states for each private state of ``player``, including those found during the iteration."""
         own, k = list(at.own[player]), 0
         while k < len(own):
             yield own[k], self.game.join(core, (*one[:player], own[k], *one[player + 1 :]))
@@ -306,7 +307,7 @@ class Asked:
         return _Result(core, own, tokens, None)
 
     def _moves(self, core: Hashable, at: Core, one: list[Own]) -> None:
-        """The mover's moves: excursions, events, ends."""
+        """Collect the mover's moves: excursions, events, ends."""
         mover, others = at.mover, [p for p in range(self.n) if p != at.mover]
         made: dict[Action, dict[Own, _Result]] = {}
         for own, state in self._beside(core, at, one, mover):
@@ -327,7 +328,7 @@ class Asked:
             self._one_move(core, at, one, (move, results))
 
     def _one_term(self, paid: tuple[float, ...]) -> Terms:
-        """Of an end at which it does not matter what players have."""
+        """Return the terms of an end whose payoffs do not depend on private states."""
         self.payoffs.add(paid)
         return Terms.of(np.array(paid).reshape(*[1] * self.n, self.n))
 
@@ -337,7 +338,7 @@ class Asked:
             self.count += 1
 
     def _one_move(self, core: Hashable, at: Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
-        """The events of one move."""
+        """Collect the events of one move."""
         (move, results), mover = made, at.mover
         own = next(iter(results))
         beside: list[dict[Own, _Result]] = [{} for _ in range(self.n)]
@@ -354,7 +355,7 @@ class Asked:
                 self._event(core, at, here, made, beside, reached)
 
     def _end(self, core: Hashable, at: Core, made: tuple[Action, dict[Own, _Result]]) -> None:
-        """Where a move ends the game and what it pays depends on what players have."""
+        """Add the end to which a move leads where its payoffs depend on private states."""
         move, results = made
         rows = [list(results) if p == at.mover else list(at.own[p]) for p in range(self.n)]
         paid, kinds = self._paid(core, at, rows, move)
@@ -369,7 +370,10 @@ class Asked:
     def _paid(
         self, core: Hashable, at: Core, rows: list[list[Own]], move: Action
     ) -> tuple[FloatArray, list[list[int]]]:
-        """What a move pays for all that players may have, 0 where it ends nothing; and which of that is alike."""
+        """Return the payoffs of a move for all private states, 0 where it does not end the game, and each one's class.
+
+        Private states of a player with equal payoffs form one class.
+        """
         paid, kinds = np.zeros((*map(len, rows), self.n)), []
         for index in product(*map(range, map(len, rows))):
             state = self.game.join(core, tuple([rows[p][k] for p, k in enumerate(index)]))
@@ -388,7 +392,7 @@ class Asked:
         self, core: Hashable, at: Core, here: list[Own], made: tuple[Action, dict[Own, _Result]],
         beside: list[dict[Own, _Result]], reached: Hashable,
     ) -> None:  # fmt: skip
-        """What one move does where it leads to the core ``reached``."""
+        """Collect the effect of one move where it leads to the core ``reached``."""
         (move, results), mover = made, at.mover
         edges: list[dict[Own, list[Edge]]] = [{} for _ in range(self.n)]
         with_ = list(here)
@@ -400,7 +404,7 @@ class Asked:
                         with_[p] = own
         for own, beside_one in results.items():
             result = beside_one
-            if result.core != reached:  # beside others that have what it takes
+            if result.core != reached:  # combined with private states of the others for which it leads there
                 state = self.game.join(core, (*with_[:mover], own, *with_[mover + 1 :]))
                 result = self._play(state, mover, move)
             if result.core == reached:
@@ -410,7 +414,7 @@ class Asked:
             self._lead(at, reached, 1.0, edges)
 
     def _joins(self, at: Core, reached: Hashable, edges: list[dict[Own, list[Edge]]]) -> bool:
-        """Whether others cannot tell a move from one before it: then both belong to one event."""
+        """Return whether the others cannot tell a move from an earlier one, adding it to that one's event if so."""
         for event in at.events:
             if event.core is self.cores.get(reached) and all(
                 event.edges[p] == edges[p] for p in range(self.n) if p != at.mover
@@ -422,14 +426,14 @@ class Asked:
         return False
 
     def _lead(self, at: Core, reached: Hashable, chance: float, edges: list[dict[Own, list[Edge]]]) -> None:
-        """Add an event; players arrive with what its edges lead to."""
+        """Add an event, and the private states to which its edges lead."""
         if not all(edges):
             return
         self._arrive_by(reached, edges)
         at.events.append(Event(self.cores[reached], chance, edges))
 
     def _arrive_by(self, reached: Hashable, edges: list[dict[Own, list[Edge]]]) -> None:
-        """Players have at the core ``reached`` what edges lead to."""
+        """Record that players reach the core ``reached`` with the private states to which edges lead."""
         if not all(edges):
             return
         first = [next(iter(e.values()))[0].cell for e in edges]
@@ -439,8 +443,9 @@ class Asked:
                     self._arrive(reached, [*first[:p], edge.cell, *first[p + 1 :]])
 
     def _nature(self, core: Hashable, at: Core, one: list[Own], state: State) -> None:
-        """Nature's answers, which may not depend on what players have; those that one player alone tells apart are one
-        event.
+        """Collect the chance outcomes, which must not depend on private states.
+
+        Outcomes that only one player tells apart form one event.
         """
         answers = state.chance((None,) * self.n)
         if not answers:
@@ -479,7 +484,7 @@ class Asked:
 
 
 def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
-    """Everything that was found, cores by their numbers and a core's cells player by player."""
+    """Return everything that was found, with cores numbered and each core's cells ordered by player."""
     n, cores = asked.n, list(asked.cores.values())
     shared = set(map(id, cores))
     cores += [event.core for core in cores for event in core.events if id(event.core) not in shared]
@@ -505,7 +510,7 @@ def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[in
 
 
 def _side(core: Core, player: int, reached: LongArray, menus: Interner[tuple[Action, ...]]) -> Side:
-    """A player's part of a core; excursions stay there."""
+    """Return a player's part of a core; excursions stay in the core."""
     known, moves = core.own[player], core.mover == player
     sources = [(-1, core, core.excursions)] if moves else []
     sources += [(k, e.core, e.edges[player]) for k, e in enumerate(core.events)]
@@ -524,7 +529,7 @@ def _side(core: Core, player: int, reached: LongArray, menus: Interner[tuple[Act
 
 
 def _count_below(a: RuleArrays) -> None:
-    """Fill in ``below``; what an excursion leads to was found later than where it begins, or is looked at before."""
+    """Fill in ``below``, the number of elements that excursions from each cell add, successors first."""
     done = np.zeros(len(a.menu), dtype=bool)
     for root in np.flatnonzero(a.edge_first[a.slot + 1] > a.edge_first[a.slot]).tolist():
         stack = [root]

@@ -1,4 +1,4 @@
-"""How many histories a factored game has, counted core by core and never listed."""
+"""The number of histories of a factored game, counted core by core without listing them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Sizes(NamedTuple):
-    """How many histories a game has, how many of them are ends, and how long its form's lists are together at most.
+    """The numbers of a game's histories and ends, and an upper bound on the total length of its form's lists.
 
-    They are shorter where paths end because some player could not have been on them, and where nature's answers come to
-    the same.
+    Lists are shorter where paths end because no private state of some player continues, and where chance outcomes
+    coincide.
     """
 
     histories: float
@@ -27,12 +27,16 @@ class Sizes(NamedTuple):
 
 
 def count_sizes(rules: FactoredRules) -> Sizes:
-    """Histories, ends, and entries of lists at most."""
+    """Return the numbers of histories and ends, and an upper bound on the number of list entries."""
     return _Count(rules).run()
 
 
 class _Count:
-    """``ways``: histories that lead to each joint cell of a core; ``lists``: how often a player's list has a cell."""
+    """The count in progress.
+
+    ``ways``: number of histories that lead to each joint cell of a core; ``lists``: how often a player's list has a
+    cell.
+    """
 
     def __init__(self, rules: FactoredRules) -> None:
         self.rules, self.n = rules, len(rules.players)
@@ -55,7 +59,7 @@ class _Count:
         return Sizes(float(self.total), float(self.ends), float(min(self.entries, self.n * self.ends)))
 
     def _list(self, core: int) -> None:
-        """How long lists are behind a core."""
+        """Count the list entries that follow a core."""
         r, first = self.rules.arrays, self.rules.first_cell
         if (mover := int(r.mover[core])) >= 0:
             begin = int(first[core, mover])
@@ -63,7 +67,7 @@ class _Count:
         self.entries += _lead_lists(r, first, core, self.lists)
 
     def _count(self, core: int) -> None:
-        """The histories of a core, and those behind it that are no core's."""
+        """Count the histories of a core, and those after it that belong to no core."""
         r, here, first = self.rules.arrays, self.ways.pop(core), self.rules.first_cell
         if (mover := int(r.mover[core])) >= 0:
             self._add_excursions(int(first[core, mover]), np.moveaxis(here, mover, 0))
@@ -79,7 +83,7 @@ class _Count:
                 self._add_ends(self._ends(core, event, here))
 
     def _lead(self, core: int, event: int, here: FloatArray) -> None:
-        """What an event leads to."""
+        """Add the numbers of histories that an event leads to."""
         r, to = self.rules.arrays, int(self.rules.arrays.event_core[event])
         if to not in self.ways:
             self.ways[to] = np.zeros(r.cells[to])
@@ -92,19 +96,19 @@ class _Count:
         self.ends += count
 
     def _ends(self, core: int, event: int, here: FloatArray) -> float:
-        """The histories of an end."""
+        """Return the number of histories of an end."""
         r, place = self.rules.arrays, event - int(self.rules.arrays.event_first[core]) + 1
         for p in range(self.n):
             first = int(self.rules.first_cell[core, p])
             moves = np.zeros(int(r.cells[core, p]))
             for k in range(len(moves)):
-                slot = r.slot[first + k] + place  # a cell that leads to several is there once a move
+                slot = r.slot[first + k] + place  # several edges of a cell by the same move count once
                 moves[k] = len(set(r.edge_move[r.edge_first[slot] : r.edge_first[slot + 1]].tolist()))
             here = np.tensordot(moves, here, (0, 0))
         return float(here)
 
     def _add_excursions(self, first: int, ways: FloatArray) -> None:
-        """Add to the histories of each of the mover's cells, along the first axis, those that come by excursions."""
+        """Add to the number of histories of each of the mover's cells, along the first axis, those by excursions."""
         r = self.rules.arrays
         for q in first + np.argsort(-r.below[first : first + len(ways)], kind="stable"):
             for to in r.edge_cell[r.edge_first[r.slot[q]] : r.edge_first[r.slot[q] + 1]].tolist():
@@ -113,9 +117,9 @@ class _Count:
 
 @kernel
 def _lead_lists(r, first_cell, core, lists):
-    """How often lists have the cells behind a core; returns how many entries the ends behind it have.
+    """Add how often lists have the cells after a core; return the number of entries of the ends after it.
 
-    Lists of all of a player's cells are what ends have in common, unless its moves lead there.
+    Ends share lists of all of a player's cells, unless they are reached by its own moves.
     """
     n, entries = r.cells.shape[1], 0.0
     whole = np.zeros(n)
@@ -142,7 +146,7 @@ def _lead_lists(r, first_cell, core, lists):
 
 @kernel
 def _lead_ways(slot, edge_first, edge_cell, cell_place, first, sizes, place, here, to_sizes, there):
-    """Add the ways to each joint cell of a core, times the edges of an event, to those that they lead to."""
+    """Add the ways to each joint cell of a core, times the edges of an event, to the joint cells that they lead to."""
     n = len(sizes)
     at, edge, begin, end = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     for joint in range(len(here)):

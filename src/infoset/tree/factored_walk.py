@@ -1,7 +1,7 @@
-"""The walk over all paths of cores, depth first, with one list of information states a player, in compiled code.
+"""The walk over all paths of cores, depth first, with one list of information states per player, in compiled code.
 
-Behind a decision's list come the mover's excursions; the ends behind it make a block of lists and terms; then each
-event is followed.  Where room runs short the kernel says of what, and goes on once there is more.
+At a decision, the mover's list is extended by its excursions; the ends that follow form a block of lists and terms;
+then each event is followed.  Where room runs short, the kernel reports what it needs, and continues once there is more.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
 
 NO_ROW = -1
 DONE, MORE, BROKEN = range(3)
-CORE, PLACE, PHASE, FIXING, LISTS = range(5)  # of a frame; from LISTS on where each player's list begins and ends
+CORE, PLACE, PHASE, FIXING, LISTS = range(5)  # of a frame; from LISTS on, where each player's list begins and ends
 EXTEND, PAY, LEAD = range(3)  # phases
-DEPTH, TOP, BLOCKS, WRITTEN = range(4)  # counters; the last one of lists
-STATES, HASHED, PLACES, SEQUENCES = range(4)  # of ``filled``; the last are each player's
+DEPTH, TOP, BLOCKS, WRITTEN = range(4)  # counters; WRITTEN counts lists
+STATES, HASHED, PLACES, SEQUENCES = range(4)  # of ``filled``; from SEQUENCES on one for each player
 ROOM_STATES, ROOM_PLACES, ROOM_STACK, ROOM_FRAMES, ROOM_LISTS, ROOM_ENTRIES, NEEDS = range(7)
-END, TIMES = range(2)  # words of a pattern for each of its ends, before the first list of each player
-ROOM = 1.05  # for entries, where symmetric paths make them more than their share; memory is taken when it is written to
+END, TIMES = range(2)  # words of a pattern for each end, before the first list of each player
+ROOM = 1.05  # margin for entries, as symmetric paths can have more than their share; unwritten memory is free
 MOST_WEIGHTS = np.iinfo(np.uint16).max
-ALONE = -1  # an event that is no end, or one that pays nobody
+ALONE = -1  # an event that is not an end, or an end with no payoffs
 
 
 class States(NamedTuple):
-    """Information states: a tree of tokens; player p starts in state p.  One of each orbit."""
+    """Information states: a tree of tokens in which player p starts in state p, with one state of each orbit."""
 
-    slots: LongArray  # (a power of two, 2) key and number of those that ``behind`` does not lead to
-    behind: IntArray  # what follows a state with places here, for each move and token of that move; 0: nothing
-    place: LongArray  # of a state in ``behind``, or NOTHING
+    slots: LongArray  # (a power of two, 2) key and number of the states that are not found through ``behind``
+    behind: IntArray  # successors of a state with places here, for each move and each token of that move; 0: none
+    place: LongArray  # where a state's places in ``behind`` begin, or NOTHING
     parent: IntArray
     token: IntArray
-    fixing: LongArray  # the symmetries that leave it as it is, a bit each
-    first: IntArray  # its first sequence, counted from its player's own, or NO_ROW without a choice
-    menu: IntArray  # whose moves those are
-    held: IntArray  # the player's sequence there
-    turn: IntArray  # the element that leads from its board to that of this sequence
-    share: FloatArray  # of the orbit's realisation weight that is this state's
+    fixing: LongArray  # the symmetries that leave the state unchanged, as bits
+    first: IntArray  # its first sequence, numbered within its player's, or NO_ROW without a choice
+    menu: IntArray  # the menu of these moves
+    held: IntArray  # the player's sequence that leads to the state
+    turn: IntArray  # the element that maps the state's board to that of this sequence
+    share: FloatArray  # the state's share of its orbit's realisation weight
     filled: LongArray  # (SEQUENCES + n,)
 
     @classmethod
     def empty(cls, n: int, group: Group) -> States:
-        """Nothing but where the players start."""
+        """Return the initial states of the players only."""
         i, k = np.zeros(0, np.int32), np.zeros(0, np.int64)
         slots, filled = np.full((1, 2), EMPTY, dtype=np.int64), np.ones(SEQUENCES + n, dtype=np.int64)
         filled[STATES] = filled[HASHED] = filled[PLACES] = 0
@@ -67,12 +67,12 @@ class States(NamedTuple):
         return states
 
     def walked(self) -> States:
-        """What is needed of them when no more are met."""
+        """Return the states without the tables that only the walk needs."""
         nothing = np.zeros(0, np.int64)
         return self._replace(slots=np.full((1, 2), EMPTY, dtype=np.int64), behind=np.zeros(0, np.int32), place=nothing)
 
     def with_room(self, more: int, places: int) -> States:
-        """As it is, or with twice the room, for so many more states and places."""
+        """Return the states with capacity for ``more`` states and ``places`` places, doubling it where needed."""
         known, hashed, placed = self.filled[[STATES, HASHED, PLACES]].tolist()
         slots = self.slots
         if (hashed + more) * SPARE > len(slots):
@@ -83,40 +83,40 @@ class States(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The paths' frames and, behind one another, their players' lists; the mover's is the last of a frame."""
+    """The paths' frames, and their players' lists one after the other; the mover's list is the last of a frame."""
 
     frames: LongArray  # (depth, LISTS + 2 n)
-    chance: FloatArray  # (depth,) the path's probability times how many are equal to it
+    chance: FloatArray  # (depth,) the path's probability times the size of its orbit
     state: IntArray
-    element: IntArray  # leads from the board of the path to that of the state
+    element: IntArray  # maps the board of the path to that of the state
     cell: IntArray
-    weight: FloatArray  # nature's part in it
+    weight: FloatArray  # the contribution of chance to the weight of the list's element
 
 
 class Product(NamedTuple):
-    """What comes out: the lists of all blocks behind one another, in each block player by player, and its pattern.
+    """The output: the lists of all blocks one after the other, ordered by player within each block, and the patterns.
 
-    A pattern says, besides a path's probability, how many lists each player has and which of them the ends pay.
+    A pattern holds a path's probability, how many lists each player has and which of them the ends pay.
     """
 
     entries: npt.NDArray[np.uint32]  # (E,) the player's own sequences
-    codes: npt.NDArray[np.uint16]  # (E,) nature's part in them, by number, or (0,) where nature does nothing
-    weights: Rows  # the bits of each part
-    elements: npt.NDArray[np.uint8]  # (E,) lead from the board of the path to that of the sequence, or (0,)
+    codes: npt.NDArray[np.uint16]  # (E,) the number of each entry's chance weight, or (0,) where there are no weights
+    weights: Rows  # the bits of each weight
+    elements: npt.NDArray[np.uint8]  # (E,) elements that map the board of the path to that of the sequence, or (0,)
     list_rows: npt.NDArray[np.uint32]  # (L + 1,)
-    blocks: npt.NDArray[np.uint32]  # (B,) the pattern of each
+    blocks: npt.NDArray[np.uint32]  # (B,) the pattern of each block
     patterns: Rows
 
 
 class EndEdges(NamedTuple):
-    """How many edges lead from a cell of a player to what an event leads to, at least and at most, (V, n)."""
+    """The least and the largest number of edges from a cell of a player to the core of an event, (V, n)."""
 
     least: IntArray
     most: IntArray
 
     @classmethod
     def of(cls, rules: FactoredRules) -> EndEdges:
-        """Of all events."""
+        """Count the edges of all events."""
         r = rules.arrays
         shape = (len(r.event_core), len(rules.players))
         counted = cls(np.full(shape, np.iinfo(np.int32).max, np.int32), np.zeros(shape, np.int32))
@@ -127,7 +127,7 @@ class EndEdges(NamedTuple):
 @kernel
 @borrowing
 def _count_cells_edges(r, first_cell, counted):
-    """Fill in what an ``EndEdges`` says."""
+    """Fill in the numbers of an ``EndEdges``."""
     for core in range(len(r.mover)):
         for e in range(r.event_first[core], r.event_first[core + 1]):
             place = e - r.event_first[core] + 1
@@ -139,19 +139,19 @@ def _count_cells_edges(r, first_cell, counted):
 
 
 class Scratch(NamedTuple):
-    """For the ends behind one frame, and the pattern of their block: its first word is the bits of ``chance``."""
+    """Scratch space for the ends after one frame, and the pattern of their block, whose first word is ``chance``."""
 
     ends: IntArray  # (events,)
     times: IntArray
-    joinable: npt.NDArray[np.bool_]  # (events,) whether ends that pay the same may share the lists of this one
+    joinable: npt.NDArray[np.bool_]  # (events,) whether ends with the same payoffs may share the lists of this one
     chance: FloatArray  # (1,)
     pattern: LongArray
-    weight: FloatArray  # (1,) and its bits
+    weight: FloatArray  # (1,) a weight, and its bits
     weight_bits: LongArray
 
     @classmethod
     def of(cls, rules: FactoredRules) -> Scratch:
-        """For the core with the most events."""
+        """Allocate the space for the core with the most events."""
         n, most = len(rules.players), int(np.diff(rules.arrays.event_first).max(initial=0))
         pattern = np.zeros(1 + n + most * (2 + n), np.int64)
         weight = np.zeros(1)
@@ -164,7 +164,7 @@ class Scratch(NamedTuple):
 @inner_kernel
 @borrowing
 def _count_orbits(group, fixing, menu, end):
-    """How many orbits the first ``end`` moves of a menu belong to."""
+    """Return how many orbits the first ``end`` moves of a menu belong to."""
     if fixing == 1:
         return end
     number = 0
@@ -181,7 +181,7 @@ def _count_orbits(group, fixing, menu, end):
 @inner_kernel
 @borrowing
 def class_of(group, fixing, menu, move):
-    """Which of the orbits of a menu's moves ``move`` belongs to, and how many moves that has."""
+    """Return the number of the orbit of ``move`` among those of a menu's moves, and the size of the orbit."""
     if fixing == 1:
         return move, 1
     least, size = move, 0
@@ -195,7 +195,7 @@ def class_of(group, fixing, menu, move):
 @kernel
 @borrowing
 def _place_again(slots, larger):
-    """What is in a table, in a larger one."""
+    """Copy the content of a table into a larger one."""
     for k in range(len(slots)):
         if slots[k, 0] != EMPTY:
             slot = find_slot(larger, slots[k, 0])
@@ -205,7 +205,7 @@ def _place_again(slots, larger):
 @linked_kernel
 @borrowing
 def _add_state(s, group, state, token):
-    """A new state behind another one."""
+    """Add a state that follows another one."""
     found = s.filled[STATES]
     s.parent[found], s.token[found], s.first[found], s.menu[found] = state, token, NO_ROW, NOTHING
     s.place[found] = NOTHING
@@ -218,7 +218,7 @@ def _add_state(s, group, state, token):
 @inner_kernel
 @borrowing
 def _observe(s, group, state, element, token):
-    """The state after one more token, new or known, and the element that leads to its board."""
+    """Return the state that follows by one token, adding new ones, and the element that maps to its board."""
     token, element = canonical(group, s.fixing[state], element, token)
     key = state_key(state, token)
     slot = find_slot(s.slots, key)
@@ -231,7 +231,7 @@ def _observe(s, group, state, element, token):
 @inner_kernel
 @borrowing
 def turn_to_least(group, fixing, menu, move):
-    """The element that leads from a move to the least of its orbit."""
+    """Return the element that maps a move to the least of its orbit."""
     least = least_of(group, fixing, menu, move)
     for h in range(len(group.inverse)):
         if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + move] == least:
@@ -242,7 +242,7 @@ def turn_to_least(group, fixing, menu, move):
 @inner_kernel
 @borrowing
 def least_of(group, fixing, menu, move):
-    """The least move of the orbit of a menu's move."""
+    """Return the least move of the orbit of a menu's move."""
     for k in range(move):
         if same_orbit(group, fixing, menu, k, move):
             return k
@@ -252,7 +252,7 @@ def least_of(group, fixing, menu, move):
 @inner_kernel
 @borrowing
 def _move(s, group, state, element, menu, move, token):
-    """The same after an own move."""
+    """Return the state that follows by an own move and its token, and the element that maps to its board."""
     place = group.entry[element, group.first_entry[menu] + move]
     number, size = class_of(group, s.fixing[state], group.menu[element, menu], place)
     found, turned = _observe(s, group, state, element, token)
@@ -267,7 +267,7 @@ def _move(s, group, state, element, menu, move, token):
 @linked_kernel
 @borrowing
 def _move_alone(s, group, rank, state, element, place, token):
-    """The same where no symmetry is left by which moves could be equal: what follows is found by its place."""
+    """Return the state after an own move where only the identity fixes the state, by its place in ``behind``."""
     token = group.token[element, token]
     at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
     found = np.int64(s.behind[at])
@@ -282,7 +282,7 @@ def _move_alone(s, group, rank, state, element, place, token):
 @linked_kernel
 @borrowing
 def _choose(s, group, state, element, menu, move):
-    """The sequence of a move at a state."""
+    """Return the sequence of a move at a state."""
     if s.first[state] == NO_ROW:
         return np.int64(s.held[state])
     place = np.int64(group.entry[element, group.first_entry[menu] + move])
@@ -294,7 +294,7 @@ def _choose(s, group, state, element, menu, move):
 @linked_kernel
 @borrowing
 def _carry(r, s, group, rank, stack, k, edge, moves, to):
-    """Put at ``to`` what element ``k`` of the stack becomes by an edge; ``moves``: whether it is its player's move."""
+    """Write to ``to`` the successor of stack element ``k`` by an edge; ``moves``: it is its player's own move."""
     state, element, token = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_token[edge]
     if token != NO_TOKEN:
         if moves:
@@ -313,9 +313,9 @@ def _carry(r, s, group, rank, stack, k, edge, moves, to):
 @inner_kernel
 @borrowing
 def _merged(stack, first, top):
-    """Whether the topmost element stands below it already, from ``first`` on: that one then weighs as much more.
+    """Return whether the top element equals one from ``first`` on, whose weight is then increased by that of the top.
 
-    Only what nature did apart from everybody can come to the same.
+    Only different chance outcomes can lead to equal elements.
     """
     for k in range(first, top):
         same = stack.state[k] == stack.state[top] and stack.element[k] == stack.element[top]
@@ -328,9 +328,9 @@ def _merged(stack, first, top):
 @inner_kernel
 @borrowing
 def _extend(r, s, group, rank, stack, frame, mover, top):
-    """Behind the mover's list come all its excursions; then its states have rows, or everybody's.
+    """Extend the mover's list by all its excursions, and add rows for its states, or for those of all players.
 
-    Returns the new top of the stack; where moves do not follow from what is known, -1 less the element's place.
+    Returns the new top of the stack; -1 - k for an element ``k`` whose menu does not follow from its information state.
     """
     if mover < 0:
         return _add_rows(r, s, group, rank, stack, frame, top) if mover == EVERYBODY else top
@@ -350,7 +350,7 @@ def _extend(r, s, group, rank, stack, frame, mover, top):
 @inner_kernel
 @borrowing
 def _add_rows(r, s, group, rank, stack, frame, top):
-    """Everybody's states have rows; returns as ``_extend``."""
+    """Add rows for the states of all players; return the same as ``_extend``."""
     for p in range(r.cells.shape[1]):
         for k in range(frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]):
             if not _add_row(r, s, group, rank, stack, k, p):
@@ -361,16 +361,16 @@ def _add_rows(r, s, group, rank, stack, frame, top):
 @linked_kernel
 @borrowing
 def _acts(r, core, player):
-    """Whether a player moves at a core."""
+    """Return whether a player moves at a core."""
     return r.mover[core] == player or r.mover[core] == EVERYBODY
 
 
 @inner_kernel
 @borrowing
 def _add_row(r, s, group, rank, stack, k, mover):
-    """For the state of an element, if it is new, places for what follows, and a row if it has several moves.
+    """Give a new state of an element places for its successors, and a row if it has several moves.
 
-    Returns whether its moves are those that the state has elsewhere.
+    Returns whether the element's menu is the one that the state has elsewhere.
     """
     state = stack.state[k]
     menu = group.menu[stack.element[k], r.menu[stack.cell[k]]]
@@ -390,7 +390,7 @@ def _add_row(r, s, group, rank, stack, k, mover):
 @linked_kernel
 @borrowing
 def _lowest(frame, n):
-    """Where the lists of a frame begin."""
+    """Return where the lists of a frame begin."""
     first = frame[LISTS]
     for p in range(1, n):
         first = min(first, frame[LISTS + 2 * p])
@@ -410,7 +410,7 @@ def _count_edges(r, stack, begin, end, place):
 @inner_kernel
 @borrowing
 def _begin_lists(r, stack, out, number, frame, first, cells, player):
-    """Behind the list ``number`` where the next entry of each of the player's lists goes; an end has one a cell."""
+    """Write after row ``number`` where the next entry of each of a player's lists goes; ends have one per cell."""
     rows = out.list_rows
     rows[number + 1 : number + cells + 1] = 0
     rows[number + 1] = rows[number]
@@ -429,8 +429,9 @@ def _begin_lists(r, stack, out, number, frame, first, cells, player):
 @inner_kernel
 @borrowing
 def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, player, moves):
-    """Lists of the sequences that come to each of the player's cells of an end; the ends that ``ends`` joins to the
-    first of them lead to the same ones.  Returns how many lists there are then.
+    """Write lists of the sequences that lead to each of the player's cells of an end; return the new number of lists.
+
+    The ends that ``ends`` joins to the first of them lead to the same cells.
     """
     rows, begin, until, core = out.list_rows, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1], frame[CORE]
     cells = r.cells[r.event_core[r.event_first[core] + first], player]
@@ -451,14 +452,14 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
                 if len(out.codes) and out.weights.size[0] < MOST_WEIGHTS:
                     scratch.weight[0] = stack.weight[k] * r.edge_chance[edge]
                     out.codes[rows[kind]] = intern(out.weights, scratch.weight_bits)
-                rows[kind] += 1  # at last its end
+                rows[kind] += 1  # which finally holds its end
     return number + cells
 
 
 @inner_kernel
 @borrowing
 def _leads(r, s, group, stack, k, edge, moves):
-    """The element that leads from the board of the path to that of the sequence of a list's entry."""
+    """Return the element that maps the board of the path to that of the sequence of a list's entry."""
     state, element = stack.state[k], stack.element[k]
     if not moves or s.first[state] == NO_ROW:
         return group.product[s.turn[state], element]
@@ -472,7 +473,7 @@ def _leads(r, s, group, stack, k, edge, moves):
 @inner_kernel
 @borrowing
 def _in_common(r, counted, stack, frame, e, player):
-    """Whether all that a player has leads to one cell, each once: ends have such a list in common."""
+    """Return whether all elements of a player's list lead to one cell, each once, so that ends can share the list."""
     place, begin, until = e - r.event_first[frame[CORE]] + 1, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1]
     if r.cells[r.event_core[e], player] > 1 or counted.most[e, player] > 1:
         return False
@@ -484,9 +485,9 @@ def _in_common(r, counted, stack, frame, e, player):
 def _find_ends(r, counted, image, stack, frame, ends, times, joinable):
     """Find which of a core's events are ends, and return whether there are any.
 
-    ``ends`` gets for each the first end with which it shares its lists, ``times`` how many events are equal to it by
-    symmetry.  Two ends share lists only where *both* pay alike whatever the other players have: the lists of the first
-    stand for those of the second.
+    ``ends`` gets for each the first end with which it shares its lists, ``times`` the number of events that are equal
+    to it by symmetry.  Two ends share lists only where *both* have the same payoffs whatever the private states of the
+    other players: the lists of the first are used for the second.
     """
     core, mover, found = frame[CORE], r.mover[frame[CORE]], False
     for k in range(len(ends)):
@@ -512,7 +513,7 @@ def _find_ends(r, counted, image, stack, frame, ends, times, joinable):
 @inner_kernel
 @borrowing
 def _pay(r, s, counted, group, stack, out, scratch, frame, counters, ends, times):
-    """A block with the ends that lie behind one frame; of its pattern the first word is there."""
+    """Write a block with the ends that follow one frame; the first word of its pattern is already set."""
     pattern = scratch.pattern
     core, n, number = frame[CORE], r.cells.shape[1], counters[WRITTEN]
     for p in range(n):
@@ -538,7 +539,7 @@ def _pay(r, s, counted, group, stack, out, scratch, frame, counters, ends, times
 @inner_kernel
 @borrowing
 def _orbit(image, fixing, event):
-    """How many events are equal to this one, where it is the least of them; else 0."""
+    """Return the number of events that are equal to this one by symmetry if it is the least of them, else 0."""
     if fixing == 1:
         return 1
     fixed, order = 0, 0
@@ -565,7 +566,7 @@ def _room_for_states(s, stack, need):
 @inner_kernel
 @borrowing
 def _can_extend(r, s, stack, frame, mover, top, need, widest):
-    """Whether there is room for the excursions of a frame; else ``need`` says of what."""
+    """Return whether there is room for the excursions of a frame; else ``need`` says for what more is needed."""
     if mover < 0 and mover != EVERYBODY:
         return True
     first = frame[LISTS + 2 * mover] if mover >= 0 else _lowest(frame, r.cells.shape[1])
@@ -579,7 +580,7 @@ def _can_extend(r, s, stack, frame, mover, top, need, widest):
 @inner_kernel
 @borrowing
 def _can_pay(r, counted, out, frame, counters, need, ends):
-    """Whether there is room for the ends behind a frame; else ``need`` says of what."""
+    """Return whether there is room for the ends after a frame; else ``need`` says for what more is needed."""
     number, words = counters[WRITTEN], 1 + r.cells.shape[1]
     for k in range(len(ends)):
         if ends[k] != ALONE:
@@ -603,7 +604,7 @@ def _can_pay(r, counted, out, frame, counters, need, ends):
 @inner_kernel
 @borrowing
 def _can_lead(r, s, counted, stack, frame, event, depth, top, need):
-    """Whether there is room for the frame behind an event, and whether everybody has something there."""
+    """Return whether there is room for the frame after an event, and whether every player has a cell there."""
     everybody, place = True, event - r.event_first[frame[CORE]] + 1
     for p in range(r.cells.shape[1]):
         begin, until = frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]
@@ -617,7 +618,7 @@ def _can_lead(r, s, counted, stack, frame, event, depth, top, need):
 @inner_kernel
 @borrowing
 def _lead(r, s, group, rank, image, stack, depth, event, times, top):
-    """A frame behind an event.  Returns the new top of the stack."""
+    """Add the frame after an event and return the new top of the stack."""
     frame, after, n = stack.frames[depth - 1], stack.frames[depth], r.cells.shape[1]
     mover, place, reached = r.mover[frame[CORE]], event - r.event_first[frame[CORE]] + 1, r.event_core[event]
     after[CORE], after[PHASE], after[FIXING] = reached, EXTEND, frame[FIXING]
@@ -627,7 +628,7 @@ def _lead(r, s, group, rank, image, stack, depth, event, times, top):
             if frame[FIXING] >> g & 1 and image[g, event] == event:
                 after[FIXING] |= np.int64(1) << g
     stack.chance[depth] = stack.chance[depth - 1] * times * r.event_chance[event]
-    for turn in range(n):  # whoever moves there comes last
+    for turn in range(n):  # the mover of the reached core comes last
         p = (max(r.mover[reached], 0) + 1 + turn) % n
         after[LISTS + 2 * p] = top
         for k in range(frame[LISTS + 2 * p], frame[LISTS + 2 * p + 1]):
@@ -643,9 +644,9 @@ def _lead(r, s, group, rank, image, stack, depth, event, times, top):
 @kernel
 @borrowing
 def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, scratch, widest):
-    """Walk on until all paths are done, or there is no room: then ``need`` says of what, and all stands as it was.
+    """Walk until all paths are done or room runs short: then ``need`` says of what, and the walk can be resumed.
 
-    ``widest``: the most places that a state can need behind it.
+    ``widest``: the most places that a state can need for its successors.
     """
     while counters[DEPTH] > 0:
         depth, top = counters[DEPTH], counters[TOP]
@@ -686,7 +687,7 @@ def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, sc
 
 
 def _ranks(tokens: list[Token]) -> IntArray:
-    """(T + 1,) the number of each token with a move among those with that move; behind them the largest of these."""
+    """Return (T + 1,) each token's number among those with the same move, followed by the largest of these numbers."""
     met: dict[Action, int] = {}
     ranks = []
     for move, _ in tokens:
@@ -697,7 +698,7 @@ def _ranks(tokens: list[Token]) -> IntArray:
 
 
 class PathWalk:
-    """The walk over all paths, with room that grows."""
+    """The walk over all paths, with growing capacity."""
 
     def __init__(
         self,
@@ -725,7 +726,7 @@ class PathWalk:
         self._begin()
 
     def _begin(self) -> None:
-        """The first frame: everybody at the start, whoever moves there last."""
+        """Write the first frame: every player at the start, the mover last."""
         frame, r = self.stack.frames[0], self.rules.arrays
         frame[CORE] = 0
         frame[FIXING] = everything(self.group)
@@ -780,14 +781,14 @@ class PathWalk:
 
 
 def known_first(rules: FactoredRules) -> list[InformationState]:
-    """What each player knows before the first move."""
+    """Return what each player observes before the first move."""
     return [() if token == NO_TOKEN else (rules.tokens[token],) for token in rules.start_tokens]
 
 
 def known_at(
     start: list[InformationState], tokens: list[Token], parent: list[int], token: list[int], state: int
 ) -> InformationState:
-    """What is known at a state."""
+    """Return the information state with a given number, from the tables of parents and last tokens."""
     known = []
     while state >= len(start):
         known.append(tokens[token[state]])

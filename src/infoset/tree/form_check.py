@@ -1,9 +1,9 @@
 """Compare a factored form with the rules that it was made from, on sampled plays.
 
-A factored form states what a *tuple of sequences*, one a player, is paid: the sum over all blocks of the products that
-contain them.  The rules state the same number as a sum over histories, the payoff of each times the probability of
+A factored form states the payoff of a *tuple of sequences*, one per player: the sum over all blocks of the products
+that contain them.  The rules state the same number as a sum over histories, the payoff of each times the probability of
 chance.  For sampled tuples both numbers are computed, the second by playing the rules alone, and compared.  The cost is
-a few thousand moves of the rules and one pass over the form's arrays, little beside building the form.
+a few thousand moves of the rules and one pass over the form's arrays, which is small beside building the form.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from infoset.tree.sequence_form import FormArrays
 
 PLAYS = 200
 MAX_STEPS = 20_000
-"""Moves of the rules after which no further tuple is compared."""
+"""The number of moves of the rules after which no further tuple is compared."""
 RELATIVE_TOLERANCE = 1e-9
-CHUNK = 1 << 24  # entries that are looked at together
+CHUNK = 1 << 24  # entries that are searched at once
 EMPTY_SEQUENCE = 0
 
 
 class LastChoice(NamedTuple):
     """A sequence by its last choice: an information state with several moves, and the move made there.
 
-    The moves before it are part of what the player knows.
+    The earlier moves are part of the information state.
     """
 
     known: InformationState
@@ -44,14 +44,14 @@ class LastChoice(NamedTuple):
 
 
 Tuple: TypeAlias = "tuple[LastChoice | None, ...]"
-"""One sequence a player, ``None`` for the empty one."""
+"""One sequence per player, ``None`` for the empty one."""
 
 
 def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, seed: int = 0) -> int:
-    """Return how many tuples of sequences were compared; all of them agreed.
+    """Return how many tuples of sequences were compared, all of which agreed.
 
-    The tuples are those of ``plays`` random plays, and of each play's first sequence beside the other players' of the
-    play before.  Comparing ends early after ``MAX_STEPS`` moves of the rules.
+    The tuples are those of ``plays`` random plays, and those that combine the first player's sequence of each play with
+    the other players' of the play before.  Comparing ends early after ``MAX_STEPS`` moves of the rules.
 
     Raises ``GameRuleError`` where the form and the rules pay differently.
 
@@ -89,13 +89,13 @@ def _round(payoffs: FloatArray) -> str:
 
 
 def _observe(known: InformationState, move: Action | None, step: Step, player: int) -> InformationState:
-    """Return what a player knows after one more step."""
+    """Return a player's information state after one more step."""
     token = own_token(move, step.observation(player))
     return known if token is None else (*known, token)
 
 
 def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
-    """Play at random, and return everybody's sequence at the end."""
+    """Play at random, and return every player's sequence at the end."""
     step, n = game.start(), len(game.players)
     known = [_observe((), None, step, p) for p in range(n)]
     last: list[LastChoice | None] = [None] * n
@@ -111,13 +111,13 @@ def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
 
 
 class _RulePlayer:
-    """Plays the rules along given sequences, and counts the moves that were played."""
+    """A player of the rules along given sequences, which counts the moves that were played."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.n, self.steps = game, len(game.players), 0
 
     def pay(self, tuple_: Tuple) -> FloatArray:
-        """Return (n,) the sum over the histories that end with these sequences of payoff times chance."""
+        """Return (n,) the sum, over the histories that end with these sequences, of payoff times chance probability."""
         total, first = np.zeros(self.n), self.game.start()
         todo = [(first, [_observe((), None, first, p) for p in range(self.n)], 1.0)]
         while todo:
@@ -151,7 +151,7 @@ def _moves_along(
 
 
 def _fits(sequence: LastChoice | None, known: InformationState) -> bool:
-    """Return whether what is known leads to the sequence, or came from it."""
+    """Return whether an information state leads to the sequence, or follows it."""
     if sequence is None:
         return True
     shared = min(len(known), len(sequence.known))
@@ -180,14 +180,14 @@ def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastCho
 
 
 def _split_start(factored: FactoredForm, known: InformationState) -> tuple[InformationState, LongArray]:
-    """Return what was known before the first step, and the numbers of the tokens since; -1 for one the form has not."""
+    """Return the tokens before the first step, and the numbers of the later ones; -1 for one that the form lacks."""
     number = factored.kept.setdefault("token numbers", {token: k for k, token in enumerate(factored.rules.tokens)})
     begin = 1 if known and known[:1] in known_first(factored.rules) else 0
     return known[:begin], np.array([number.get(token, NO_TOKEN) for token in known[begin:]], np.int64)
 
 
 def _pay_orbit(player: _RulePlayer, factored: FactoredForm, tuple_: Tuple) -> FloatArray:
-    """Return (n,) what the rules pay at all tuples of images of these sequences together.
+    """Return (n,) the sum of the payoffs by the rules over all tuples of images of these sequences.
 
     An entry of a form over symmetries stands for all images of its sequence.  As a symmetry maps histories to
     histories of the same payoffs, the first player's sequence may be held fixed.
@@ -198,7 +198,7 @@ def _pay_orbit(player: _RulePlayer, factored: FactoredForm, tuple_: Tuple) -> Fl
 
 
 def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]]) -> dict[tuple[int, LastChoice], int]:
-    """Return the number of each player's sequence among that player's own; those that the form has not are left out."""
+    """Return the number of each player's sequence within that player's; those that the form lacks are left out."""
     group, s, count = factored.group, factored.states, factored.num_states
     n = len(factored.rules.players)
     parent, path = s.parent[n:count], {}
@@ -229,13 +229,13 @@ def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]])
 
 
 def _fixing(factored: FactoredForm, state: int) -> list[int]:
-    """Return the symmetries that leave a state as it is."""
+    """Return the symmetries that leave a state unchanged."""
     fixing = int(factored.states.fixing[state])
     return [h for h in range(factored.group.order) if fixing >> h & 1]
 
 
 def _canonical(factored: FactoredForm, state: int, element: int, token: int) -> tuple[int, int] | None:
-    """Return by which token the form goes on from a state, and the symmetry that leads there; ``None`` for no token."""
+    """Return the token by which the form continues from a state, and its symmetry; ``None`` for no token."""
     if token == NO_TOKEN:
         return None
     group = factored.group
@@ -245,7 +245,7 @@ def _canonical(factored: FactoredForm, state: int, element: int, token: int) -> 
 
 
 def _pay_by_form(factored: FactoredForm, tuples: Sequence[Tuple]) -> tuple[FloatArray, FloatArray]:
-    """Return what the form pays at each tuple (k, n), and the sum of the absolute terms that this is made of (k,)."""
+    """Return the form's payoffs at each tuple (k, n), and the sum of the absolute values of their terms (k,)."""
     n, a = len(factored.rules.players), factored.form.arrays
     numbers = _locate(factored, {(p, one) for tuple_ in tuples for p, one in enumerate(tuple_) if one is not None})
     wanted = [[EMPTY_SEQUENCE if one is None else numbers.get((p, one)) for p, one in enumerate(t)] for t in tuples]
@@ -269,7 +269,7 @@ def _pay_by_form(factored: FactoredForm, tuples: Sequence[Tuple]) -> tuple[Float
 def _find_lists(a: FormArrays, wanted: Sequence[set[int]]) -> dict[tuple[int, int], dict[int, dict[int, float]]]:
     """Return the weight of each player's wanted sequences in the blocks' lists, by block and place of the list."""
     block_end = np.cumsum(a.pattern_lists.sum(axis=1, dtype=np.int64)[a.blocks])
-    list_end = np.cumsum(a.pattern_lists, axis=1, dtype=np.int64)  # (P, n) in a block, player by player
+    list_end = np.cumsum(a.pattern_lists, axis=1, dtype=np.int64)  # (P, n) within a block, by player
     marked = np.zeros(max(max(some, default=0) for some in wanted) + 1, np.bool_)
     marked[[number for some in wanted for number in some]] = True
     found: dict[tuple[int, int], dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))

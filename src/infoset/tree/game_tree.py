@@ -1,4 +1,4 @@
-"""The tree of all histories, as flat arrays in breadth-first order."""
+"""The tree of all histories of a game, as flat arrays in breadth-first order."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ROOT = 0
 NO_INFOSET = -1
 NO_PARENT = -1
 LOOK_AHEAD_POSITIONS = 50_000
-HOPELESS = 1000  # so many times the limit
-NARROW = 32  # nodes of a level below which plain Python is quicker than the calls of NumPy
+HOPELESS = 1000  # as a multiple of the limit
+NARROW = 32  # levels with fewer nodes are faster in plain Python than through calls of NumPy
 HISTORIES_A_REPORT = 10_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GameTree:
-    """Every history of a game; node 0 is the start, parents come before children, levels are contiguous.
+    """Every history of a game; node 0 is the root, parents come before children, levels are contiguous.
 
     The children of node ``v`` are ``first_child[v]`` up to ``first_child[v + 1]``, in the order of its menu.
     Information sets are numbered in order of first appearance over all players.
@@ -64,7 +64,10 @@ class GameTree:
     def of(
         cls, game: Game, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> GameTree:
-        """Enumerate ``game``.  Raises ``BudgetError`` before memory is taken, ``GameRuleError`` for broken rules."""
+        """Enumerate ``game``.
+
+        Raises ``BudgetError`` before memory is taken, and ``GameRuleError`` for broken rules.
+        """
         limit = max_histories if max_histories is not None else default_max_histories()
         return cls.unroll(explore_for_tree(game, limit, progress), limit, progress)
 
@@ -72,9 +75,10 @@ class GameTree:
     def unroll(
         cls, graph: GameGraph, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> GameTree:
-        """From the distinct positions; ``progress`` is called with the number of histories now and then.
+        """Unroll the tree from the distinct positions of a game.
 
-        Raises ``BudgetError`` before memory is taken.
+        ``progress`` is called from time to time with the number of histories.  Raises ``BudgetError`` before memory is
+        taken.
         """
         limit = max_histories if max_histories is not None else default_max_histories()
         histories = graph.count_histories()
@@ -98,29 +102,29 @@ class GameTree:
 
     @property
     def num_terminals(self) -> int:
-        """How many histories are ends."""
+        """The number of terminal histories."""
         return int((self.graph.player[self.position] == TERMINAL).sum())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays over histories."""
+        """The size in bytes of the arrays over histories."""
         return sum(a.nbytes for a in (self.parent, self.first_child, self.position, self.infoset))
 
     def player(self, node: int) -> int:
-        """The player who moves at ``node``, ``CHANCE`` or ``TERMINAL``."""
+        """Return the player who moves at ``node``, ``CHANCE`` or ``TERMINAL``."""
         return int(self.graph.player[self.position[node]])
 
     def edges(self, nodes: IntArray) -> IntArray:
-        """The graph's edge that leads to each of ``nodes`` (the root excluded)."""
+        """Return the graph's edge that leads to each of ``nodes``, which must not include the root."""
         above = self.parent[nodes]
         return self.graph.first_edge[self.position[above]] + nodes - self.first_child[above]
 
     def menu(self, infoset: int) -> tuple[Action, ...]:
-        """The moves on offer in an information set."""
+        """Return the legal actions in an information set."""
         return self.graph.menus[int(self.graph.content[self.position[self.infoset_node[infoset]]])]
 
     def key(self, infoset: int) -> str:
-        """The readable name of an information set: what the player saw and did, or the map's own label."""
+        """Return the readable name of an information set: what its player saw and did, or the map's own label."""
         if self.graph.map_name:
             return self.graph.labels[int(self.graph.label[self.position[self.infoset_node[infoset]]])]
         return self.states.key(int(self.infoset_state[infoset]))
@@ -132,8 +136,8 @@ class GameTree:
         )
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows: the picture, or the plain text where the tree is too large for one."""
-        from infoset.view.tree_picture import tree_picture  # a floor up, for notebooks alone
+        """Return the picture for a notebook; ``None``, for plain text, where the tree is too large for one."""
+        from infoset.view.tree_picture import tree_picture  # a module of a higher layer, needed for notebooks only
 
         try:
             return tree_picture(self).svg()
@@ -141,7 +145,7 @@ class GameTree:
             return None
 
     def history(self, node: int) -> list[object]:
-        """The moves and nature's answers that lead to ``node``."""
+        """Return the actions and chance outcomes that lead to ``node``."""
         path: list[object] = []
         while node != ROOT:
             above = int(self.parent[node])
@@ -152,12 +156,15 @@ class GameTree:
 
 
 def explore_for_tree(game: Game, limit: int, progress: Callable[[int], object] | None = None) -> GameGraph:
-    """The positions of a tree of so many histories.  Raises ``BudgetError`` as soon as there is no hope for it."""
+    """Explore the positions of a game whose tree may have up to ``limit`` histories.
+
+    Raises ``BudgetError`` as soon as probes show that the tree is far beyond that.
+    """
     return explore(game, limit, _LookAhead(game, limit, progress))
 
 
 class _LookAhead:
-    """Passes progress on.  Raises ``BudgetError`` where random probes find the tree of a growing graph hopeless."""
+    """A progress callback that raises ``BudgetError`` where random probes find a growing graph's tree far too large."""
 
     def __init__(self, game: Game, limit: int, progress: Callable[[int], object] | None) -> None:
         self.game, self.limit, self.progress, self.looked = game, limit, progress, False
@@ -175,9 +182,9 @@ TOKEN_BITS, LAST_TOKEN = 32, (1 << 32) - 1
 
 
 class InformationStates:
-    """The tree of all players' information states: each is its parent and one more token.
+    """The tree of all players' information states: each is its parent followed by one more token.
 
-    Player ``p`` starts in state ``p``; numbers grow along every branch.
+    The initial state of player ``p`` has number ``p``; numbers increase along every branch.
     """
 
     def __init__(self, graph: GameGraph) -> None:
@@ -189,7 +196,7 @@ class InformationStates:
         self._word = cache(lambda token: information_key((graph.tokens[token],)))
 
     def key(self, number: int) -> str:
-        """The readable key of a state: its parent's and one word more."""
+        """Return the readable key of a state: its parent's key and one more word."""
         path = []
         while number not in self._text:
             path.append(number)
@@ -202,7 +209,7 @@ class InformationStates:
         return text or NOTHING_YET
 
     def characters(self) -> int:
-        """How many characters the keys of all states have together: in a deep game the square of its depth."""
+        """Return the total length in characters of all states' keys, which grows as the square of a game's depth."""
         lengths: list[int] = []
         for above, token in zip(self.parent, self.token, strict=True):
             before = lengths[above] if above >= 0 else 0
@@ -210,7 +217,7 @@ class InformationStates:
         return sum(lengths)
 
     def extend(self, keys: list[int]) -> list[int]:
-        """The state behind each key ``parent << 32 | token``, created where it is new."""
+        """Return the state for each key ``parent << 32 | token``, creating those that are new."""
         number, size = self._number, len(self.parent)
         found = [number.get(key, -1) for key in keys]
         for k, key in enumerate(keys):
@@ -222,11 +229,11 @@ class InformationStates:
         return found
 
     def after(self, state: int, token: int) -> int:
-        """The state one token further."""
+        """Return the state that follows ``state`` by one token, creating it where it is new."""
         return self.extend([state << TOKEN_BITS | token])[0]
 
     def path(self, state: int) -> tuple[int, list[int]]:
-        """Whose state it is, and the tokens by which that player came to it, what it sees of the start left out."""
+        """Return the player whose state it is and the tokens that lead to it, without its view of the start."""
         tokens = []
         while self.parent[state] >= 0:
             tokens.append(self.token[state])
@@ -234,11 +241,11 @@ class InformationStates:
         return state, tokens[::-1]
 
     def find(self, state: int, token: int) -> int:
-        """The state behind one token, -1 where none was met."""
+        """Return the state that follows ``state`` by one token, or -1 where that token was never met there."""
         return self._number.get(state << TOKEN_BITS | token, -1)
 
     def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
-        """What everybody knows (K, n) after seeing tokens (K, n), NO_TOKEN for nothing."""
+        """Return the players' information states (K, n) after they observe tokens (K, n), NO_TOKEN for none."""
         known = known.copy()
         for p in range(known.shape[1]):
             grows = np.flatnonzero(tokens[:, p] != NO_TOKEN)
@@ -248,7 +255,7 @@ class InformationStates:
         return known
 
     def behind_few(self, known: list[list[int]], tokens: list[list[int]]) -> None:
-        """What ``behind`` says of a few, written to ``known``."""
+        """Do the work of ``behind`` for a few nodes, in place of ``known``."""
         for p in range(len(known[0]) if known else 0):
             keys = {k: known[k][p] << TOKEN_BITS | row[p] for k, row in enumerate(tokens) if row[p] != NO_TOKEN}
             unique = sorted(set(keys.values()))
@@ -257,7 +264,7 @@ class InformationStates:
                 known[k][p] = number[key]
 
     def state(self, number: int) -> InformationState:
-        """The tokens of a state in order."""
+        """Return the tokens of a state in order."""
         tokens = []
         while number >= 0:
             if self.token[number] != NO_TOKEN:
@@ -267,7 +274,7 @@ class InformationStates:
 
 
 class _Unroller:
-    """Unrolls a graph level by level: wide levels by NumPy, narrow ones, which may be many, node by node."""
+    """The unrolling of a graph by levels: wide ones with NumPy, narrow ones, which may be many, node by node."""
 
     def __init__(self, graph: GameGraph, histories: int, progress: Callable[[int], object] | None) -> None:
         self.graph, self.progress = graph, progress
@@ -275,7 +282,7 @@ class _Unroller:
         self.states = InformationStates(graph)
         self.parent = np.full(histories, NO_PARENT, dtype=np.int32)
         self.position = np.zeros(histories, dtype=np.int32)
-        self.state = np.full(histories, NO_INFOSET, dtype=np.int32)  # what the mover knows; of decisions only
+        self.state = np.full(histories, NO_INFOSET, dtype=np.int32)  # the mover's information state, at decisions only
 
     def run(self) -> GameTree:
         graph = self.graph
@@ -304,7 +311,7 @@ class _Unroller:
         return tree
 
     def _grow_wide(self, begin: int, end: int, informed: LongArray) -> tuple[int, LongArray]:
-        """Append the children of nodes ``begin`` to ``end``; returns the new end and what players know there."""
+        """Append the children of nodes ``begin`` to ``end``; return the new end and the players' states there."""
         graph, above = self.graph, self.position[begin:end]
         mover = graph.player[above]
         deciding = np.flatnonzero(mover >= 0)
@@ -319,7 +326,7 @@ class _Unroller:
         return end + total, self.states.behind(informed, np.where(alive[:, None], tokens, NO_TOKEN))
 
     def _grow_narrow(self, begin: int, end: int, informed: list[list[int]]) -> tuple[int, list[list[int]]]:
-        """The same node by node."""
+        """Do the same as ``_grow_wide``, node by node."""
         graph, place, silent = self.graph, end, [NO_TOKEN] * self.n
         known: list[list[int]] = []
         tokens: list[list[int]] = []
@@ -338,7 +345,7 @@ class _Unroller:
         return place, known
 
     def _infosets(self) -> tuple[IntArray, IntArray]:
-        """The information set of every node, numbered as they first appear, and the first node of each."""
+        """Return the information set of every node, numbered by first appearance, and the first node of each set."""
         nodes = np.flatnonzero(self.state != NO_INFOSET)
         keys = self.graph.label[self.position[nodes]] if self.graph.map_name else self.state[nodes]
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -355,7 +362,7 @@ def _listed(informed: LongArray | list[list[int]]) -> list[list[int]]:
 
 
 def _check_menus(tree: GameTree) -> None:
-    """What a player may do must follow from what it knows.  Raises ``GameRuleError`` that names two histories."""
+    """Raise ``GameRuleError``, naming two histories, where one information set has two different menus."""
     nodes = np.flatnonzero(tree.infoset != NO_INFOSET)
     first = tree.infoset_node[tree.infoset[nodes]]
     menu = tree.graph.content[tree.position]

@@ -1,10 +1,10 @@
-"""The distinct positions of a game, each expanded once: what the tree is unrolled from.
+"""The distinct positions of a game, each expanded once, from which the tree is unrolled.
 
-A position is a decision of one player, a choice of nature, or an end.  The simultaneous moves of one step
-become successive decisions that tell nobody anything; the edge that completes the step carries, for each
-player, a *token*: the own move and the observation by which that player's information state grows.
-Histories that lead to one state share its positions, so the rules (plain Python) run once a state while the
-tree, which may be very much larger, is unrolled from these arrays.
+A position is a decision of one player, a chance move, or an end of the game.  The simultaneous moves of one step become
+successive decisions that reveal nothing; the edge that completes the step carries, for each player, a *token*: the own
+move and the observation by which that player's information state grows.  Histories that lead to one state share its
+positions, so the rules (plain Python) run once per state, while the tree, which may be very much larger, is unrolled
+from these arrays.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from infoset.names import format_action
 
 CHANCE = -1
 TERMINAL = -2
-EVERYBODY = -3  # of a core in which all move at once
+EVERYBODY = -3  # mover of a core in which all players move at once
 NO_TOKEN = -1
 TOLERANCE = 1e-9
 ROOM_FOR_SUMS = 1e6  # payoffs on one path add up
 LARGEST_PAYOFF = 1e100
-"""In size: the squares of sums of larger ones are no numbers any more."""
+"""In absolute value: the squares of sums of larger payoffs are no longer finite."""
 
 BYTES_PER_POSITION = 1500
 BYTES_PER_COMPILED_EDGE = 160
-SMALL = 3000  # edges found sooner than compiled code is loaded, or even made
+SMALL = 3000  # edges; these are found faster than compiled code is loaded or built
 BYTES_PER_HISTORY = 350  # measured: 163 where information states are shared, 344 where every history has its own
 MAX_HISTORIES = 2**31 - 2  # indices are 32 bits
 PROBES = 200
@@ -58,13 +58,13 @@ PROBE_SECONDS = 1.0
 PROBE_DEPTH = 10_000
 
 EDGES_A_REPORT = 500
-MOST_NESTED = 6  # tuples in a state; what is deeper is one fact
+MOST_NESTED = 6  # levels of tuples in a state; anything nested deeper counts as one fact
 
 K = TypeVar("K", bound=Hashable)
 
 
 class Interner(Generic[K]):
-    """Numbers distinct values 0, 1, 2, … in order of first appearance."""
+    """A numbering 0, 1, 2, … of distinct values in order of first appearance."""
 
     def __init__(self) -> None:
         self.number: dict[K, int] = {}
@@ -80,8 +80,8 @@ class Interner(Generic[K]):
 class GameGraph:
     """Flat arrays over ``P`` positions and ``E`` edges; position 0 is the start.
 
-    ``content[p]`` is a row of ``menus`` at a decision or choice of nature, a row of ``payoffs`` at an end.
-    ``label[p]`` numbers the information set that an information map gives; -1 without a map.
+    ``content[p]`` is a row of ``menus`` at a decision or chance move, and a row of ``payoffs`` at an end.
+    ``label[p]`` is the number of the information set by the information map; -1 without a map.
     """
 
     name: str
@@ -97,13 +97,13 @@ class GameGraph:
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
     tokens: list[Token]
     labels: list[str]
-    start_tokens: tuple[int, ...]  # (n,) what each player sees before the first move
+    start_tokens: tuple[int, ...]  # (n,) each player's observation before the first move
     map_name: str  # "" where information sets are information states
-    facts: Facts | None = None  # where they were asked for
+    facts: Facts | None = None  # present only if requested
 
     @cached_property
     def num_edges(self) -> IntArray:
-        """(P,) edges of each position."""
+        """(P,) the number of edges of each position."""
         return np.diff(self.first_edge)
 
     @property
@@ -113,32 +113,32 @@ class GameGraph:
 
     @property
     def low(self) -> float:
-        """The least payoff."""
+        """The lowest payoff."""
         return float(self.payoffs.min())
 
     @property
     def high(self) -> float:
-        """The greatest payoff."""
+        """The highest payoff."""
         return float(self.payoffs.max())
 
     def ask(self, edges: LongArray) -> None:
-        """Nothing: here all that lies behind edges is known."""
+        """Do nothing: in this graph all edges are already explored."""
 
     def moves(self, position: int) -> tuple[Action, ...]:
-        """The moves of whoever moves at a position, or nature's answers."""
+        """Return the moves of the mover at a position, or the chance outcomes."""
         return self.menus[int(self.content[position])]
 
     def ends(self, edges: LongArray) -> BoolArray:
-        """(K,) whether edges end a step."""
+        """Return (K,) whether edges end a step."""
         return np.asarray(self.completes[edges])
 
     def decides(self, positions: LongArray, player: int) -> BoolArray:
-        """(K,) whether a player has a move in the step that begins, or goes on, at positions (K,)."""
+        """Return (K,) whether a player has a move in the step that begins, or continues, at positions (K,)."""
         return np.asarray(self.deciders[positions, player])
 
     @cached_property
     def deciders(self) -> BoolArray:
-        """(P, n) whether a player has a move in the step that begins, or goes on, at a position."""
+        """(P, n) whether a player has a move in the step that begins, or continues, at a position."""
         decides = np.zeros((len(self.player), len(self.players)), dtype=np.bool_)
         _mark(self.order, self.player, self.first_edge, self.child, self.completes, decides)
         return decides
@@ -150,20 +150,20 @@ class GameGraph:
 
     @cached_property
     def completes(self) -> BoolArray:
-        """(E,) whether an edge ends a step: somebody learns something, or it is nature's answer."""
+        """(E,) whether an edge ends a step: a player observes something, or it is a chance outcome."""
         return np.asarray((self.token != NO_TOKEN).any(axis=1) | (self.player[self.source] == CHANCE))
 
     @cached_property
     def order(self) -> IntArray:
-        """(P,) the positions, each before all that can follow it.
+        """(P,) the positions in topological order, each before all that can follow it.
 
-        Raises ``GameRuleError`` where a state can come back.
+        Raises ``GameRuleError`` where a state can recur.
         """
         return self._sorted[0]
 
     @cached_property
     def _sorted(self) -> tuple[IntArray, FloatArray]:
-        """The positions in order, and the number of histories that lead to each position."""
+        """The positions in topological order, and the number of histories that lead to each position."""
         order, times = topological(self.first_edge, self.child)
         if len(order) < len(self.player):
             raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
@@ -176,19 +176,19 @@ class GameGraph:
 
     @cached_property
     def depth(self) -> int:
-        """The most edges from the start to an end."""
+        """The largest number of edges from the start to an end."""
         return int(longest(self.order, self.first_edge, self.child))
 
     def count_histories(self) -> float:
-        """The number of histories of the whole tree, without unrolling it.
+        """Return the number of histories of the whole tree, without unrolling it.
 
-        Raises ``GameRuleError`` where a state can come back: then the tree is infinite.
+        Raises ``GameRuleError`` where a state can recur, since the tree is infinite then.
         """
         return float(self.times.sum())
 
 
 def spread(graph: Any, positions: LongArray) -> tuple[LongArray, LongArray]:
-    """All edges out of the positions, and which of the positions each leaves."""
+    """Return all edges out of the positions, and for each edge the index of the position that it leaves."""
     sizes = graph.num_edges[positions].astype(np.int64)
     source = np.repeat(np.arange(len(positions)), sizes)
     offset = np.cumsum(sizes) - sizes
@@ -212,9 +212,9 @@ def _mark(
 
 @kernel
 def topological(first_edge: IntArray, child: IntArray) -> tuple[IntArray, FloatArray]:
-    """Positions behind position 0, each after all that lead to it; those on and behind cycles are left out.
+    """Return the positions reachable from position 0 in topological order, and the number of paths to each position.
 
-    Also in how many ways each position is reached.
+    Positions on cycles, and those reachable through them, are left out.
     """
     waits = np.zeros(len(first_edge) - 1, dtype=np.int32)
     times = np.zeros(len(waits))
@@ -236,7 +236,7 @@ def topological(first_edge: IntArray, child: IntArray) -> tuple[IntArray, FloatA
 
 @kernel
 def longest(order: IntArray, first_edge: IntArray, child: IntArray) -> int:
-    """The length of the longest path from the first of the positions in topological order."""
+    """Return the length of the longest path from the first of the positions, which are in topological order."""
     depth = np.zeros(len(order), dtype=np.int64)
     for position in order:
         for e in range(first_edge[position], first_edge[position + 1]):
@@ -245,7 +245,7 @@ def longest(order: IntArray, first_edge: IntArray, child: IntArray) -> int:
 
 
 def default_max_histories() -> int:
-    """Half of the free memory, at ``BYTES_PER_HISTORY`` bytes a history."""
+    """Return how many histories fit into half of the free memory, at ``BYTES_PER_HISTORY`` bytes each."""
     return min(free_memory() // 2 // BYTES_PER_HISTORY, MAX_HISTORIES)
 
 
@@ -256,11 +256,12 @@ def explore(
     facts: bool = False,
     measured: bool = False,
 ) -> GameGraph:
-    """Expand every distinct state of ``game`` once; by the game's own compiled code where it has such and is not small.
+    """Expand every distinct state of ``game`` once, by the game's own compiled code where it has such and is not small.
 
-    ``max_edges`` bounds the edges held, beside half of the free memory, by a careful guess of what edges take or, if
-    ``measured``, by what is left: a game that fits nowhere is given up later then.  ``progress`` is called with the
-    number of positions now and then.  ``facts``: say what holds in every state.
+    ``max_edges`` bounds the number of edges.  They are also bounded by half of the free memory: by a conservative
+    estimate of the size of an edge or, if ``measured``, by the memory that is still free, so that a game that does not
+    fit is given up later.  ``progress`` is called from time to time with the number of positions.  ``facts``: also
+    record the facts that hold in every state.
     Raises ``BudgetError`` beyond the bound, ``GameRuleError`` where the game breaks its contract.
 
     >>> from infoset.tree.graph import explore
@@ -292,7 +293,7 @@ def _explore(game: Game, watch: _Watch, facts: bool) -> GameGraph:
 
 
 def _graph(game: Game, found: Positions) -> GameGraph:
-    """Of a game without an information map, whose players see nothing before the first move."""
+    """Build the graph of a game without an information map, whose players observe nothing before the first move."""
     return GameGraph(
         name=game.name,
         players=game.players,
@@ -305,7 +306,7 @@ def _graph(game: Game, found: Positions) -> GameGraph:
 
 
 class _Watch:
-    """Told how many positions and edges there are, it reports them.  Raises ``BudgetError`` where they are too many."""
+    """A watch on the numbers of positions and edges, which raises ``BudgetError`` where there are too many."""
 
     def __init__(
         self,
@@ -322,7 +323,7 @@ class _Watch:
         self.limit = self.fitting if max_edges is None else min(max_edges, self.fitting)
 
     def of_compiled(self) -> _Watch:
-        """The same where compiled code makes the positions."""
+        """Return the same watch for positions made by compiled code, which take less memory."""
         return _Watch(self.game, self.max_edges, BYTES_PER_COMPILED_EDGE, self.progress)
 
     def __call__(self, positions: int, edges: int) -> None:
@@ -343,14 +344,14 @@ class _Watch:
             )
 
     def _left(self, edges: int) -> bool:
-        """Whether there is room beyond the careful guess, and going on is wanted."""
+        """Return whether memory remains beyond the conservative estimate and the caller asked for it to be measured."""
         most = MAX_HISTORIES if self.max_edges is None else min(self.max_edges, MAX_HISTORIES)
         return self.measured and edges <= most and free_memory() > self.free // 2
 
 
 @dataclass
 class _Explorer:
-    """The work list of ``explore`` and the arrays as they grow."""
+    """The work list of ``explore`` and the growing arrays."""
 
     game: Game
     watch: _Watch
@@ -377,7 +378,7 @@ class _Explorer:
         self._visit(step.state)
 
     def run(self, edges: float = inf) -> bool:
-        """Go on until there are so many edges, or one state has so many; whether nothing is left to do."""
+        """Continue to ``edges`` edges, or to a state with more joint moves; return whether nothing is left to do."""
         self.most = edges
         while self.todo and self.num_edges < edges and self._expand(self.todo[-1]):
             pass
@@ -386,7 +387,7 @@ class _Explorer:
         return not self.todo
 
     def _visit(self, state: State) -> int:
-        """The position of a state, new or known.  Named tuples of different classes can compare equal; they differ."""
+        """Return the position of a state, adding new ones.  Equal named tuples of different classes are distinct."""
         key = (type(state), state)
         found = self.number.get(key)
         if found is None:
@@ -402,7 +403,7 @@ class _Explorer:
         return len(self.player) - 1
 
     def _expand(self, state: State) -> bool:
-        """Expand the last state of the work list; ``False``, and it stays there, where it has too many joint moves."""
+        """Expand the last state of the work list; return ``False``, leaving it, if it has too many joint moves."""
         position = self.number[type(state), state]
         if state.terminal:
             self.todo.pop()
@@ -430,7 +431,7 @@ class _Explorer:
     def _decide(
         self, state: State, position: int, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
     ) -> None:
-        """Fill ``position`` with the decision of the first player from ``mover`` on, or with nature's answer."""
+        """Fill ``position`` with the decision of the first player from ``mover`` on, or with the chance outcomes."""
         while mover < self.n and not menus[mover]:
             mover += 1
         if mover == self.n:
@@ -452,7 +453,7 @@ class _Explorer:
         self._count(len(edges))
 
     def _count(self, edges: int) -> None:
-        """So many edges more; the clock is looked at here, since one state may have millions of joint moves."""
+        """Count more edges and check the clock, which is done here since one state may have millions of joint moves."""
         self.num_edges += edges
         if self.num_edges >= self.report:
             self.report = self.num_edges + EDGES_A_REPORT
@@ -461,7 +462,7 @@ class _Explorer:
     def _follow(
         self, state: State, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
     ) -> tuple[int, float, tuple[int, ...]]:
-        """The edge behind one move: to the next mover, to nature, or straight to the next state."""
+        """Return the edge of one move: to the next mover, to chance, or directly to the next state."""
         if not any(menus[mover:]) and not state.chance(moves):
             step = self.play(moves, None)
             return self._visit(step.state), 1.0, self._tokens(step, moves)
@@ -503,12 +504,12 @@ class _Explorer:
                 tokens.append(NO_TOKEN)
                 continue
             if observation is None:
-                observation = ()  # whoever moved knows it, also where it sees nothing
+                observation = ()  # the mover gets a token for its own move even if it observes nothing
             tokens.append(number.setdefault((move, observation), len(number)))
         return tuple(tokens)
 
     def graph(self, facts: bool = False) -> GameGraph:
-        """What was found, as arrays."""
+        """Return the positions found so far as arrays."""
         flat = [edge for edges in self.edges for edge in edges or ()]
         sizes = [len(edges or ()) for edges in self.edges]
         payoffs = np.array(self.payoffs.values(), dtype=np.float64).reshape(-1, self.n)
@@ -532,7 +533,7 @@ class _Explorer:
         )
 
     def _facts(self) -> Facts:
-        """What holds in every state, a column for each fact in order of first appearance."""
+        """Return the facts that hold in every state, one column per fact in order of first appearance."""
         columns: Interner[Hashable] = Interner()
         rows = [[columns(fact) for fact in facts_of(state)] for _, state in self.number]
         if (size := len(rows) * len(columns.number)) > free_memory() // 4:
@@ -548,7 +549,7 @@ class _Explorer:
 
 
 def facts_of(state: State) -> Iterator[Hashable]:
-    """What holds in a state: its ``facts`` where it tells them, else every value in it with the place where it is."""
+    """Yield the facts of a state: its ``facts`` where it declares them, else every value in it with its place."""
     told = getattr(state, "facts", None)
     if told is not None:
         yield from sorted(told, key=str)
@@ -563,7 +564,7 @@ def facts_of(state: State) -> Iterator[Hashable]:
 
 
 def too_large(game: Game, limit: int, positions: int) -> BudgetError:
-    """What to say of a game that cannot be enumerated."""
+    """Return the error for a game that is too large to enumerate."""
     return BudgetError(
         f"{game.name} is too large to enumerate: stopped at {positions:,} distinct positions (limit {limit:,} moves); "
         f"about {estimate_histories(game):.1e} histories in all by random probes. "
@@ -572,7 +573,7 @@ def too_large(game: Game, limit: int, positions: int) -> BudgetError:
 
 
 def estimate_histories(game: Game, seed: int = 0) -> float:
-    """Knuth's estimate (1975) of the size of the tree: the mean over random plays of what each would imply."""
+    """Estimate the size of the tree (Knuth 1975): the mean over random plays of the size that each implies."""
     rng = np.random.default_rng(seed)
     stop = time.monotonic() + PROBE_SECONDS
     sizes: list[float] = []

@@ -1,12 +1,12 @@
-"""A game's positions in arrays that grow while they are asked for: for games that are too large to list.
+"""A game's positions in arrays that grow on demand, for games that are too large to list.
 
-The positions are those of ``tree.graph``: a decision of one player, a choice of nature, or an end; the moves of one
-step are successive decisions, and the edge that completes the step carries a token for each player.  Here an edge is
-``OPEN`` until it is asked for.  What lies behind one follows from the rules, which a *source* knows: compiled code
-for a ground description (``gdl.growth``), Python states for everything else (``tree.rules_source``).
+The positions are those of ``tree.graph``: a decision of one player, a chance move, or an end; the moves of one step are
+successive decisions, and the edge that completes the step carries a token for each player.  Here an edge is ``OPEN``
+until it is asked for.  A *source* knows the rules and finds where an edge leads: compiled code for a ground description
+(``gdl.growth``), Python states for everything else (``tree.rules_source``).
 
-Positions inside a step are made without a source: who moves next there, and with what menu, stands with the state in
-which the step began.
+Positions inside a step are made without a source: their movers and menus are stored with the state in which the step
+began.
 """
 
 from __future__ import annotations
@@ -34,36 +34,39 @@ NO_MENU = -1
 OUTSIDE = -1
 POSITIONS, EDGES, STATES, PAYOFFS = range(4)
 MAX_ENTRIES = 1 << 30
-PLAYED = 64  # positions from which plays are made between two looks at the clock
-PORTION = 2048  # edges that are asked for between two looks at the clock and at the memory
+PLAYED = 64  # positions that are played out between two checks of the clock
+PORTION = 2048  # edges that are expanded between two checks of the clock and the memory
 
 
 T = TypeVar("T")
 
 
 class Growth(NamedTuple):
-    """The arrays, with room behind what is filled: ``P`` positions, ``E`` edges, ``S`` states, ``n`` players."""
+    """The arrays, with spare capacity: ``P`` positions, ``E`` edges, ``S`` states, ``n`` players."""
 
     player: npt.NDArray[np.int8]  # (P,) mover, CHANCE or TERMINAL
     content: IntArray  # (P,) the number of a menu, or a row of payoffs at an end
     first: IntArray  # (P,) first edge
-    size: IntArray  # (P,) edges
-    state: IntArray  # (P,) the state in whose step a position stands
+    size: IntArray  # (P,) number of edges
+    state: IntArray  # (P,) the state at which the position's step began
     via: IntArray  # (P,) the edge that leads to a position inside a step, else OUTSIDE
     child: IntArray  # (E,) position, or OPEN
     source: IntArray  # (E,) position
     probability: FloatArray  # (E,) 1 on the edges of decisions
-    token: IntArray  # (E, n) or NO_TOKEN; of open edges too
+    token: IntArray  # (E, n) or NO_TOKEN, which it is on open edges
     menus: IntArray  # (S, n) every player's menu in a state, or NO_MENU
     at: IntArray  # (S,) the position of a state
-    choices: IntArray  # (menus,) how many moves are in each
-    payoffs: FloatArray  # (ends that differ, n)
-    filled: LongArray  # (4,) how many positions, edges, states and rows of payoffs there are
+    choices: IntArray  # (menus,) number of moves of each menu
+    payoffs: FloatArray  # (distinct payoffs, n)
+    filled: LongArray  # (4,) numbers of positions, edges, states and rows of payoffs in use
 
     @classmethod
     def empty(cls, players: int, memory: int) -> Growth:
-        """With room for ``memory`` bytes: a system gives pages of zeros when they are first written to, so that this
-        costs nothing, and copying arrays that grow, which takes a good part of a move's clock, is left out."""
+        """Allocate arrays for ``memory`` bytes at once.
+
+        The system provides pages of zeros when they are first written to, so this costs nothing, and it avoids copying
+        growing arrays, which takes a good part of a move's clock.
+        """
         edges = memory // 2 // (16 + 4 * players)
         positions, states = edges // 4, edges // 16
         a, b, c, d, e = (np.zeros(positions, dtype=np.int32) for _ in range(5))
@@ -80,13 +83,13 @@ class Growth(NamedTuple):
             np.zeros((edges, players), dtype=np.int32),
             np.zeros((states, players), dtype=np.int32),
             np.zeros(states, dtype=np.int32),
-            np.zeros(1024, dtype=np.int32),  # short: the largest is looked for at every step of a search
+            np.zeros(1024, dtype=np.int32),  # short, since its maximum is taken at every step of a search
             np.zeros((1024, players)),
             np.zeros(4, dtype=np.int64),
         )
 
     def with_room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
-        """As it is, or longer: for so many more of each, menus being counted by their numbers."""
+        """Return the arrays with room for more entries of each kind; ``menus`` is the total number of menus."""
         p, e, s, r = (int(size) for size in self.filled)
         sizes = [p + positions] * 6 + [e + edges] * 4 + [s + states] * 2 + [menus, r + states]
         longest: list[Any] = [longer(array, size) for array, size in zip(self[:-1], sizes, strict=True)]  # type: ignore[type-var]
@@ -96,7 +99,7 @@ class Growth(NamedTuple):
 @linked_kernel
 @borrowing
 def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
-    """A new position with its edges, all of them open."""
+    """Add a position with its edges, all of them open, and return its number."""
     p, e = g.filled[POSITIONS], g.filled[EDGES]
     g.player[p], g.content[p], g.state[p], g.via[p] = player, content, state, via
     g.first[p], g.size[p] = e, size
@@ -111,14 +114,14 @@ def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: 
 @kernel
 @borrowing
 def add_choice(g: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
-    """A position at which nature answers a joint move."""
+    """Add a position at which chance responds to a joint move."""
     return add_position(g, CHANCE, content, size, state, via)
 
 
 @linked_kernel
 @borrowing
 def enter(g, edge):
-    """The position behind an edge, made where it stands inside a step; ``OPEN`` where the source has to be asked."""
+    """Return the position that an edge leads to, creating one inside a step; ``OPEN`` if only the source knows."""
     found = g.child[edge]
     if found != OPEN:
         return found
@@ -138,7 +141,7 @@ def enter(g, edge):
 @kernel
 @borrowing
 def enter_all(g, edges, asked):
-    """Enters edges; those that are left to the source go to ``asked``, each once.  Returns how many."""
+    """Enter edges, write those that only the source can resolve to ``asked``, and return their number."""
     count = 0
     for edge in edges:
         if enter(g, edge) == OPEN:
@@ -150,7 +153,7 @@ def enter_all(g, edges, asked):
 @kernel
 @borrowing
 def begin_state(g: Any, state: Any, terminal: Any, content: Any, nature: Any) -> Any:
-    """The position in which a state's step begins; ``nature`` is the menu of nature where nobody else moves."""
+    """Add the position at which a state's step begins; ``nature`` is the menu of chance where no player moves."""
     if terminal:
         return add_position(g, TERMINAL, content, 0, state, OUTSIDE)
     for player in range(g.menus.shape[1]):
@@ -163,14 +166,14 @@ def begin_state(g: Any, state: Any, terminal: Any, content: Any, nature: Any) ->
 @linked_kernel
 @borrowing
 def grown(states, known, token):
-    """The information state behind one more token; ``states`` has room for it."""
+    """Return the information state that follows ``known`` by one token; ``states`` must have room for it."""
     return intern_pair(states, np.int64(known), np.int64(token))
 
 
 @kernel
 @borrowing
 def _behind(states, known, tokens):
-    """Information states (K, n) after tokens (K, n), in place."""
+    """Advance information states (K, n) by tokens (K, n), in place."""
     for k in range(len(known)):
         for i in range(known.shape[1]):
             if tokens[k, i] != NO_TOKEN:
@@ -180,7 +183,7 @@ def _behind(states, known, tokens):
 @kernel
 @borrowing
 def _mark_parents(parent, marked):
-    """The parents of marked information states too, and theirs."""
+    """Mark all ancestors of marked information states too."""
     for k in range(len(parent) - 1, -1, -1):
         if marked[k] and parent[k] >= 0:
             marked[parent[k]] = True
@@ -189,7 +192,7 @@ def _mark_parents(parent, marked):
 @kernel
 @borrowing
 def _owners(parent, owner):
-    """Whose information states they are."""
+    """Write the player of each information state."""
     for k in range(len(parent)):
         owner[k] = owner[parent[k]] if parent[k] >= 0 else -1 - parent[k]
 
@@ -197,16 +200,16 @@ def _owners(parent, owner):
 @kernel
 @borrowing
 def _take_over(states, needed, parent, token, number):
-    """Information states of another tree, parents first, under their tokens here: their numbers."""
+    """Add information states of another tree, parents first, with this tree's tokens; write their numbers here."""
     for k in range(len(needed)):
         s = needed[k]
         number[s] = grown(states, number[parent[s]], token[k]) if parent[s] >= 0 else -1 - parent[s]
 
 
 class GrowingStates:
-    """The tree of all players' information states: each is its parent and one more token.
+    """The tree of all players' information states: each is its parent followed by one more token.
 
-    Player ``p`` starts in state ``p``.  Numbers do not depend on how many tokens are known.
+    The initial state of player ``p`` has number ``p``.  Numbers do not depend on how many tokens are known.
     """
 
     def __init__(self, start_tokens: tuple[int, ...]) -> None:
@@ -219,45 +222,45 @@ class GrowingStates:
         return int(self.rows.size[0])
 
     def room(self, more: int) -> Rows:
-        """The rows, with room for so many more states."""
+        """Return the rows, with room for ``more`` more states."""
         self.rows = self.rows.with_room(more, 2 * more)
         return self.rows
 
     def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
-        """What everybody knows (K, n) after seeing tokens (K, n), ``NO_TOKEN`` for nothing."""
+        """Return the players' information states (K, n) after they observe tokens (K, n), ``NO_TOKEN`` for none."""
         known = known.copy()
         _behind(self.room(known.size), known, tokens)
         return known
 
     def needed(self, numbers: LongArray) -> LongArray:
-        """The states with so many numbers, and all before them, in order."""
+        """Return the states with the given numbers and all their ancestors, in order."""
         marked = np.zeros(len(self), dtype=np.bool_)
         marked[numbers] = True
         _mark_parents(self.parent, marked)
         return np.flatnonzero(marked)
 
     def owners(self) -> LongArray:
-        """(states,) whose each is."""
+        """Return (states,) the player of each state."""
         owner = np.zeros(len(self), dtype=np.int64)
         _owners(self.parent, owner)
         return owner
 
     def after(self, state: int, token: int) -> int:
-        """The state one token further."""
+        """Return the state that follows ``state`` by one token."""
         return int(intern(self.room(1), np.array([state, token], dtype=np.int64)))
 
     @property
     def parent(self) -> LongArray:
-        """(states,) the state one token before; negative at the start."""
+        """(states,) the parent of each state, which is one token shorter; negative for initial states."""
         return self.rows.data[0 : 2 * len(self) : 2]
 
     @property
     def token(self) -> LongArray:
-        """(states,) the last token of each."""
+        """(states,) the last token of each state."""
         return self.rows.data[1 : 2 * len(self) : 2]
 
     def path(self, state: int) -> tuple[int, list[int]]:
-        """Whose state it is, and the tokens by which that player came to it, what it sees of the start left out."""
+        """Return the player whose state it is and the tokens that lead to it, without its view of the start."""
         tokens = []
         data = self.rows.data
         while data[2 * state] >= 0:
@@ -267,53 +270,53 @@ class GrowingStates:
 
 
 class Source(Protocol):
-    """What knows the rules of a game."""
+    """The rules of a game, as a growing graph asks for them."""
 
     open: bool
-    """Whether everybody sees everything."""
+    """Whether every player observes everything."""
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """Add the first state; returns every player's token of it, ``NO_TOKEN`` for nothing."""
+        """Add the first state and return every player's token of it, ``NO_TOKEN`` for none."""
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
-        """Find out what lies behind edges (K,), which complete a step or are nature's: ``child``, ``token``.
+        """Resolve edges (K,) that complete a step or are chance outcomes: set their ``child`` and ``token``.
 
-        Where nature answers, an edge may lead to its choice.
+        Where chance responds to a joint move, an edge may lead to that chance move.
         """
 
     def menu(self, number: int) -> tuple[Action, ...]:
-        """The moves of a menu."""
+        """Return the moves of a menu."""
 
     def token_number(self, player: int, token: Token) -> int:
-        """The number of what a player saw; ``NO_TOKEN`` where nothing like it can be seen."""
+        """Return the number of a player's token; ``NO_TOKEN`` where no such token can be observed."""
 
     def token(self, number: int) -> Token:
-        """What a number stands for."""
+        """Return the token with a given number."""
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest payoff, as far as is known."""
+        """The lowest and the highest payoff known so far."""
 
     bounded: bool
-    """Whether there are no payoffs beyond these bounds."""
+    """Whether these bounds are final: no payoff lies outside them."""
 
     @property
     def offered(self) -> Rows:
-        """The moves of all menus, by numbers; a move of a player has the same in all of them."""
+        """The moves of all menus, by numbers; a player's move has the same number in all of them."""
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
-        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
+        """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
 
     def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
-        """The positions at which the steps of states (K,) begin that another source of the same game has numbered."""
+        """Return the positions at which the steps of states (K,) begin; the states are numbered by another source."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what it keeps, estimated where Python objects are kept."""
+        """The size in bytes of all stored data, estimated where it consists of Python objects."""
 
 
 class Numbered(Generic[T]):
-    """What stands behind numbers, read like a list."""
+    """A sequence whose items are computed from their numbers."""
 
     def __init__(self, of: Callable[[int], T]) -> None:
         self.of = of
@@ -323,10 +326,11 @@ class Numbered(Generic[T]):
 
 
 class GrowingGraph:
-    """A game's positions as far as they were asked for.  Who asks, or reads what may grow, has it ``held``.
+    """A game's positions as far as they were asked for.
 
-    A source makes a state, or what lies behind an edge, whole or not at all: what ends in the middle, at a clock or
-    for want of memory, leaves a graph that can be asked again.
+    Callers that ask, or read what may grow, do so within ``held``.  A source adds a state, or the target of an edge,
+    completely or not at all: an operation that is interrupted, by a clock or for lack of memory, leaves a graph that
+    can be asked again.
 
     >>> from infoset.tree.growing import growing_graph
     >>> graph = growing_graph(infoset.load("gdl:tic_tac_toe"))
@@ -335,18 +339,20 @@ class GrowingGraph:
     """
 
     def __init__(self, game: Game, source: Source, memory: int, clock: Clock = ENDLESS) -> None:
-        """``memory`` in bytes; what the start need not wait for ends at ``clock``."""
+        """Build a graph with only the start; ``memory`` is in bytes, and optional work ends at ``clock``."""
         self.game, self.source, self.memory, self.clock = game, source, memory, clock
         self.players = game.players
-        self.lock = threading.RLock()  # an agent that is late goes on in its thread while the others move
+        self.lock = threading.RLock()  # an agent that overruns its time continues in its thread while the others move
         self.arrays, self.states = Growth.empty(len(game.players), memory), GrowingStates(())
         self.start_tokens = source.start(self)
         self.states, self.clock = GrowingStates(self.start_tokens), ENDLESS
 
     @contextmanager
     def held(self, clock: Clock = ENDLESS) -> Iterator[None]:
-        """For this thread alone.  When the clock rings, waiting for another thread ends with ``ClockError``, and so
-        does what is asked for."""
+        """Hold the graph for this thread alone.
+
+        At the end of ``clock``, waiting for another thread raises ``ClockError``, and so do requests to the graph.
+        """
         if not self.lock.acquire(timeout=-1.0 if clock.until == inf else clock.left):
             raise ClockError("the clock ran out while another thread had the graph")
         before, self.clock = self.clock, clock
@@ -359,11 +365,11 @@ class GrowingGraph:
 
     @property
     def open(self) -> bool:
-        """Whether everybody sees everything: then what a player knows is the state."""
+        """Whether every player observes everything: its information state is then determined by the state."""
         return self.source.open
 
     def room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
-        """The arrays, with room for so many more.  Raises ``BudgetError`` where the memory is used up."""
+        """Return the arrays, with room for more entries.  Raises ``BudgetError`` where the memory is used up."""
         if self.nbytes > self.memory:
             raise BudgetError(f"{self.game.name}: what was looked at takes more than {self.memory:,} bytes")
         self.arrays = self.arrays.with_room(positions, edges, states, menus)
@@ -371,7 +377,7 @@ class GrowingGraph:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is filled; pages of arrays that were never written to take none."""
+        """The size in bytes of all entries in use; array pages that were never written to take no memory."""
         p, e, s, r = self.arrays.filled.tolist()
         n = len(self.players)
         return (
@@ -379,25 +385,25 @@ class GrowingGraph:
         )
 
     def moves(self, position: int) -> tuple[Action, ...]:
-        """The moves of whoever moves at a position, or nature's answers."""
+        """Return the moves of the mover at a position, or the chance outcomes."""
         return self.source.menu(int(self.arrays.content[position]))
 
     def menus_of(self, positions: LongArray, player: int) -> IntArray:
-        """(K,) the menus of a player in the steps in which positions stand, by their numbers; or ``NO_MENU``."""
+        """Return (K,) the numbers of a player's menus in the steps that contain the positions, or ``NO_MENU``."""
         g = self.arrays
         return np.asarray(g.menus[g.state[positions], player])
 
     def menu(self, position: int, player: int) -> tuple[Action, ...]:
-        """The moves of a player in the step in which a position stands."""
+        """Return the moves of a player in the step that contains a position."""
         content = int(self.arrays.menus[self.arrays.state[position], player])
         return () if content == NO_MENU else self.source.menu(content)
 
     def widest(self) -> int:
-        """Moves in the largest menu met so far."""
+        """Return the number of moves in the largest menu met so far."""
         return int(self.arrays.choices.max(initial=1))
 
     def ask(self, edges: LongArray) -> None:
-        """Find out what lies behind edges (K,).  Raises ``ClockError`` and ``BudgetError``; some are known then."""
+        """Find where edges (K,) lead.  Raises ``ClockError`` or ``BudgetError``; some edges may be known then."""
         for begin in range(0, len(edges), PORTION):
             self.clock()
             portion = edges[begin : begin + PORTION]
@@ -408,8 +414,10 @@ class GrowingGraph:
                 self.source.ask(self, asked)
 
     def worth(self, positions: LongArray, each: int, seed: int) -> FloatArray:
-        """(K, n) what positions (K,) at which a step begins pay at an end, else what ``each`` random plays from them
-        pay in the mean.  Raises ``ClockError``."""
+        """Return (K, n) the payoffs of positions (K,) at which a step begins, or a mean over ``each`` random plays.
+
+        Ends have their payoffs, all other positions the mean payoffs of random plays from them.  Raises ``ClockError``.
+        """
         over = self.arrays.player[positions] == TERMINAL
         found: FloatArray = self.arrays.payoffs[np.where(over, self.arrays.content[positions], 0)]
         going = np.flatnonzero(~over)
@@ -420,12 +428,12 @@ class GrowingGraph:
         return found
 
     def positions_of(self, other: GrowingGraph, positions: LongArray) -> LongArray:
-        """Positions (K,) of another graph of the game, at which steps begin, as they are called here."""
+        """Return the positions here of positions (K,) of another graph of the same game, at which steps begin."""
         states, place = np.unique(other.arrays.state[positions], return_inverse=True)
         return self.source.take_over(self, other.source, states.astype(np.int64))[place].astype(np.int64)
 
     def states_of(self, other: GrowingGraph, numbers: LongArray) -> LongArray:
-        """Information states (K,) of another graph of the game, as they are called here."""
+        """Return the information states here of information states (K,) of another graph of the same game."""
         needed, owner = other.states.needed(numbers), other.states.owners()
         seen = np.column_stack([owner, other.states.token])[needed]
         pairs, place = np.unique(seen, axis=0, return_inverse=True)
@@ -439,7 +447,7 @@ class GrowingGraph:
         return found[numbers]
 
     def spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
-        """All edges out of positions (K,), and which of the positions each leaves."""
+        """Return all edges out of positions (K,), and for each edge the index of the position that it leaves."""
         g = self.arrays
         sizes = g.size[positions].astype(np.int64)
         source = np.repeat(np.arange(len(positions)), sizes)
@@ -447,54 +455,54 @@ class GrowingGraph:
         return np.arange(len(source)) - np.repeat(offset - g.first[positions], sizes), source
 
     def ends(self, edges: LongArray) -> BoolArray:
-        """(K,) whether edges end a step, of those that were asked for."""
+        """Return (K,) whether edges, which must have been asked for, end a step."""
         return np.asarray(self.arrays.via[self.arrays.child[edges]] == OUTSIDE)
 
     def decides(self, positions: LongArray, player: int) -> BoolArray:
-        """(K,) whether a player has a move in the step that begins, or goes on, at positions (K,)."""
+        """Return (K,) whether a player has a move in the step that begins, or continues, at positions (K,)."""
         g = self.arrays
         mover = g.player[positions]
         return np.asarray((g.menus[g.state[positions], player] != NO_MENU) & (mover >= 0) & (mover <= player))
 
     def key(self, state: int) -> str:
-        """The readable key of an information state."""
+        """Return the readable key of an information state."""
         player, path = self.states.path(state)
         first = [] if self.start_tokens[player] == NO_TOKEN else [self.start_tokens[player]]
         return information_key(tuple(map(self.source.token, first + path)))
 
     @property
     def low(self) -> float:
-        """The least payoff, as far as is known."""
+        """The lowest payoff known so far."""
         return self.source.bounds[0]
 
     @property
     def high(self) -> float:
-        """The greatest payoff, as far as is known."""
+        """The highest payoff known so far."""
         return self.source.bounds[1]
 
     @property
     def name(self) -> str:
-        """Of the game."""
+        """The name of the game."""
         return self.game.name
 
     @property
     def menus(self) -> Numbered[tuple[Action, ...]]:
-        """By their numbers."""
+        """The menus by their numbers."""
         return Numbered(self.source.menu)
 
     @property
     def tokens(self) -> Numbered[Token]:
-        """By their numbers."""
+        """The tokens by their numbers."""
         return Numbered(self.source.token)
 
     @property
     def payoffs(self) -> FloatArray:
-        """(rows, n)"""
+        """(rows, n) the distinct payoffs, with spare capacity."""
         return self.arrays.payoffs
 
     @property
     def player(self) -> npt.NDArray[np.int8]:
-        """(P,) who moves."""
+        """(P,) the mover of each position."""
         return self.arrays.player
 
     @property
@@ -509,35 +517,35 @@ class GrowingGraph:
 
     @property
     def num_edges(self) -> IntArray:
-        """(P,) edges of each position."""
+        """(P,) the number of edges of each position."""
         return self.arrays.size
 
     @property
     def child(self) -> IntArray:
-        """(E,) where edges lead, or ``OPEN``."""
+        """(E,) the position that each edge leads to, or ``OPEN``."""
         return self.arrays.child
 
     @property
     def probability(self) -> FloatArray:
-        """(E,) of nature's answers."""
+        """(E,) the probability of chance outcomes; 1 on the edges of decisions."""
         return self.arrays.probability
 
     @property
     def token(self) -> IntArray:
-        """(E, n) what is seen on edges, of those that were asked for."""
+        """(E, n) the tokens of edges, valid for those that were asked for."""
         return self.arrays.token
 
 
 def rules_until(game: Game, clock: Clock) -> AbstractContextManager[None]:
-    """Within it what is asked of the rules of a game ends at a clock, where they can be interrupted."""
+    """Return a context in which requests to a game's rules end at a clock, where they can be interrupted."""
     until = getattr(game, "until", None)
     return until(clock) if until and clock.until < inf else nullcontext()
 
 
 def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> GrowingGraph:
-    """A graph of a game with nothing in it but the start; ``memory`` in bytes, a quarter of what is free by default.
+    """Build a graph of a game with only the start; ``memory`` is in bytes, by default a quarter of the free memory.
 
-    By compiled code where the game has it: its ``source()`` says so.
+    The rules are compiled code where the game's ``source()`` provides it.
 
     >>> from infoset.tree.growing import growing_graph
     >>> graph = growing_graph(infoset.load("kuhn_poker"))

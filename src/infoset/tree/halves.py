@@ -1,6 +1,6 @@
-"""The gradient of a large factored form in two threads: each adds up what one half of the blocks pays.
+"""The gradient of a large factored form in two threads, each of which adds up the payoffs of half of the blocks.
 
-Both halves are put together in the same order whoever is done first, on one core as on two, and give the same figures.
+The halves are always combined in the same order, on one core as on two, so the result does not depend on timing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from infoset.tree.sequence_form import FormArrays
 
 
 class Halves:
-    """The blocks of a form, cut in two.
+    """The blocks of a form, split in two.
 
     >>> import numpy as np
     >>> from infoset.compiled import Compiled
@@ -39,7 +39,7 @@ class Halves:
         return ThreadPoolExecutor(1)
 
     def gradient(self, player: int, plan: FloatArray, values: FloatArray) -> None:
-        """As the kernel of that name."""
+        """Write the gradient of ``player``, like the kernel ``gradient``."""
         a, own = self.arrays, slice(int(self.arrays.sequences[player]), int(self.arrays.sequences[player + 1]))
         shared = plan * a.shares if len(a.shares) else plan
         values[own] = self.second[own] = 0.0

@@ -1,8 +1,8 @@
-"""Information maps on a tree as values: compared, joined, tested for perfect recall, refined.
+"""Information maps on a tree as values, to compare, join, test for perfect recall and refine.
 
-A map says what is known where somebody decides: nodes with one label cannot be told apart.  The maps here need not
-be those of the rules.  Finer ones relax a game (Heymann & Lanctot, "Progressive hiding"), coarser ones forget, and a
-team seen as one player has the map that its members have, without perfect recall.
+A map defines what is known at each decision: nodes with one label cannot be told apart.  The maps here need not be
+those of the rules.  Finer maps relax a game (Heymann & Lanctot, "Progressive hiding"), coarser ones forget, and a
+team regarded as one player has the joint map of its members, which lacks perfect recall.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class TreeMap:
 
     @classmethod
     def of_keys(cls, tree: GameTree, name: str, players: Collection[int], keys: LongArray) -> TreeMap:
-        """From any integers (N,): nodes of the players that share one share a label.
+        """Build a map from any integers (N,): nodes of the players with equal integers get one label.
 
-        Raises ``ParameterError`` where nodes that share one differ in player or menu.
+        Raises ``ParameterError`` where nodes with equal integers differ in player or menu.
         """
         seats = _seats(tree, players)
         nodes = np.flatnonzero(np.isin(tree.graph.player[tree.position], list(seats)))
@@ -51,7 +51,7 @@ class TreeMap:
         return found
 
     def _check_menus(self, nodes: LongArray, others: LongArray) -> None:
-        """What may be done must follow from what is known."""
+        """Raise ``ParameterError`` where nodes with one label differ in player or menu."""
         position, graph = self.tree.position, self.tree.graph
         same = graph.content[position[nodes]] == graph.content[position[others]]
         same &= graph.player[position[nodes]] == graph.player[position[others]]
@@ -64,7 +64,7 @@ class TreeMap:
 
     @property
     def size(self) -> int:
-        """How many sets it has."""
+        """The number of information sets."""
         return int(self.labels.max(initial=UNLABELLED)) + 1
 
     def __eq__(self, other: object) -> bool:
@@ -74,28 +74,28 @@ class TreeMap:
         return hash((id(self.tree), self.labels.tobytes()))
 
     def refines(self, other: TreeMap) -> bool:
-        """Whether everything that ``other`` tells apart is told apart here too; equal maps refine each other.
+        """Return whether this map tells apart everything that ``other`` does; equal maps refine each other.
 
         Raises ``ParameterError`` for maps of another tree or other players.
         """
         return self.join(other).size == self.size
 
     def compare(self, other: TreeMap) -> str:
-        """``equal``, ``finer``, ``coarser`` or ``neither``."""
+        """Return ``equal``, ``finer``, ``coarser`` or ``neither``."""
         finer, coarser = self.refines(other), other.refines(self)
         if finer:
             return "equal" if coarser else "finer"
         return "coarser" if coarser else "neither"
 
     def join(self, other: TreeMap) -> TreeMap:
-        """What is known with both maps: the coarsest that refines them."""
+        """Return the join of both maps: the coarsest map that refines them."""
         if self.tree is not other.tree or self.players != other.players:
             raise ParameterError(f"maps {self.name!r} and {other.name!r} are of different trees or players")
         keys = self.labels.astype(np.int64) * (other.size + 1) + other.labels
         return TreeMap.of_keys(self.tree, f"{self.name}+{other.name}", self.players, keys)
 
     def recall_violation(self) -> tuple[int, int] | None:
-        """Two nodes with one label but different pasts, of own labels or own moves; ``None``: perfect recall.
+        """Return two nodes with one label but different pasts, of own labels or own actions; ``None``: perfect recall.
 
         These are conditions 2 and 3 of the paper, for the players taken as one.
         """
@@ -106,7 +106,7 @@ class TreeMap:
         return (int(nodes[first[inverse[wrong[0]]]]), int(nodes[wrong[0]])) if len(wrong) else None
 
     def check_recall(self) -> None:
-        """Raise ``ImperfectRecallError``, which names two histories, unless the players as one remember everything."""
+        """Raise ``ImperfectRecallError``, naming two histories, unless the players as one remember everything."""
         if pair := self.recall_violation():
             one, two = (_history(self.tree, node) for node in pair)
             raise ImperfectRecallError(
@@ -115,15 +115,15 @@ class TreeMap:
             )
 
     def with_recall(self) -> TreeMap:
-        """The coarsest refinement with perfect recall, by one pass from the root.
+        """Return the coarsest refinement with perfect recall, by one pass from the root.
 
-        A node's new label is its old one and all that was known and done on the way by the new labels; a refinement
-        with perfect recall has to tell these apart, by induction over the depth.
+        A node's new label combines its old one with all new labels and actions on the way to it; a refinement with
+        perfect recall has to tell these apart, by induction over the depth.
         """
         return TreeMap.of_keys(self.tree, f"recall({self.name})", self.players, self._refined())
 
     def _pasts(self, labels: IntArray) -> LongArray:
-        """(N,) numbers: equal where the players' labels and moves on the way were the same."""
+        """Return (N,) numbers that are equal where the players' labels and actions on the way were the same."""
         tree, past = self.tree, np.zeros(len(labels), dtype=np.int64)
         count = 1
         for begin, end in zip(tree.levels[1:-1].tolist(), tree.levels[2:].tolist(), strict=True):
@@ -158,7 +158,7 @@ class TreeMap:
 
 
 def true_map(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """What the rules say: the players' information sets.
+    """Return the map of the rules: the players' information sets.
 
     >>> from infoset.tree.information import true_map
     >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
@@ -169,7 +169,7 @@ def true_map(tree: GameTree, players: Collection[int]) -> TreeMap:
 
 
 def recall(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """The smallest relaxation with perfect recall: whoever moves knows what the team knew and did before.
+    """Return the smallest relaxation with perfect recall: each mover knows what the team knew and did before.
 
     For games of teams (Heymann & Lanctot 2025).
 
@@ -183,23 +183,23 @@ def recall(tree: GameTree, players: Collection[int]) -> TreeMap:
 
 
 def cheat(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """The true map, with everything that nature has answered, and will, laid open."""
+    """Return the true map with all chance outcomes revealed as they occur."""
     return _opened(tree, "cheat", players, [CHANCE])
 
 
 def reveal(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """The true map, with what all other members of the team know at that moment."""
+    """Return the true map with the current information states of all players revealed."""
     known = _states(tree)
     return custom(tree, "reveal", players, lambda node: (tree.infoset[node], *known[node]))
 
 
 def perfect(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """Every history is known."""
+    """Return the map by which every history is known."""
     return TreeMap.of_keys(tree, "perfect", players, np.arange(len(tree.position), dtype=np.int64))
 
 
 def custom(tree: GameTree, name: str, players: Collection[int], key: Callable[[int], Hashable]) -> TreeMap:
-    """A map by a function from a node to anything hashable; ``tree.history(node)`` is what has happened there.
+    """Return a map defined by a function from a node to any hashable key; ``tree.history(node)`` is the node's history.
 
     Raises ``ParameterError`` where nodes with one key differ in player or menu.
     """
@@ -212,12 +212,12 @@ def custom(tree: GameTree, name: str, players: Collection[int], key: Callable[[i
 
 
 def axes(tree: GameTree, name: str, players: Collection[int], seen: Sequence[Collection[int]]) -> TreeMap:
-    """A map by what each decision of the players sees of the history: ``seen[i]`` lists places in it for decision i.
+    """Return a map in which decision i of the players observes the places ``seen[i]`` of the history.
 
-    Places count nature's answers and moves from 0, as in a game in product form.  Raises ``ParameterError`` for a
+    Places count chance outcomes and actions from 0, as in a game in product form.  Raises ``ParameterError`` for a
     place that does not exist or lies ahead, and for a history with more decisions than ``seen`` has entries.
     """
-    depth = np.zeros(len(tree.position), dtype=np.int64)  # how many decisions of the players came before
+    depth = np.zeros(len(tree.position), dtype=np.int64)  # number of earlier decisions of the players
     mine = np.isin(tree.graph.player[tree.position], list(_seats(tree, players)))
     for begin, end in zip(tree.levels[1:-1].tolist(), tree.levels[2:].tolist(), strict=True):
         above = tree.parent[begin:end]
@@ -251,7 +251,7 @@ RELAXATIONS: dict[str, Callable[[GameTree, Collection[int]], TreeMap]] = {
 
 
 def _opened(tree: GameTree, name: str, players: Collection[int], movers: Sequence[int]) -> TreeMap:
-    """The true map with the moves of some laid open as they are made."""
+    """Return the true map with the actions of ``movers`` revealed as they are made."""
     number, count = np.zeros(len(tree.position), dtype=np.int64), 1
     for begin, end in zip(tree.levels[1:-1].tolist(), tree.levels[2:].tolist(), strict=True):
         above = tree.parent[begin:end].astype(np.int64)
@@ -266,7 +266,7 @@ def _opened(tree: GameTree, name: str, players: Collection[int], movers: Sequenc
 
 
 def _states(tree: GameTree) -> list[tuple[int, ...]]:
-    """What every player knows at each node, as numbers of information states."""
+    """Return the information state of every player at each node, as numbers."""
     graph, n = tree.graph, len(tree.players)
     numbers: dict[tuple[int, int, int], int] = {}
     known: list[tuple[int, ...]] = [tuple(range(n))]

@@ -1,7 +1,7 @@
-"""The algebra of the sequence form: three passes from which every solver and metric is made.
+"""The algebra of the sequence form: three passes of which every solver and metric is composed.
 
 ``gradient`` over the terminal rows, values up the sequence tree (expected or best), plans down it.
-All arrays are indexed by sequence, every player's behind one another (see ``FormArrays``).  Indices are
+All arrays are indexed by sequence, with every player's part one after the other (see ``FormArrays``).  Indices are
 unsigned, which spares Numba the check for negative ones and halves the time of a pass.
 """
 
@@ -19,7 +19,7 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 @linked_kernel
 @borrowing
 def _list_sum(a: FormArrays, number: np.uint64, base: np.uint32, plan: FloatArray) -> float:
-    """What the sequences of a list weigh together; its player's begin at ``base``."""
+    """Return the total weight of the sequences of a list, whose player's sequences begin at ``base``."""
     total, begin, end = 0.0, a.list_rows[number], a.list_rows[number + ONE]
     if len(a.codes):
         for e in range(begin, end):
@@ -33,7 +33,7 @@ def _list_sum(a: FormArrays, number: np.uint64, base: np.uint32, plan: FloatArra
 @linked_kernel
 @borrowing
 def _list_add(a: FormArrays, number: np.uint64, base: np.uint32, worth: float, values: FloatArray) -> None:
-    """``worth`` for each sequence of a list, by its weight."""
+    """Add ``worth`` to each sequence of a list, times its weight."""
     begin, end = a.list_rows[number], a.list_rows[number + ONE]
     if len(a.codes):
         for e in range(begin, end):
@@ -47,12 +47,12 @@ def _list_add(a: FormArrays, number: np.uint64, base: np.uint32, worth: float, v
 def add_blocks(
     a: FormArrays, player: int, plan: FloatArray, values: FloatArray, first: int, last: int, number: int
 ) -> None:
-    """Add to ``values`` what the blocks ``first`` to ``last`` pay, of which ``number`` is the first list.
+    """Add to ``values`` the payoffs of the blocks ``first`` to ``last``, of which ``number`` is the first list.
 
-    One number for each own list, from sums over the others' lists.  Shares are not looked at.
+    It is one number for each own list, from sums over the others' lists.  Shares are not applied.
     """
     n = a.pattern_lists.shape[1]
-    if first == last:  # nobody is ever paid
+    if first == last:  # no payoff is ever different from 0
         return
     sums = np.empty((n, np.int64(a.pattern_lists.max())))
     here = np.uint64(number)
@@ -78,7 +78,7 @@ def add_blocks(
 
 @kernel
 def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
-    """``gradient`` where payoffs stand in blocks."""
+    """Write the gradient of a form whose payoffs are stored in blocks."""
     own = slice(a.sequences[player], a.sequences[player + 1])
     values[own] = 0.0
     if len(a.shares):
@@ -91,7 +91,7 @@ def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: Floa
 @kernel
 @borrowing
 def halve(a: FormArrays) -> tuple[int, np.int64]:
-    """The block at which about half of all entries are behind one, and the number of its first list."""
+    """Return the first block after about half of all entries, and the number of its first list."""
     number, half = ZERO, a.list_rows[len(a.list_rows) - 1] // 2
     for b in range(len(a.blocks)):
         if a.list_rows[number] >= half:
@@ -103,7 +103,7 @@ def halve(a: FormArrays) -> tuple[int, np.int64]:
 
 @kernel
 def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -> None:
-    """values[q] = sum over the rows that end q of payoff * product of the others' realisation weights."""
+    """Write values[q] = sum over the rows that end q of payoff * product of the others' realisation weights."""
     n = a.rows.shape[0]
     if a.rows.shape[1] == 0:
         factored_gradient(a, player, plan, values)
@@ -130,7 +130,7 @@ def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -
 
 @kernel
 def expect_up(a: FormArrays, player: int, strategy: FloatArray, values: FloatArray, worth: FloatArray) -> None:
-    """Add to every sequence the value of what follows when ``strategy`` is played there.
+    """Add to every sequence the value of its continuation when ``strategy`` is played.
 
     Afterwards values[q] is the counterfactual value of the move q, values[empty] the player's payoff and
     worth[k] the counterfactual value of the information set k.
@@ -147,7 +147,7 @@ def expect_up(a: FormArrays, player: int, strategy: FloatArray, values: FloatArr
 
 @kernel
 def best_up(a: FormArrays, player: int, values: FloatArray) -> None:
-    """As ``expect_up`` when the best move is played everywhere."""
+    """Add to every sequence the value of its continuation when the best move is played everywhere."""
     top = a.infosets[player + 1] - ONE
     for back in range(a.infosets[player + 1] - a.infosets[player]):
         k = top - back
@@ -159,7 +159,7 @@ def best_up(a: FormArrays, player: int, values: FloatArray) -> None:
 
 @kernel
 def choose_best(a: FormArrays, player: int, values: FloatArray, strategy: FloatArray) -> None:
-    """Play the first of the best moves everywhere, by the values that ``best_up`` left."""
+    """Write the behaviour that plays the first of the best moves everywhere, by the values that ``best_up`` left."""
     for k in range(a.infosets[player], a.infosets[player + 1]):
         best = a.first[k]
         for q in range(a.first[k], a.first[k] + a.size[k]):
@@ -171,7 +171,7 @@ def choose_best(a: FormArrays, player: int, values: FloatArray, strategy: FloatA
 
 @kernel
 def best_where_free(a: FormArrays, player: int, fixed: FloatArray, values: FloatArray) -> None:
-    """As ``best_up``, but where ``fixed`` (S,) is not negative it is what is played."""
+    """Do the same as ``best_up``, but play ``fixed`` (S,) wherever it is not negative."""
     top = a.infosets[player + 1] - ONE
     for back in range(a.infosets[player + 1] - a.infosets[player]):
         k = top - back
@@ -189,7 +189,7 @@ def best_where_free(a: FormArrays, player: int, fixed: FloatArray, values: Float
 
 @kernel
 def plan_down(a: FormArrays, player: int, strategy: FloatArray, plan: FloatArray) -> None:
-    """Realisation weights from behaviour: plan[q] = plan[parent] * strategy[q]."""
+    """Write realisation weights from behaviour: plan[q] = plan[parent] * strategy[q]."""
     plan[a.sequences[player]] = 1.0
     for k in range(a.infosets[player], a.infosets[player + 1]):
         for q in range(a.first[k], a.first[k] + a.size[k]):
@@ -198,7 +198,7 @@ def plan_down(a: FormArrays, player: int, strategy: FloatArray, plan: FloatArray
 
 @kernel
 def behave(a: FormArrays, plan: FloatArray, strategy: FloatArray) -> None:
-    """Behaviour from realisation weights; uniform where a set is never reached."""
+    """Write behaviour from realisation weights; uniform where a set is never reached."""
     for k in range(len(a.first)):
         total = 0.0
         for q in range(a.first[k], a.first[k] + a.size[k]):
@@ -209,7 +209,7 @@ def behave(a: FormArrays, plan: FloatArray, strategy: FloatArray) -> None:
 
 @kernel
 def root_values(a: FormArrays, plan: FloatArray, values: FloatArray, expected: FloatArray, best: FloatArray) -> None:
-    """Every player's payoff under ``plan`` and against it; ``values`` is scratch, afterwards those of best play."""
+    """Write every player's payoff under ``plan`` and of its best response; ``values`` then has those of best play."""
     for player in range(a.rows.shape[0]):
         gradient(a, player, plan, values)
         begin = a.sequences[player]

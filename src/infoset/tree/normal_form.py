@@ -1,4 +1,4 @@
-"""The reduced normal form: pure plans, told apart as far as they lead to different sequences, and their payoffs."""
+"""The reduced normal form: pure plans, distinguished only by the sequences that they reach, and their payoffs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from infoset.tree.sequence_form import SequenceForm, exact_ends
 MOST_CELLS = 2_000_000
 MOST_WHOLE = 2**62
 _Way = tuple[tuple[int, int], ...]
-"""Moves by their information sets."""
+"""Actions by their information sets."""
 TABLE_WIDTH = 100
 PASSED = "*"
-"""Stands for the move at a set that a plan itself keeps from being reached, as in Gambit."""
+"""Replaces the action at an information set that the plan's own earlier actions exclude, as in Gambit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +38,19 @@ class NormalForm:
     """
 
     plans: tuple[npt.NDArray[np.bool_], ...]
-    """A player's strategies (K, sequences of the player): which of these each one plays, the empty one first."""
+    """A player's strategies (K, sequences of the player): which sequences each one plays, the empty one first."""
     strategies: tuple[tuple[str, ...], ...]
-    """Their names: the move at each information set in order, ``*`` where the strategy does not come to it."""
+    """Their names: the action at each information set in order, ``*`` where the strategy does not reach it."""
     numbers: npt.NDArray[Any]
-    """(K1, …, Kn, n) expected over chance: as floats, or as whole numbers, ``scales`` times what is paid."""
+    """(K1, …, Kn, n) expected payoffs over chance: as floats, or as whole numbers, ``scales`` times the payoffs."""
     scales: tuple[int, ...]
     exact: bool
     offsets: FloatArray = field(repr=False)
-    """(n,) what is to be added to ``numbers`` where these are floats: mostly 0."""
+    """(n,) to be added to ``numbers`` where these are floats; usually 0."""
 
     @cached_property
     def payoffs(self) -> npt.NDArray[Any]:
-        """(K1, …, Kn, n) expected over chance, as floats or as fractions."""
+        """(K1, …, Kn, n) expected payoffs over chance, as floats or as fractions."""
         if not self.exact:
             return np.asarray(self.numbers + self.offsets)
         found = np.empty(self.numbers.shape, dtype=object)
@@ -61,21 +61,21 @@ class NormalForm:
         return found
 
     def plan(self, mixed: Sequence[Any]) -> FloatArray:
-        """Realisation weights (S,) of the chances of each player's strategies, as Kuhn's theorem has it."""
+        """Return the realisation weights (S,) of each player's mixed strategy, by Kuhn's theorem."""
         return np.concatenate(
             [np.asarray(own, dtype=np.float64) @ plans for own, plans in zip(mixed, self.plans, strict=True)]
         )
 
 
 def shown(strategy: str) -> str:
-    """A strategy's name beside numbers: in quotes where it begins as one."""
+    """Return a strategy's name for display beside numbers, in quotes where it begins with a digit."""
     if not strategy:
         return "(no choice)"
     return f'"{strategy}"' if strategy[:1].isdigit() else strategy
 
 
 def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
-    """Of a pure plan, realisation weights (S,) 0 or 1: its move at each set, ``*`` where it does not come to it."""
+    """Return the name of a pure plan, weights (S,) 0 or 1: its action at each set, ``*`` where not reached."""
     a, moves = form.arrays, []
     for k in form.player_infosets(player):
         first = int(a.first[k])
@@ -87,10 +87,10 @@ def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
 def plans_table(
     form: SequenceForm, players: Sequence[int], chances: Sequence[float], plans: Sequence[Any], most: int = 40
 ) -> list[str]:
-    """The lines of a table of plans of some players: a column an information set, a row a plan and its chance.
+    """Return the lines of a table of some players' plans: a column per information set, a row per plan with its chance.
 
-    ``plans`` are realisation weights (S,) each.  At a set to which a plan does not come there is ``*``.  Of more than
-    ``most`` sets the first are shown, in tables below each other where they are too wide for one.
+    ``plans`` are realisation weights (S,) each.  An information set that a plan does not reach is marked ``*``.  Only
+    the first ``most`` sets are shown, in several tables one below the other where they are too wide for one.
     """
     sets = [k for p in players for k in form.player_infosets(p)]
     columns = []
@@ -113,7 +113,7 @@ def plans_table(
 
 
 def _played_at(form: SequenceForm, infoset: int, plan: Any) -> str:
-    """What realisation weights (S,) play at an information set: a move, several with their chances, or ``*``."""
+    """Return what weights (S,) play at an information set: one action, several with their probabilities, or ``*``."""
     first = int(form.arrays.first[infoset])
     own = np.asarray(plan[first : first + int(form.arrays.size[infoset])], dtype=np.float64)
     total = float(own.sum())
@@ -126,7 +126,7 @@ def _played_at(form: SequenceForm, infoset: int, plan: Any) -> str:
 
 
 def count_strategies(form: SequenceForm, player: int) -> int:
-    """How many strategies of the reduced normal form ``player`` has; counted, not listed."""
+    """Count the strategies of ``player`` in the reduced normal form, without listing them."""
     a, own = form.arrays, form.player_sequences(player)
     ways = [1] * (own.stop - own.start)
     for k in reversed(form.player_infosets(player)):
@@ -136,7 +136,7 @@ def count_strategies(form: SequenceForm, player: int) -> int:
 
 
 def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
-    """The game as a table, in fractions where its ``tree`` is given.
+    """Return the game as a table, in fractions where its ``tree`` is given.
 
     Raises ``BudgetError`` with the counts where the table has more than two million cells.
     """
@@ -167,7 +167,7 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
 
 
 def _whole(payoffs: Any) -> tuple[Any, list[int]]:
-    """Fractions (T, n) as whole numbers over a denominator for each player; of 64 bits where no sum is larger."""
+    """Return fractions (T, n) as whole numbers, with a common denominator per player; in 64 bits where all sums fit."""
     scales = [lcm(*{value.denominator for value in column}) for column in payoffs.T.tolist()]
     whole = [[value.numerator * (scale // value.denominator) for value, scale in zip(row, scales, strict=True)]
              for row in payoffs.tolist()]  # fmt: skip
@@ -176,10 +176,10 @@ def _whole(payoffs: Any) -> tuple[Any, list[int]]:
 
 
 def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tuple[str, ...]]:
-    """A player's strategies and their names, those of the first set's first move first."""
+    """Return a player's strategies and their names, starting with those of the first set's first action."""
     a, own, sets = form.arrays, form.player_sequences(player), form.player_infosets(player)
     ways: dict[int, list[_Way]] = {}
-    for k in reversed(sets):  # those behind a set come after it
+    for k in reversed(sets):  # later information sets have larger numbers
         menu = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
         chosen = [((k, q), *rest) for q in menu for rest in ways.pop(q, [()])]
         parent = int(a.parent[k])

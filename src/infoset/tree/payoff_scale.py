@@ -1,4 +1,4 @@
-"""The scale of a game's payoffs: what counts as a difference, and where payoffs lie so far from 0 that it drowns."""
+"""The scale of a game's payoffs: which differences count, and when payoffs are so far from 0 that these are lost."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import numpy as np
 from infoset.base import FloatArray
 
 EQUAL = 1e-9
-"""Of a player's range of payoffs: two payoffs that differ by no more are the same."""
+"""As a fraction of a player's payoff range: payoffs that differ by no more are the same."""
 LAST_BITS = 8 * float(np.finfo(float).eps)
-"""Of the largest payoff: what its rounding alone comes to, however narrow the range is."""
+"""As a fraction of the largest payoff: the effect of its rounding alone, however narrow the range is."""
 ROUNDING = 1e-12
-"""Of a player's range of payoffs: an exploitability of no more is made of rounding errors."""
+"""As a fraction of a player's payoff range: an exploitability of no more consists of rounding errors."""
 FAR_FROM_ZERO = 10.0
-"""Ranges of payoffs between their middle and 0 beyond which solvers work on payoffs less the middle."""
+"""Distance of the middle of the payoffs from 0, in ranges, beyond which solvers subtract an offset from the payoffs."""
 
 
 def payoff_ranges(payoffs: FloatArray) -> FloatArray:
-    """Return (n,) the range of each player's payoffs (K, n); 0 where a player is always paid the same."""
+    """Return (n,) the range of each player's payoffs (K, n); 0 where a player's payoff is constant."""
     return np.asarray(np.ptp(payoffs, axis=0) if len(payoffs) else np.zeros(payoffs.shape[1]), dtype=np.float64)
 
 
 def payoff_offsets(payoffs: FloatArray) -> FloatArray:
-    """Return (n,) what to take off each player's payoffs (K, n) so that differences do not drown; 0 where none would.
+    """Return (n,) the offset to subtract from each player's payoffs (K, n) to preserve differences; 0 if not needed.
 
-    It is the player's lowest payoff, since floats so close to each other are subtracted without an error.
+    It is the player's lowest payoff, since floats that are so close to each other are subtracted without an error.
     """
     offsets = np.zeros(payoffs.shape[1])
     for player, (low, high) in enumerate(zip(payoffs.min(axis=0), payoffs.max(axis=0), strict=True)):
@@ -35,9 +35,9 @@ def payoff_offsets(payoffs: FloatArray) -> FloatArray:
 
 
 def exploitability_of_rounding(lowest: FloatArray, highest: FloatArray) -> float:
-    """Return the exploitability that rounding errors alone come to, of payoffs (n,) from ``lowest`` to ``highest``.
+    """Return the exploitability that rounding errors alone amount to, of payoffs (n,) from ``lowest`` to ``highest``.
 
-    It is that of the player with the smallest range of those whose payoffs vary: no other gain may hide its own.
+    It is that of the player with the smallest range of those whose payoffs vary, so larger gains do not hide its own.
     """
     ranges = highest - lowest
     varied = ranges > 0
@@ -56,13 +56,14 @@ def smallest_range(payoffs: FloatArray) -> float:
 def difference_that_counts(payoffs: FloatArray) -> float:
     """Return the largest difference, between payoffs (K, n) of two players or sums of them, that counts as none.
 
-    It follows the player with the smallest range of those whose payoffs vary at all, and is no less than rounding.
+    It follows the player with the smallest range of those whose payoffs vary at all, and is at least the rounding
+    error.
     """
     return max(EQUAL * smallest_range(payoffs), LAST_BITS * float(np.abs(payoffs).max(initial=0.0)))
 
 
 def constant_sum_of(payoffs: FloatArray) -> float | None:
-    """Return what the payoffs (K, n) of every end sum to; ``None`` where they do not all sum to the same."""
+    """Return the sum of the payoffs (K, n) of every end; ``None`` where it differs between ends."""
     if not len(payoffs):
         return None
     sums = payoffs.sum(axis=1)
@@ -70,5 +71,5 @@ def constant_sum_of(payoffs: FloatArray) -> float | None:
 
 
 def are_common(payoffs: FloatArray) -> bool:
-    """Return whether all players are paid the same at each end, payoffs (K, n)."""
+    """Return whether all players have equal payoffs (K, n) at each end."""
     return bool(np.ptp(payoffs, axis=1).max(initial=0.0) <= difference_that_counts(payoffs))

@@ -1,6 +1,6 @@
-"""Strategies as arrays over sequences: behaviour and realisation weights, and the step from one to the other.
+"""Strategies as arrays over sequences: behaviour and realisation weights, and conversions between them.
 
-Both have one entry a sequence (S,); behaviour is 1 at the empty sequences.
+Both have one entry per sequence (S,); behaviour is 1 at the empty sequences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PLAN_TOLERANCE = 1e-6
 
 
 def uniform(form: SequenceForm) -> FloatArray:
-    """Behaviour (S,) that chooses every move of a set with equal probability; 1 at empty sequences."""
+    """Return behaviour (S,) that chooses every move of a set with equal probability; 1 at empty sequences."""
     strategy = np.ones(form.num_sequences)
     inside = form.infoset_of >= 0
     strategy[inside] = 1 / form.arrays.size[form.infoset_of[inside]]
@@ -26,7 +26,7 @@ def uniform(form: SequenceForm) -> FloatArray:
 
 @checks_arguments
 def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """Realisation weights (S,) of behaviour (S,): the product of the chances on each sequence, 1 of the empty ones.
+    """Return realisation weights (S,) of behaviour (S,): the product of probabilities on each sequence, 1 if empty.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> import numpy as np
@@ -41,7 +41,7 @@ def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
 
 
 def random_interior(form: SequenceForm, seed: int) -> FloatArray:
-    """Behaviour (S,) drawn uniformly from the simplex at every information set."""
+    """Return behaviour (S,) drawn uniformly from the simplex at every information set."""
     weights = np.random.default_rng(seed).exponential(size=form.num_sequences) + 1e-9
     owner = form.infoset_of
     weights[owner < 0] = 1
@@ -53,7 +53,7 @@ def random_interior(form: SequenceForm, seed: int) -> FloatArray:
 
 @checks_arguments
 def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
-    """Behaviour (S,) of realisation weights (S,); uniform where a set is never reached.
+    """Return the behaviour (S,) of realisation weights (S,); uniform where a set is never reached.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> plan = infoset.TabularPolicy.uniform(form).plan(form)
@@ -66,13 +66,13 @@ def behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
 
 
 def normalised(form: SequenceForm, weights: FloatArray) -> FloatArray:
-    """Sums of realisation weights (S,) scaled so that every empty sequence has weight one."""
+    """Return sums of realisation weights (S,), scaled so that every empty sequence has weight one."""
     totals = weights[form.arrays.sequences[:-1]]
     return weights / np.repeat(totals, np.diff(form.arrays.sequences))
 
 
 def check_plan(form: SequenceForm, plan: FloatArray, method: str) -> None:
-    """Raise ``GameRuleError`` unless the moves of every set weigh together what leads to the set.
+    """Raise ``GameRuleError`` unless, at every set, the moves' weights sum to the weight of the sequence leading there.
 
     A local update that forgets to normalise would otherwise pass for a profile that nobody can exploit.
     """

@@ -1,4 +1,4 @@
-"""Product forms and trees: any tree as a game in product form, and the map that a product form states on a tree."""
+"""Conversions of trees and product forms: any tree as a product form, and a product form's map on a tree."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from infoset.tree.information import TreeMap, custom
 
 @checks_arguments
 def product_form_of(tree: GameTree) -> ProductForm:
-    """A finite game as axes in the order of its tree: at each depth one for nature and one for each player who moves.
+    """Return a finite game as axes in the order of its tree: at each depth one for chance and one for each mover.
 
-    They are named by depth and player, as in ``3:P1``, nature's by the depth alone.  Who moves may differ between the
-    histories of one depth: on the axes of the others, and on all after the end, ``PASS`` is the only choice.  The
-    tree of the form is this tree again, node by node, with the same keys; only a move named ``PASS`` that is the only
-    one somewhere is passed over too.
+    They are named by depth and player, as in ``3:P1``, chance axes by the depth alone.  The movers may differ between
+    the histories of one depth: on the axes of the others, and on all after the end, ``PASS`` is the only choice.  The
+    tree of the form is this tree again, node by node, with the same keys, except that a move named ``PASS`` that is the
+    only one somewhere is skipped too.
 
     Raises ``ParameterError`` where two players, ``GameRuleError`` where two of a player's sets, have the same name.
 
@@ -45,7 +45,7 @@ def product_form_of(tree: GameTree) -> ProductForm:
 
 
 class _Play:
-    """What a tree says about the values chosen so far, as the functions of the axes."""
+    """The functions of the axes: what the tree has at the node that the values chosen so far lead to."""
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
@@ -59,7 +59,7 @@ class _Play:
         return str(depth) if mover == CHANCE else f"{depth}:{self.tree.players[mover]}"
 
     def node(self, past: Past, depth: int) -> int:
-        """Where the values above ``depth`` lead: a node of that depth, or an end on the way."""
+        """Return the node at ``depth`` that the values before it lead to, or an end on the way."""
         node = ROOT
         for level in range(depth):
             if self.mover[node] == TERMINAL:
@@ -79,7 +79,7 @@ class _Play:
         return answers
 
     def key(self, depth: int, mover: int) -> Callable[[Past], Action]:
-        """The key of the mover's information set; ``()`` where it does not move."""
+        """Return the function for the key of the mover's information set; ``()`` where it does not move."""
 
         def key(past: Past) -> Action:
             node = self.node(past, depth)
@@ -100,7 +100,7 @@ class _Play:
 
 
 def stated_map(tree: GameTree, name: str, players: Collection[int], form: ProductForm) -> TreeMap:
-    """What the stages of ``form`` see, as a map on the tree of a form that differs from it in that alone.
+    """Return the observations of the stages of ``form`` as a map on the tree of a form with the same other rules.
 
     With ``form.seeing(…)`` this states the relaxations of "Progressive hiding" by the names of axes.  Raises
     ``ParameterError`` for the tree of another game.

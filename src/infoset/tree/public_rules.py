@@ -1,10 +1,10 @@
-"""The factored rules of any game whose positions are listed: its cores are its public states.
+"""The factored rules of any game whose positions are listed, with its public states as cores.
 
-At a *public state*, what is common knowledge, each player may be in some private ones, its cells; which position two
-cells make, and how likely nature has made it beside the others, is a table.  Moves lead from table to table; what no
-chain of players who take one thing for another connects is two cores (vector-form CFR on the public tree: Johanson,
-Waugh, Bowling & Zinkevich, IJCAI 2011).  Hands that cannot be held together stay in the lists, and are paid nothing:
-what an end pays is a table as well (``constant_blocks``).
+At a *public state*, given by common knowledge, each player has some possible private states, its cells.  A table holds
+the position that joint cells make, and its relative probability by chance.  Moves lead from table to table; parts that
+are not connected by any chain of positions that a player confuses are different cores (vector-form CFR on the public
+tree: Johanson, Waugh, Bowling & Zinkevich, IJCAI 2011).  Incompatible hands stay in the lists, with payoff 0: the
+payoffs of an end are a table as well (``constant_blocks``).
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Ter
 from infoset.tree.steps import steps
 
 MOST_CELLS = 5_000_000
-MOST_TOGETHER = 10_000_000  # private states beside each other, with all that may come behind, at one public state
+MOST_TOGETHER = 10_000_000  # joint private states of one public state, with all that may follow
 MOST_SLOTS = 50_000_000  # cells times events
-DENSE, SMALL = 8, 1 << 16  # keys are counted up to so many times their rows, and some more
-SAME = 1e-13  # of chances that are products of the same numbers
-NOWHERE = -1  # the position of cells that nobody can be in together
+DENSE, SMALL = 8, 1 << 16  # keys are counted rather than sorted up to this bound, per row and added
+SAME = 1e-13  # tolerance of probabilities that are products of the same numbers
+NOWHERE = -1  # the position of cells that are incompatible
 
 
 class _Table(NamedTuple):
-    """A public state."""
+    """A public state: its mover, and the position and probability of all joint cells."""
 
     mover: int
     position: LongArray  # (cells of the first player, …) rows of ``steps``, or NOWHERE
-    chance: FloatArray  # the same, the largest 1
+    chance: FloatArray  # same shape, scaled such that the largest is 1
 
     @property
     def key(self) -> bytes:
@@ -48,7 +48,7 @@ class _Table(NamedTuple):
 
 
 def _digest(numbers: tuple[int, ...], *arrays: npt.NDArray[Any]) -> bytes:
-    """Of what makes a core, which is much where tables are large."""
+    """Return a short digest of a core's data, which is long where tables are large."""
     found = blake2b(repr(numbers).encode(), digest_size=20)
     for array in arrays:
         found.update(array.tobytes())
@@ -56,16 +56,16 @@ def _digest(numbers: tuple[int, ...], *arrays: npt.NDArray[Any]) -> bytes:
 
 
 class _Behind(NamedTuple):
-    """What may come behind a core, one event after another."""
+    """All that may follow a core, one event after another."""
 
     event: LongArray  # (R,)
     chance: FloatArray  # (R,)
     reached: LongArray  # (R,)
-    private: list[LongArray]  # (R,) of each player the number of the private state that it is in then
+    private: list[LongArray]  # (R,) of each player the number of its private state there
 
 
 class _Event(NamedTuple):
-    """Where some of it leads, and the edges of each player: private states, and their places there."""
+    """The core that an event leads to, and each player's edges: private states, and their places there."""
 
     reached: int
     chance: float
@@ -73,10 +73,13 @@ class _Event(NamedTuple):
 
 
 class AskedPublic:
-    """A game's positions, from public state to public state."""
+    """The rules of a game, collected from its positions by following public states."""
 
     def __init__(self, graph: GameGraph, progress: Callable[[int], object] | None, most_joint: int) -> None:
-        """Raises ``UnsupportedGameError`` for information maps, and where some players move at once, but not all."""
+        """Prepare the steps of ``graph``.
+
+        Raises ``UnsupportedGameError`` for information maps, and where some players move at once, but not all.
+        """
         self.graph, self.progress, self.n, self.most_joint = graph, progress, len(graph.players), most_joint
         if graph.map_name:
             raise UnsupportedGameError(
@@ -90,13 +93,13 @@ class AskedPublic:
         self.paid = graph.payoffs[np.where(self.movers == TERMINAL, graph.content[self.steps.position], 0)]
         self.menus: Interner[tuple[Action, ...]] = Interner()
         self.number: dict[bytes, int] = {}
-        self.ends: dict[bytes, tuple[int, list[tuple[LongArray, LongArray]]]] = {}  # by what they pay
+        self.ends: dict[bytes, tuple[int, list[tuple[LongArray, LongArray]]]] = {}  # by their payoffs
         self.cores: list[AnyCore | None] = []
         self.todo: deque[tuple[int, _Table]] = deque()
         self.cells = self.joint = self.slots = 0
 
     def _movers(self) -> LongArray:
-        """(M,) who moves in the step that begins at a position."""
+        """Return (M,) the mover of the step that begins at each position."""
         position = self.steps.position
         decides = self.graph.deciders[position]
         count = decides.sum(axis=1)
@@ -130,7 +133,7 @@ class AskedPublic:
         )  # fmt: skip
 
     def _numbered(self, table: _Table) -> int:
-        """The number of a public state; one that is new is followed."""
+        """Return the number of a public state, and schedule new ones to be followed."""
         number = self.number.setdefault(table.key, len(self.cores))
         if number == len(self.cores):
             self.cores.append(None)
@@ -140,7 +143,7 @@ class AskedPublic:
         return number
 
     def _spend(self, shape: tuple[int, ...], joint: int = 0, slots: int = 0) -> None:
-        """Count what is looked at.  Raises ``BudgetError`` where that is too much."""
+        """Count work.  Raises ``BudgetError`` where it is too much."""
         self.joint += joint
         self.slots += slots
         if self.progress is not None:
@@ -153,7 +156,7 @@ class AskedPublic:
             )
 
     def _look(self, table: _Table) -> Decided:
-        """All that may come behind a public state."""
+        """Examine all that may follow a public state."""
         s, shape = self.steps, table.position.shape
         joint = np.flatnonzero(table.position != NOWHERE)
         at = table.position.ravel()[joint]
@@ -182,13 +185,14 @@ class AskedPublic:
         return Decided(table.mover, reached[:-1], np.array([event.chance for event in events]), sides)
 
     def _menus(self, content: IntArray) -> LongArray:
-        """(R,) the numbers of menus, of those that somebody chooses from."""
+        """Return (R,) the numbers of menus that players choose from."""
         kinds, kind = np.unique(content, return_inverse=True)
         return np.array([self.menus(self.graph.menus[k]) for k in kinds.tolist()])[kind]
 
     def _layers(self) -> IntArray:
-        """(F,) of steps that nobody can tell apart, from one position to several, as nobody has seen what nature did:
-        the how many-th it is.
+        """Return (F,) each step's number among those from its position that nobody can tell apart.
+
+        Such steps lead to several positions where nobody observes the chance outcome; equal targets have equal numbers.
         """
         s, mover = self.steps, self.movers[self.steps.target] - EVERYBODY
         source = np.repeat(np.arange(len(s.position)), np.diff(s.first))
@@ -203,7 +207,7 @@ class AskedPublic:
         return layer
 
     def _apart(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Behind:
-        """What everybody can tell from the rest, what goes on differently, and layers of it are events."""
+        """Group what may follow into events: what nobody confuses, has different movers or is in different layers."""
         reached = self.steps.target[step]
         event, _ = _kinds(_connected(private), self.movers[reached] - EVERYBODY, self.layer[step])
         order = np.argsort(event.astype(np.uint16) if len(event) and event.max() < 1 << 16 else event, kind="stable")
@@ -211,7 +215,7 @@ class AskedPublic:
         return _Behind(event[order], chance, reached[order], [own[order] for own in private])
 
     def _events(self, behind: _Behind) -> Iterator[_Event | None]:
-        """Where each leads."""
+        """Yield the events, or ``None`` for ends without payoffs."""
         event, count = behind.event, int(behind.event[-1]) + 1
         begin = np.searchsorted(event, np.arange(count + 1))
         own, at = [], []
@@ -229,7 +233,7 @@ class AskedPublic:
     def _event(
         self, reached: LongArray, chances: FloatArray, own: tuple[LongArray, ...], index: tuple[LongArray, ...]
     ) -> _Event | None:
-        """Where it leads; ``None`` where that is an end that pays nobody."""
+        """Return the event of some rows; ``None`` where it is an end without payoffs."""
         shape = tuple(map(len, own))
         self._spend(shape, joint=prod(shape))
         if self.movers[reached[0]] == TERMINAL:
@@ -239,7 +243,7 @@ class AskedPublic:
         position, chance = np.full(shape, NOWHERE, np.int64), np.zeros(shape)
         position[index] = reached
         np.add.at(chance, index, chances)
-        scale = float(chance.max()) or 1.0  # what never comes is in the tree, too
+        scale = float(chance.max()) or 1.0  # outcomes of probability 0 are in the tree, too
         chance = np.where(abs(chance / scale - 1) < SAME, 1.0, chance / scale)
         places = []
         for p in range(self.n):
@@ -251,16 +255,16 @@ class AskedPublic:
         return _Event(number, scale, list(zip(own, places, strict=True)))
 
     def _end(self, own: tuple[LongArray, ...], paid: FloatArray) -> _Event:
-        """An end: of each player's private states, the lists that they are in."""
+        """Return the event of an end, with the lists that contain each player's private states."""
         key = _digest(paid.shape, paid)
-        if key not in self.ends:  # other public states often pay the same
+        if key not in self.ends:  # other public states often have the same payoffs
             self.ends[key] = self._new_end(paid)
         number, listed = self.ends[key]
         edges = [(states[row], place) for states, (row, place) in zip(own, listed, strict=True)]
         return _Event(number, 1.0, edges)
 
     def _new_end(self, paid: FloatArray) -> tuple[int, list[tuple[LongArray, LongArray]]]:
-        """The number of an end, and of each player the private states in each of its lists, with the list's place."""
+        """Return the number of an end, and each player's private states in each of its lists, with the list's place."""
         kinds = []
         for p in range(self.n):
             first, kind = _alike(p, paid.view(np.int64))
@@ -275,8 +279,9 @@ class AskedPublic:
 
 
 def _distinct(key: LongArray, bound: int) -> tuple[LongArray, LongArray, LongArray]:
-    """The keys that there are, in order; the first row of each, and (R,) the number of every row's.  All are below
-    ``bound``, which counts better than it sorts where it is small.
+    """Return the distinct keys in order, the first row of each, and (R,) the number of every row's key.
+
+    All keys are less than ``bound``; where it is small, they are counted, which is faster than sorting.
     """
     if bound > DENSE * len(key) + SMALL:
         return np.unique(key, return_index=True, return_inverse=True)
@@ -289,14 +294,14 @@ def _distinct(key: LongArray, bound: int) -> tuple[LongArray, LongArray, LongArr
 
 
 def _kinds(*columns: IntArray | LongArray) -> tuple[LongArray, int]:
-    """(R,) rows numbered in order by what they hold, none negative; and how many kinds there are."""
+    """Return (R,) the rows numbered in order of their non-negative values, and the number of distinct rows."""
     key = _packed(*columns)
     values, _, number = _distinct(key, int(key.max(initial=-1)) + 1)
     return number, len(values)
 
 
 def _connected(private: list[LongArray]) -> LongArray:
-    """(R,) rows have one number where some player takes one for another, and so on."""
+    """Return (R,) numbers that are equal for rows connected by chains of shared private states."""
     offsets = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
     parent = np.arange(offsets[-1])
     for p in range(1, len(private)):
@@ -306,7 +311,7 @@ def _connected(private: list[LongArray]) -> LongArray:
 
 @kernel
 def join_all(one: LongArray, other: LongArray, parent: LongArray) -> None:
-    """Join what each row holds; the least of what is joined stands for it."""
+    """Join the two numbers of each row; the least of a joined set represents it."""
     for k in range(len(one)):
         a, b = one[k], other[k]
         while parent[a] != a:
@@ -322,7 +327,7 @@ def join_all(one: LongArray, other: LongArray, parent: LongArray) -> None:
 
 
 def find_all(parent: LongArray) -> LongArray:
-    """Of each the least that it is joined with."""
+    """Return for each number the least one that it is joined with."""
     while True:
         above = parent[parent]
         if (above == parent).all():
@@ -331,12 +336,12 @@ def find_all(parent: LongArray) -> LongArray:
 
 
 def _joined(arrays: list[LongArray]) -> LongArray:
-    """One behind the other, also none at all."""
+    """Return the concatenation of the arrays, of which there may be none."""
     return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
 def _packed(*columns: IntArray | LongArray) -> LongArray:
-    """(R,) one number for what each row holds, in the order of rows; columns hold no negative ones."""
+    """Return (R,) one number for the non-negative values of each row, in the order of rows."""
     found = columns[0].astype(np.int64)
     for column in columns[1:]:
         if len(found) and (int(found.max()) + 1) * (int(column.max()) + 1) > np.iinfo(np.int64).max:
@@ -346,7 +351,7 @@ def _packed(*columns: IntArray | LongArray) -> LongArray:
 
 
 def _listed(kind: LongArray, lists: list[LongArray]) -> tuple[LongArray, LongArray]:
-    """The rows (K,) of every list of kinds, list by list, and which list each is in."""
+    """Return the rows (K,) of every list of kinds, list by list, and the list of each row."""
     order, count = np.argsort(kind, kind="stable"), np.bincount(kind)
     begin, kinds = np.cumsum(count) - count, _joined(lists)
     sizes = count[kinds]
@@ -355,7 +360,7 @@ def _listed(kind: LongArray, lists: list[LongArray]) -> tuple[LongArray, LongArr
 
 
 def _alike(axis: int, *tables: LongArray) -> tuple[LongArray, LongArray]:
-    """The first of each kind of what tables have along an axis, and the kind of each."""
+    """Return the first of each kind of the tables' slices along an axis, and the kind of each slice."""
     flat = []
     for table in tables:
         moved = np.moveaxis(table, axis, 0)

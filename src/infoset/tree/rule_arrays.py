@@ -1,4 +1,4 @@
-"""The rules of a factored game as arrays that kernels walk, put together of cores with a side for each player."""
+"""The rules of a factored game as arrays for kernels, assembled from cores with a side for each player."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import GameRuleError
 from infoset.tree.graph import TERMINAL, topological
 
-NOTHING = -1  # no menu, no place in one
+NOTHING = -1  # no menu, or no place in one
 AnyIntArray: TypeAlias = "IntArray | LongArray"
 
 
 class RuleArrays(NamedTuple):
-    """Of cores ``C``, their events ``V``, cells ``Q`` and edges ``E``: what kernels walk.
+    """The arrays that kernels walk, over cores ``C``, their events ``V``, cells ``Q`` and edges ``E``.
 
     A core's events have the places 1, 2, … in order; place 0 is its mover's excursions.  At place ``k`` cell ``q`` has
     the edges ``edge_first[slot[q] + k]`` to ``edge_first[slot[q] + k + 1]``.  At an end payoffs are sums of products:
-    one cell may lead to several there, and is paid for all of them.
+    one cell may lead to several cells there, and is paid for all of them.
     """
 
     mover: IntArray  # (C,) player, CHANCE or TERMINAL
     event_first: IntArray  # (C + 1,)
-    event_core: IntArray  # (V,) where it leads
-    event_chance: FloatArray  # (V,) of an event of nature, where no player's cell tells its answers apart
-    menu: IntArray  # (Q,) of a cell whose player moves, else NOTHING
+    event_core: IntArray  # (V,) the core that the event leads to
+    event_chance: FloatArray  # (V,) the probability of a chance event whose outcomes no player's cell tells apart
+    menu: IntArray  # (Q,) the menu of a cell whose player moves, else NOTHING
     slot: LongArray  # (Q,)
     edge_first: LongArray
-    edge_cell: IntArray  # (E,) where it leads
+    edge_cell: IntArray  # (E,) the cell that the edge leads to
     edge_move: IntArray  # (E,) place in the menu, or NOTHING
-    edge_token: IntArray  # (E,) what the cell's player learns, or NO_TOKEN
-    edge_chance: FloatArray  # (E,) of an answer of nature that this player's cell alone tells from others, else 1
-    below: LongArray  # (Q,) how many cells its excursions come to, counted with all ways
-    place: IntArray  # (Q,) its number among its player's cells of the core
-    cells: IntArray  # (C, n) how many a player has
+    edge_token: IntArray  # (E,) the token of the cell's player, or NO_TOKEN
+    edge_chance: FloatArray  # (E,) the probability of a chance outcome that only this player's cell tells apart, else 1
+    below: LongArray  # (Q,) number of cells that its excursions reach, counted once per path
+    place: IntArray  # (Q,) number of the cell among its player's cells of the core
+    cells: IntArray  # (C, n) number of cells of each player
     term_first: LongArray  # (C + 1,) where an end's terms begin
-    term_place: IntArray  # (T, n) a cell of each player, by their places
-    term_paid: FloatArray  # (T, n) what players who come to these cells are paid
+    term_place: IntArray  # (T, n) a cell of each player, by its place
+    term_paid: FloatArray  # (T, n) the payoffs of players who reach these cells
 
 
 class Terms(NamedTuple):
-    """What an end pays: places of the players' cells (T, n), and the payoffs (T, n)."""
+    """The payoffs of an end: places of the players' cells (T, n), and the payoffs (T, n)."""
 
     place: IntArray
     paid: FloatArray
 
     @classmethod
     def of(cls, table: FloatArray) -> Terms:
-        """From what every joint cell pays, (cells of the first player, …, n)."""
+        """Build the terms from the payoffs of every joint cell, (cells of the first player, …, n)."""
         place = np.argwhere((table != 0).any(axis=-1))
         return cls(place.astype(np.int32), table[tuple(place.T)])
 
@@ -59,9 +59,9 @@ class Side(NamedTuple):
     """One player's cells at one core, and their edges by cell and event."""
 
     menu: LongArray  # (cells,) or NOTHING
-    counts: LongArray  # (cells * (1 + events),) of edges; the first of each cell's are excursions
+    counts: LongArray  # (cells * (1 + events),) number of edges; for each cell excursions come first
     reached: IntArray  # (E,) the number of a core
-    place: AnyIntArray  # (E,) of the cell there among the player's
+    place: AnyIntArray  # (E,) place of that cell among the player's cells there
     move: IntArray
     token: IntArray
     chance: FloatArray
@@ -71,8 +71,10 @@ class Side(NamedTuple):
         cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray,
         move: LongArray, token: LongArray, chance: FloatArray,
     ) -> Side:  # fmt: skip
-        """From edges in any order: the cell that each leaves, and to which of the events that lead to ``reached``
-        (V + 1,) it belongs; -1 for excursions, which stay at the last of those.
+        """Build a side from edges in any order.
+
+        Each has the cell that it leaves and its event, one of those that lead to ``reached`` (V + 1,); -1 for
+        excursions, which stay at the core that is last in ``reached``.
         """
         key = cell * len(reached) + event + 1
         order = np.argsort(key, kind="stable")
@@ -82,21 +84,21 @@ class Side(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """A core that is no end."""
+    """A core that is not an end."""
 
     mover: int
-    reached: LongArray  # (V,) where events lead
+    reached: LongArray  # (V,) the cores that events lead to
     chance: FloatArray  # (V,)
     sides: list[Side]
 
     @property
     def cells(self) -> list[int]:
-        """(n,)"""
+        """(n,) the number of cells of each player."""
         return [len(side.menu) for side in self.sides]
 
 
 class Ended(NamedTuple):
-    """An end, with so many cells a player."""
+    """An end, with the number of cells of each player."""
 
     cells: Sequence[int]
     terms: Terms
@@ -106,7 +108,7 @@ AnyCore: TypeAlias = "Decided | Ended"
 
 
 def ways_to(name: str, arrays: RuleArrays) -> FloatArray:
-    """(C,) in how many ways each core is come to.  Raises ``GameRuleError`` where one comes back to itself."""
+    """Return (C,) the number of paths to each core.  Raises ``GameRuleError`` where one leads back to itself."""
     order, ways = topological(arrays.event_first, arrays.event_core)
     if len(order) < len(ways):
         raise GameRuleError(f"{name}: a core comes back to itself; it must tell how far the game is")
@@ -114,7 +116,7 @@ def ways_to(name: str, arrays: RuleArrays) -> FloatArray:
 
 
 def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
-    """Cores by their numbers, and a core's cells player by player; ends share a slot without edges."""
+    """Return the arrays of numbered cores, each core's cells ordered by player; ends share a slot without edges."""
     n = len(cores[0].cells)
     sizes = np.array([core.cells for core in cores], np.int32)
     flat = sizes.ravel()

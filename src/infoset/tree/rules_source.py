@@ -1,4 +1,4 @@
-"""Positions of any game while they grow, asked of its states: plain Python, edge by edge."""
+"""The positions of any game on demand, from its Python states, edge by edge."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from infoset.tree.growing import (
     rules_until,
 )
 
-MANY = 1024  # answers of nature beyond which some are drawn
+MANY = 1024  # chance outcomes beyond which only some are drawn
 DRAWN = 256
 LONGEST_PLAY = 10_000  # steps
-WEIGHED = 16  # of so many things that are kept, the first is weighed for all
-ENTRY = 200  # bytes of an entry in a dictionary and in a list, more or less
-DEEPEST = 8  # levels of tuples in tuples that are weighed
+WEIGHED = 16  # one in this many stored objects is measured, and stands for all
+ENTRY = 200  # approximate bytes of an entry in a dictionary and in a list
+DEEPEST = 8  # levels of nested tuples that are measured
 
 
 class RulesSource:
-    """The rules of a game as its states tell them.
+    """The rules of a game, taken from its states.
 
-    Where nature has too many answers to list, ``DRAWN`` of them stand for all, drawn by the rules; ``approximate``
-    counts the steps in which that was so.
+    Where there are too many chance outcomes to list, ``DRAWN`` of them stand for all, drawn by the rules;
+    ``approximate`` counts the steps in which that was done.
     """
 
     bounded = False
@@ -56,10 +56,10 @@ class RulesSource:
         self.approximate = 0
         self.bounds = (0.0, 1.0)
         self.nbytes = 0
-        self.shared: dict[int, int] = {}  # parts of the first state, which often has the game itself in it
+        self.shared: dict[int, int] = {}  # parts of the first state, which often contains the game itself
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """The first state, and what is seen of it."""
+        """Add the first state and return the players' tokens of it."""
         step = self.game.start()
         with rules_until(self.game, graph.clock):
             self.bounds = _bounds(step.state, graph.clock)
@@ -68,24 +68,24 @@ class RulesSource:
         return tuple(self._tokens(step, [None] * len(graph.players)))
 
     def _state(self, graph: GrowingGraph, state: State) -> int:
-        """The position of a state, new or known."""
+        """Return the position of a state, adding new ones."""
         key = (type(state), state)
         found = self.number.get(key)
         if found is None:
             found = len(self.states)
-            self._look(graph, found, state)  # which may end in the middle: numbered once all is known
+            self._look(graph, found, state)  # which may be interrupted; the state is numbered once it is complete
             self.number[key] = found
             self.states.append(state)
             self._weigh(found, state)
         return int(graph.arrays.at[found])
 
     def _weigh(self, number: int, value: object) -> None:
-        """Reckon with something more that is kept."""
+        """Account for the memory of one more stored object."""
         if number % WEIGHED == 0:
             self.nbytes += WEIGHED * (ENTRY + sum(n for k, n in _parts(value).items() if k not in self.shared))
 
     def _look(self, graph: GrowingGraph, number: int, state: State) -> None:
-        """Ask the rules what a state is, and then write it down."""
+        """Ask the rules for the data of a state, then store them."""
         n = len(graph.players)
         over = state.terminal
         menus = [() if over else state.legal(p) for p in range(n)]
@@ -141,7 +141,7 @@ class RulesSource:
         return tuple([(answer, times / DRAWN) for answer, times in count.items()])
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
-        """What lies behind edges; where nature answers, a choice of its own."""
+        """Find where edges lead; where chance responds, add a position for that."""
         for edge in edges.tolist():
             graph.clock()
             self._ask(graph, edge)
@@ -195,20 +195,22 @@ class RulesSource:
         return number
 
     def menu(self, number: int) -> tuple[Action, ...]:
-        """The moves of a menu."""
+        """Return the moves of a menu."""
         return self._menus[number]
 
     def token(self, number: int) -> Token:
-        """What a number stands for."""
+        """Return the token with a given number."""
         return self._seen[number]
 
     def token_number(self, player: int, token: Token) -> int:
-        """The number of what a player saw."""
+        """Return the number of a player's token."""
         return self._token(token)
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
-        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins; of fewer, but at
-        least one, where the graph's clock rings."""
+        """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins.
+
+        Fewer plays, but at least one of each, are made where the graph's clock runs out.
+        """
         rng = np.random.default_rng(seed)
         found = np.zeros((len(positions), len(graph.players)))
         states = [self.states[number] for number in graph.arrays.state[positions].tolist()]
@@ -223,12 +225,12 @@ class RulesSource:
         return found / each
 
     def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
-        """The positions at which the steps of states (K,) begin that another source of the same game has numbered."""
+        """Return the positions at which states (K,) begin; ``other``, a source of the same game, numbers the states."""
         return np.array([self._state(graph, other.states[number]) for number in states.tolist()], dtype=np.int64)
 
 
 def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] = lambda: None) -> tuple[float, ...]:
-    """The payoffs of one random play; of the state reached where it does not end.  ``clock`` is called every step."""
+    """Return the payoffs of one random play, or of the last state if it is too long; ``clock`` is called every step."""
     players = range(len(state.returns()))
     for _ in range(LONGEST_PLAY):
         if state.terminal:
@@ -241,7 +243,7 @@ def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] =
 
 
 def _bounds(start: State, clock: Clock) -> tuple[float, float]:
-    """The least and the greatest payoff of some random plays: of those that the clock allows, else 0 and 1."""
+    """Return the lowest and highest payoff of some random plays, as many as the clock allows; 0 and 1 without any."""
     rng = np.random.default_rng(0)
     paid: list[float] = []
     try:
@@ -253,7 +255,7 @@ def _bounds(start: State, clock: Clock) -> tuple[float, float]:
 
 
 def _parts(value: object) -> dict[int, int]:
-    """Bytes of a value, and of each that is in its tuples and sets, by identity."""
+    """Return the bytes of a value, and of each that is in its tuples and sets, by identity."""
     found: dict[int, int] = {}
     layer = [value]
     for _ in range(DEEPEST):

@@ -1,4 +1,4 @@
-"""The sequence form (von Stengel 1996) of an n-player game with perfect recall: what every solver runs on."""
+"""The sequence form (von Stengel 1996) of an n-player game with perfect recall, on which every solver runs."""
 
 from __future__ import annotations
 
@@ -25,52 +25,52 @@ from infoset.tree.payoff_scale import constant_sum_of, exploitability_of_roundin
 if TYPE_CHECKING:
     from infoset.tree.halves import Halves
 
-MANY_ENTRIES = 1_000_000  # of lists: less is soon added up
-DEEP = 1000  # levels: keys are as long as a game is deep
+MANY_ENTRIES = 1_000_000  # of lists; fewer are summed quickly enough by one thread
+DEEP = 1000  # levels; the length of a key grows with the depth of the game
 
 
 class FormArrays(NamedTuple):
-    """The arrays that kernels read, every player's behind one another.
+    """The arrays that kernels read, with every player's part one after the other.
 
-    Player ``i`` owns the sequences ``sequences[i]`` to ``sequences[i + 1]`` (its empty one first) and the
-    information sets ``infosets[i]`` to ``infosets[i + 1]`` (parents first).  The terminal rows stand once
-    for each player, sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows
-    ``rows[q]`` to ``rows[q + 1]`` of ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs,
-    rows with equal sequences are merged, rows that pay nothing are dropped.  Payoffs stand here without the constants
-    ``SequenceForm.offsets``.
+    Player ``i`` owns the sequences ``sequences[i]`` to ``sequences[i + 1]`` (its empty one first) and the information
+    sets ``infosets[i]`` to ``infosets[i + 1]`` (parents first).  The terminal rows are stored once for each player,
+    sorted by that player's sequence: sequence ``q`` of player ``i`` ends the rows ``rows[q]`` to ``rows[q + 1]`` of
+    ``others[i]`` and ``payoffs[i]``.  Chance is folded into the payoffs, rows with equal sequences are merged, rows
+    that pay nothing are dropped.  These payoffs do not include the constants ``SequenceForm.offsets``.
 
-    In the factored form (``tree.factored_form``) there are no such rows.  A block stands for many of them: each player
-    has some lists of weighted sequences there, and each of the terms of the block's pattern pays every combination of
-    one list a player alike, times the product of the weights.  Lists stand block by block, in each player by player.
+    The factored form (``tree.factored_form``) has no such rows.  A block represents many of them: it has some lists of
+    weighted sequences for each player, and each term of the block's pattern pays the same amount, times the product of
+    the weights, for every combination of entries from one list of each player.  Lists are ordered by block, and within
+    a block by player.
     """
 
     sequences: IndexArray  # (n + 1,)
     infosets: IndexArray  # (n + 1,)
     first: IndexArray  # (I,) first sequence of each information set
-    size: IndexArray  # (I,) number of moves
+    size: IndexArray  # (I,) number of actions
     parent: IndexArray  # (I,) the sequence that leads to the set
     rows: IndexArray  # (n, S_max + 1) by the player's own number of the sequence; (n, 0) where payoffs stand in blocks
-    others: IndexArray  # (n, n - 1, T) the other players' sequences; for one player its own empty one, (1, 1, T)
+    others: IndexArray  # (n, n - 1, T) the other players' sequences; with one player its own empty sequence, (1, 1, T)
     payoffs: FloatArray  # (n, T) payoff times the probability of chance
     list_rows: IndexArray  # (L + 1,) where the entries of each list begin
     entries: IndexArray  # (E,) the player's own numbers of sequences
-    codes: npt.NDArray[np.uint16]  # (E,) which of ``weights`` each has, or (0,) where all are 1
-    weights: FloatArray  # those that differ
-    shares: FloatArray  # (S,) another factor of the weight of each sequence, or (0,) where all are 1
-    blocks: IndexArray  # (B,) the pattern of each
-    pattern_lists: IndexArray  # (P, n) how many lists each player has
+    codes: npt.NDArray[np.uint16]  # (E,) index into ``weights`` of each entry, or (0,) where all weights are 1
+    weights: FloatArray  # the distinct weights
+    shares: FloatArray  # (S,) a further factor of the weight of each sequence, or (0,) where all are 1
+    blocks: IndexArray  # (B,) the pattern of each block
+    pattern_lists: IndexArray  # (P, n) number of lists of each player
     terms: IndexArray  # (P + 1,) where the terms of each pattern begin
-    term_lists: IndexArray  # (n, number of terms) counted from the block's first of that player
+    term_lists: IndexArray  # (n, number of terms) counted from the block's first list of that player
     term_paid: FloatArray  # (n, number of terms) payoff times the probability of chance
 
     @property
     def factored(self) -> bool:
-        """Whether all payoffs stand in blocks."""
+        """Whether all payoffs are stored in blocks."""
         return bool(self.rows.shape[1] == 0)
 
 
 def no_blocks(n: int) -> dict[str, Any]:
-    """The fields of a form of ``n`` players whose payoffs all stand in rows."""
+    """Return the block fields of a form of ``n`` players whose payoffs are all stored in rows."""
     none, begin = np.zeros((n, 0), dtype=np.uint32), np.zeros(1, dtype=np.uint32)
     lists = {"list_rows": begin, "entries": none[0], "codes": none[0].astype(np.uint16), "blocks": none[0]}
     lists |= {"weights": np.ones(1), "shares": np.zeros(0)}
@@ -79,11 +79,12 @@ def no_blocks(n: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
-    """A game as sequences, information sets with at least two moves, and terminal rows.
+    """A game as sequences, information sets with at least two actions, and terminal rows.
 
-    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is what the players' payoffs always sum to,
-    else ``None``.  Payoffs that lie very far from 0 beside their range are shifted: ``offsets`` is to be added to what
-    the arrays and ``terminals`` say that a player is paid.  von Stengel (1996).
+    ``arrays`` are what kernels read (``FormArrays``).  ``constant_sum`` is the sum of the players' payoffs where it is
+    the same at every terminal history, else ``None``.  Payoffs that are very far from 0 relative to their range are
+    shifted: add ``offsets`` to a player's payoffs in the arrays and ``terminals`` to get the true ones.  von Stengel
+    (1996).
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> form.num_sequences, form.num_infosets, form.zero_sum
@@ -95,10 +96,10 @@ class SequenceForm:
     name: str
     players: tuple[str, ...]
     arrays: FormArrays = field(repr=False)
-    constant_sum: float | None  # what the payoffs of every end sum to, if they all agree
+    constant_sum: float | None  # the sum of the payoffs of every terminal history, if they all agree
     lowest: FloatArray = field(repr=False)  # (n,) each player's lowest payoff
-    highest: FloatArray = field(repr=False)  # (n,) and its highest
-    offsets: FloatArray = field(repr=False)  # (n,) what was taken off each player's payoffs; mostly 0
+    highest: FloatArray = field(repr=False)  # (n,) each player's highest payoff
+    offsets: FloatArray = field(repr=False)  # (n,) the constant subtracted from each player's payoffs; usually 0
     num_histories: int
     num_terminals: int
     map_name: str
@@ -127,12 +128,12 @@ class SequenceForm:
 
     @property
     def num_infosets(self) -> int:
-        """``I``: information sets with a choice, of all players."""
+        """``I``: the number of information sets with a choice, of all players."""
         return int(self.arrays.infosets[-1])
 
     @property
     def zero_sum(self) -> bool:
-        """Two players whose payoffs always sum to the same."""
+        """Whether there are two players whose payoffs have a constant sum."""
         return self.num_players == 2 and self.constant_sum is not None
 
     @property
@@ -147,22 +148,22 @@ class SequenceForm:
 
     @property
     def ranges(self) -> FloatArray:
-        """(n,) how far each player's payoffs lie apart; 0 for one who is always paid the same."""
+        """(n,) the difference of each player's highest and lowest payoff; 0 where its payoff is constant."""
         return np.asarray(self.highest - self.lowest)
 
     @property
     def widest_range(self) -> float:
-        """The largest of ``ranges``; 1 where all players are always paid the same."""
+        """The largest of ``ranges``; 1 where every player's payoff is constant."""
         return float(self.ranges.max()) or 1.0
 
     @property
     def exploitability_of_rounding(self) -> float:
-        """The exploitability, in units of payoffs, that rounding errors alone come to."""
+        """The exploitability, in units of payoffs, that rounding errors alone can amount to."""
         return exploitability_of_rounding(self.lowest - self.offsets, self.highest - self.offsets)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """The size of the arrays in bytes."""
         return sum(array.nbytes for array in self.arrays)
 
     @cached_property
@@ -176,12 +177,12 @@ class SequenceForm:
 
     @cached_property
     def actions(self) -> list[tuple[str, ...]]:
-        """(I,) the moves of each information set as words."""
+        """(I,) the actions of each information set as words."""
         return self._named[1]
 
     @cached_property
     def infoset_player(self) -> IntArray:
-        """(I,) whose information set it is."""
+        """(I,) the player of each information set."""
         return np.repeat(np.arange(self.num_players, dtype=np.int32), np.diff(self.arrays.infosets))
 
     @cached_property
@@ -195,7 +196,7 @@ class SequenceForm:
 
     @cached_property
     def lengths(self) -> LongArray:
-        """(S,) the number of moves of each sequence."""
+        """(S,) the number of actions of each sequence."""
         found, a = np.zeros(self.num_sequences, dtype=np.int64), self.arrays
         for first, size, parent in zip(a.first.tolist(), a.size.tolist(), a.parent.tolist(), strict=True):
             found[first : first + size] = found[parent] + 1
@@ -203,21 +204,21 @@ class SequenceForm:
 
     @cached_property
     def halves(self) -> Halves | None:
-        """What finds gradients in two threads, where lists have many entries."""
-        from infoset.tree.halves import Halves  # whose kernels are made for what stands here
+        """The evaluator of gradients in two threads where lists have many entries, else ``None``."""
+        from infoset.tree.halves import Halves  # imported here because its kernels depend on this module
 
         return Halves(self.arrays) if len(self.arrays.entries) >= MANY_ENTRIES else None
 
     def player_sequences(self, player: int) -> slice:
-        """Where a player's sequences stand; its empty one comes first."""
+        """Return the slice of a player's sequences; its empty one comes first."""
         return slice(int(self.arrays.sequences[player]), int(self.arrays.sequences[player + 1]))
 
     def player_infosets(self, player: int) -> range:
-        """The numbers of a player's information sets."""
+        """Return the numbers of a player's information sets."""
         return range(int(self.arrays.infosets[player]), int(self.arrays.infosets[player + 1]))
 
     def terminals(self) -> tuple[IntArray, FloatArray]:
-        """The terminal rows as sequences (T, n) and payoffs (T, n), these without ``offsets``.
+        """Return the terminal rows as sequences (T, n) and payoffs (T, n), the latter without ``offsets``.
 
         Raises ``UnsupportedGameError`` for a factored form, which has none.
         """
@@ -237,26 +238,26 @@ class SequenceForm:
 
 
 def carried(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
-    """Every player's sequence (N, n) at each node of the tree, and chance's probability of it (N,)."""
+    """Return every player's sequence (N, n) at each node of the tree, and chance's reach probability of it (N,)."""
     return _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
 
 
 def sets_of(tree: GameTree, form: SequenceForm) -> LongArray:
-    """(N,) the form's information set of each node of the tree; -1 where nobody has a choice."""
+    """Return (N,) the form's information set of each node of the tree; -1 where nobody has a choice."""
     number = np.full(len(tree.infoset_player) + 1, -1)
     number[form.tree_infoset] = np.arange(form.num_infosets)
-    return number[tree.infoset]  # that of no set is the last
+    return number[tree.infoset]  # NO_INFOSET is -1, which indexes the last entry
 
 
 def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Every end of the tree: sequences (T, n), chance's probability (T,) and payoffs (T, n), nothing merged."""
+    """Return every terminal history, unmerged: sequences (T, n), chance's reach probability (T,), payoffs (T, n)."""
     held, reach = carried(tree, form)
     at = _ends(tree)
     return held[at], reach[at], tree.graph.payoffs[tree.graph.content[tree.position[at]]]
 
 
 def exact_ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, npt.NDArray[np.object_]]:
-    """Every end of the tree in fractions: sequences (T, n), payoffs times the probability of chance (T, n)."""
+    """Return every terminal history in fractions: sequences (T, n), payoffs times chance's probability (T, n)."""
     graph, sequences = tree.graph, ends(tree, form)[0]
     chances = exact_probabilities(graph)
     reach, parent = [Fraction(1)], tree.parent.tolist()
@@ -278,7 +279,7 @@ def _ends(tree: GameTree) -> IntArray:
 
 
 def first_sequences(tree: GameTree, form: SequenceForm) -> IntArray:
-    """(I,) the first sequence of each of the tree's information sets; -1 where there is no choice."""
+    """Return (I,) the first sequence of each of the tree's information sets; -1 where there is no choice."""
     first = np.full(len(tree.infoset_player), -1, dtype=np.int32)
     first[form.tree_infoset] = form.arrays.first
     return first
@@ -356,8 +357,10 @@ def _walk(
     offsets: FloatArray,
     progress: Callable[[int], object] | None,
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """The parent sequence of each of the tree's information sets, the ends' sequences (T, n) and their payoffs, less
-    ``offsets`` (n,), times the probability of chance (T, n).
+    """Return the parent sequence of each of the tree's information sets, and the terminal rows.
+
+    The rows are the terminal histories' sequences (T, n) and their payoffs less ``offsets`` (n,), times the probability
+    of chance (T, n).
     """
     graph = tree.graph
     held, reach = _carry(tree, first_of, sequences, progress)
@@ -376,7 +379,7 @@ def _walk(
 def _carry(
     tree: GameTree, first_of: IntArray, sequences: IntArray, progress: Callable[[int], object] | None
 ) -> tuple[IntArray, FloatArray]:
-    """Every player's sequence (N, n) and chance's probability (N,), carried down the levels."""
+    """Return every player's sequence (N, n) and chance's reach probability (N,), computed level by level."""
     n, report = len(tree.players), 0
     held, reach = np.empty((len(tree.parent), n), dtype=np.int32), np.ones(len(tree.parent))
     held[0] = sequences[:n]
@@ -395,7 +398,7 @@ def _carry(
 
 
 def _descend_one(tree: GameTree, node: int, held: IntArray, reach: FloatArray, first_of: IntArray) -> None:
-    """What ``descend`` does, for one node of a tree whose levels are narrow and many."""
+    """Do the work of ``descend`` for one node, which is faster in trees with many narrow levels."""
     above = tree.parent.item(node)
     offset, position = node - tree.first_child.item(above), tree.position.item(above)
     player = tree.graph.player.item(position)
@@ -410,7 +413,7 @@ def _descend_one(tree: GameTree, node: int, held: IntArray, reach: FloatArray, f
 def descend(
     tree: GameTree, nodes: IntArray, held: IntArray, reach: FloatArray, first_of: IntArray
 ) -> tuple[IntArray, FloatArray]:
-    """Sequences (K, n) and chance's reach (K,) of the ``nodes`` of one level from those of the level above.
+    """Return sequences (K, n) and chance's reach (K,) of the ``nodes`` of one level from those of the level above.
 
     ``first_of``: the first sequence of each of the tree's information sets, -1 where there is no choice.
     """
@@ -442,7 +445,7 @@ def _forgets(tree: GameTree, infoset: int, node: int) -> ImperfectRecallError:
 
 
 def _merge(rows: IntArray, payoffs: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Add up rows with equal sequences and drop those that pay nobody anything."""
+    """Sum the payoffs of rows with equal sequences and drop rows that pay nobody anything."""
     order = np.lexsort(rows.T[::-1])
     rows, payoffs = rows[order], payoffs[order]
     fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])
@@ -457,7 +460,7 @@ def _index(array: IntArray) -> IndexArray:
 
 
 def _layout(rows: IntArray, payoffs: FloatArray, sequences: IntArray) -> tuple[IndexArray, IndexArray, FloatArray]:
-    """The rows once for each player, sorted by its sequence, as ``FormArrays`` holds them."""
+    """Return the rows once for each player, sorted by its sequence, in the layout of ``FormArrays``."""
     count, n = rows.shape
     widest = int(np.diff(sequences).max())
     begins = np.zeros((n, widest + 1), dtype=np.uint32)

@@ -1,11 +1,11 @@
-"""Payoffs of showdowns as few products: who has more wins, and no card is in two hands.
+"""The payoffs of showdowns as sums of few products, by strength and without pairs of hands that share a card.
 
-The matrix over two players' hands is a sum of products of lists of hands.  Whoever has more is found by halving: of
+The matrix over two players' hands is a sum of products of lists of hands.  The stronger hand is found by halving: of
 those between two strengths the upper half beats the other player's lower half, and so on in both halves.  Hands that
-share cards are taken out by inclusion and exclusion: all hands, less for each card those that hold it, more for each
-pair of cards those that hold both.  With ``h`` hands that is some ``h log h`` entries in place of ``h`` times ``h``.
-Sorting by strength and taking out shared cards are of Johanson, Waugh, Bowling & Zinkevich, Accelerating best response
-calculation in large extensive games, IJCAI 2011, who walk the hands in order, in O(h).
+share cards are removed by inclusion and exclusion: all hands, less for each card those that contain it, plus for each
+pair of cards those that contain both.  With ``h`` hands that is about ``h log h`` entries instead of ``h`` times ``h``.
+Sorting by strength and removing shared cards are due to Johanson, Waugh, Bowling & Zinkevich, Accelerating best
+response calculation in large extensive games, IJCAI 2011, who walk the hands in order, in O(h).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MORE, EQUAL, LESS = range(3)  # places in a showdown
 
 
 class Showdown(NamedTuple):
-    """What both players are paid where the first one has more, as much, less; ``None`` where that does not happen."""
+    """Both players' payoffs where the first is stronger, equal, weaker; ``None`` where that does not happen."""
 
     more: Paid | None
     equal: Paid | None
@@ -33,12 +33,12 @@ class Showdown(NamedTuple):
 
     @property
     def kind(self) -> tuple[bool, ...]:
-        """Which of the three are to be told apart from nothing; ``()`` where all are alike."""
+        """Which of the three outcomes have payoffs other than 0; ``()`` where all three have the same payoffs."""
         alike = len({paid for paid in self if paid is not None}) == 1
         return () if alike else tuple([bool(paid and any(paid)) for paid in self])
 
     def paid(self, pieces: Pieces) -> FloatArray:
-        """(T, 2) what each term of some pieces pays."""
+        """Return (T, 2) the payoffs of each term of some pieces."""
         nothing = (0.0,) * PLAYERS
         table = np.array([paid or nothing for paid in self])
         if not self.kind:
@@ -47,20 +47,20 @@ class Showdown(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Lists of hands, several of which may hold the same one; list ``t`` of both players makes term ``t``."""
+    """Lists of hands, which may overlap; list ``t`` of both players makes term ``t``."""
 
     lists: tuple[list[list[int]], list[list[int]]]
-    """Of each player: for each hand the lists that it is in."""
+    """For each player and hand the lists that contain it."""
     sign: FloatArray
     """(T,)"""
     outcome: IntArray
-    """(T,) which payoffs of the showdown the term is about."""
+    """(T,) the outcome of the showdown whose payoffs the term has."""
 
 
 def pieces(
     strength: Sequence[LongArray], cards: Sequence[Sequence[Sequence[Hashable]]], kind: tuple[bool, ...]
 ) -> Pieces:
-    """Of hands by their ``strength`` (hands,) and ``cards``, the players' one after the other, and a showdown's kind.
+    """Build the pieces of hands by ``strength`` (hands,) and ``cards``, each a list by player, and a showdown's kind.
 
     >>> showdown = Showdown((1, -1), None, (-1, 1))
     >>> found = pieces([np.array([1, 2])] * 2, [["a", "b"]] * 2, showdown.kind)
@@ -81,7 +81,7 @@ def pieces(
 
 
 def _shared(cards: Sequence[Sequence[Sequence[Hashable]]]) -> Iterable[tuple[float, tuple[LongArray, LongArray]]]:
-    """The hands (each player's) that hold some cards, for each such set of cards, and its sign."""
+    """Yield, for each set of cards, its sign and each player's hands that contain it."""
     holders: list[dict[tuple[Hashable, ...], list[int]]] = []
     for hands in cards:
         holders.append({})
@@ -102,7 +102,7 @@ class _Pieces:
     outcome: list[int] = field(default_factory=list)
 
     def add(self, sign: float, hands: tuple[LongArray, LongArray]) -> None:
-        """Every pair of these hands is paid, times ``sign``."""
+        """Add the terms that pay every pair of these hands, times ``sign``."""
         if not self.kind:
             self._term(sign, *hands, MORE)
             return

@@ -1,8 +1,9 @@
-"""The factored rules of games in which everybody moves at once, and nature with them: of game descriptions.
+"""The factored rules of games in which all players and chance move at once, such as game descriptions.
 
-What a joint move does is a table: how likely each next core is beside what every player does and learns.  Where it is
-a product, as *the first gets this cell* is of whoever fails there, it is one event, with nature's part in the edges;
-else it is cut into as few products as rows that are multiples of each other allow.
+The effect of a joint move is a table: how likely each next core is, combined with each player's action and observation.
+Where it is a product, it is one event, with the probability of chance in the edges (an example is the event *the first
+player gets this cell*, whoever fails there); else it is split into a small number of products, by merging rows that are
+multiples of each other.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Ter
 from infoset.tree.symmetry import MAX_ORDER
 
 MOST_LISTED = MAX_ORDER * 2.0**32  # entries, before symmetries
-OWN_BITS = 32  # a cell by its core, its player and what that one has, in one word
+OWN_BITS = 32  # a cell by its core, its player and that player's private state, in one word
 Table: TypeAlias = dict[tuple[int, ...], int]
 
 
 class Arrived(NamedTuple):
-    """What a player may have at a core, and how often lists have it there, in all paths together."""
+    """A player's possible private states at a core, and how often lists have them there, over all paths."""
 
     own: LongArray
     times: FloatArray
@@ -41,16 +42,16 @@ def _put_together(some: list[Arrived]) -> Arrived:
 
 
 class Outcomes(NamedTuple):
-    """What joint moves come to, each with every move of nature."""
+    """The results of joint moves, each with every chance outcome."""
 
     played: IntArray  # (J, roles)
-    moves: LongArray  # (J, n) each player's, among its own
+    moves: LongArray  # (J, n) each player's, numbered within its own
     reached: LongArray  # (J,) the next core
     tokens: LongArray  # (J, n)
 
 
 class CoreSource(Protocol):
-    """Cores, moves, tokens and what players have, by number; see ``gdl.cores``."""
+    """The cores, moves, tokens and private states of a game, by number; see ``gdl.cores``."""
 
     players: tuple[str, ...]
     first: int
@@ -64,18 +65,18 @@ class CoreSource(Protocol):
     @property
     def moves(self) -> list[tuple[Action, ...]]: ...
     @property
-    def tokens(self) -> list[Token]: ...  # by number; two players' may be equal
+    def tokens(self) -> list[Token]: ...  # by number; tokens of two players may be equal
 
 
 class Piece(NamedTuple):
-    """A product: how often each of some effects of every player, times ``times``."""
+    """A product: the count of each of some effects for every player, times ``times``."""
 
     times: int
     parts: tuple[dict[int, int], ...]
 
 
 def products(table: Table) -> list[Piece]:
-    """A table of counts as a sum of products; rows of the first player that are multiples of each other are one.
+    """Return a table of counts as a sum of products, merging rows of the first player that are multiples of each other.
 
     >>> from infoset.tree.simultaneous_rules import products
     >>> products({(0, 0): 1, (0, 1): 2, (1, 0): 2, (1, 1): 4})
@@ -112,18 +113,18 @@ def products(table: Table) -> list[Piece]:
 
 
 class _Effect(NamedTuple):
-    """What a step does to a player: from which of its cells, by which move, what it has then and what it learns."""
+    """The effect of a step on one player: the cells and moves it starts from, the new private states, the token."""
 
-    cells: LongArray  # (K,) places among what it may have
-    move: LongArray  # (K,) place in the menu of each
-    own: LongArray  # (K,) 0 at an end
+    cells: LongArray  # (K,) places among the private states at the core
+    move: LongArray  # (K,) place of the move in each cell's menu
+    own: LongArray  # (K,) the new private states; 0 at an end
     token: int
 
 
 class _Event(NamedTuple):
     reached: int  # the number of a core or of an end
     chance: float
-    parts: list[list[tuple[_Effect, float]]]  # for each player the effects, and nature's part in each
+    parts: list[list[tuple[_Effect, float]]]  # for each player the effects, and the probability of chance in each
 
 
 @dataclass
@@ -131,20 +132,20 @@ class _Core:
     own: list[LongArray]
     events: list[_Event]
     sides: list[Side]
-    """With what the player has where others have its cell's place."""
+    """Here ``place`` holds the player's private state instead of a cell's place."""
     within: LongArray
 
 
 class AskedTogether:
-    """The rules, asked step by step: all that leads to a core is known before it is asked about."""
+    """The rules collected step by step: all ways to reach a core are known before it is asked about."""
 
     def __init__(self, name: str, source: CoreSource, progress: Callable[[int], object] | None) -> None:
         self.name, self.source, self.progress, self.n = name, source, progress, len(source.players)
         self.moves = source.moves
         self.menus: Interner[tuple[Action, ...]] = Interner()
-        self.arrived: dict[int, list[list[Arrived]]] = {}  # at cores of the next step, for each player
-        self.number: dict[object, int] = {}  # of a core, and of what an end pays with what chance
-        self.cores: list[_Core | tuple[float, ...]] = []  # by these numbers; of an end what it pays
+        self.arrived: dict[int, list[list[Arrived]]] = {}  # private states at cores of the next step, for each player
+        self.number: dict[object, int] = {}  # of a core, and of an end by its payoffs and probability
+        self.cores: list[_Core | tuple[float, ...]] = []  # by these numbers; an end is given by its payoffs
         self.payoffs: set[tuple[float, ...]] = set()
         self.cells = 0
 
@@ -168,14 +169,14 @@ class AskedTogether:
         return _arrays(self)
 
     def numbered(self, key: object, end: tuple[float, ...] = ()) -> int:
-        """Of a core, or of an end with what it pays."""
+        """Return the number of a core, or of an end with its payoffs, numbering new ones."""
         if key not in self.number:
             self.number[key] = len(self.cores)
             self.cores.append(end)
         return self.number[key]
 
     def _look(self, core: int, arrived: list[Arrived]) -> _Core:
-        """All joint moves of a core, for all that its players may have."""
+        """Examine all joint moves of a core, for all private states of its players."""
         own = [one.own for one in arrived]
         self.cells += sum(map(len, own))
         if self.cells > MOST_CELLS:
@@ -187,12 +188,12 @@ class AskedTogether:
         return _Core(own, events, [asking.side(p, events) for p in range(self.n)], asking.within())
 
     def arrive(self, core: int, player: int, own: LongArray, times: FloatArray) -> None:
-        """A player may have this at a core, so many times in all lists."""
+        """Record private states of a player at a core, and how often all lists have them."""
         self.arrived.setdefault(core, [[] for _ in range(self.n)])[player].append(Arrived(own, times))
 
 
 class _Asking:
-    """One core."""
+    """The events, edges and counts of one core, as they are asked for."""
 
     def __init__(self, asked: AskedTogether, core: int, arrived: list[Arrived]) -> None:
         own = [one.own for one in arrived]
@@ -202,12 +203,12 @@ class _Asking:
         self.places = [np.cumsum(some, axis=1) - 1 for some in self.offered]
         moves = [np.flatnonzero(some.any(axis=0)) for some in self.offered]
         self.outcomes = self.source.outcomes(core, moves)
-        self.answers = len(self.outcomes.reached) // prod(map(len, moves))  # of nature
+        self.answers = len(self.outcomes.reached) // prod(map(len, moves))  # number of chance outcomes
         self.kinds: list[Interner[tuple[int, ...]]] = [Interner() for _ in range(self.n)]
         self.effects: list[list[_Effect]] = [[] for _ in range(self.n)]
 
     def events(self) -> list[_Event]:
-        """What joint moves lead to, as products; others arrive there with what their effects leave them."""
+        """Return the results of joint moves as products, and record the private states that they lead to."""
         tables: dict[tuple[object, bool], Table] = {}
         for j, reached in enumerate(self.outcomes.reached.tolist()):
             paid = self.source.paid(reached)
@@ -219,7 +220,7 @@ class _Asking:
         ]  # fmt: skip
 
     def _effect(self, player: int, j: int, ends: bool) -> int:
-        """The number of what joint move ``j`` does to a player."""
+        """Return the number of the effect of joint move ``j`` on a player."""
         move, token = int(self.outcomes.moves[j, player]), int(self.outcomes.tokens[j, player])
         key = (move,) if ends else (move, token)
         if not ends and self.source.depends(player):
@@ -235,12 +236,13 @@ class _Asking:
         return kind
 
     def within(self) -> LongArray:
-        """For each joint cell what is counted within the step: players who have moved before others, nature's answers
-        as the tree has them, and ends.
+        """Return the counts within the step for each joint cell.
+
+        They are the histories inside the step, where some players have moved or chance moves next, and the ends.
         """
         o, sizes = self.outcomes, [some.shape[1] for some in self.offered]
         joint = np.ravel_multi_index(tuple(o.moves.T), sizes)
-        if self.answers > 1:  # what comes to the same is one answer
+        if self.answers > 1:  # chance outcomes with the same results count as one
             rows = np.unique(np.column_stack([joint, o.reached, o.tokens]), axis=0)
             joint, reached = rows[:, 0], rows[:, 1]
         else:
@@ -272,11 +274,11 @@ class _Asking:
             return _Event(self.asked.numbered(key), chance, parts)
         assert isinstance(key, tuple)
         self.asked.payoffs.add(key)
-        paid = tuple([chance * one for one in key])  # of an end the chance is in the payoffs
+        paid = tuple([chance * one for one in key])  # the payoffs of an end contain the probability
         return _Event(self.asked.numbered(paid, paid), 1.0, parts)
 
     def side(self, player: int, events: list[_Event]) -> Side:
-        """The edges of a player's cells."""
+        """Return the edges of a player's cells."""
         offered, moves = self.offered[player], self.asked.moves[player]
         every = [
             (effect, weight, place) for place, event in enumerate(events) for effect, weight in event.parts[player]
@@ -296,7 +298,7 @@ class _Asking:
 
 
 def _arrays(asked: AskedTogether) -> FactoredRules:
-    """Everything that was found; what players may have at a core is numbered in order."""
+    """Return everything that was found, with the private states of each core numbered in order."""
     n, tokens = asked.n, Interner[Token]()
     number = np.array([*[tokens(token) for token in asked.source.tokens], NO_TOKEN])
     nothing = [np.zeros(1, np.int64)] * n

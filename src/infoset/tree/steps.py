@@ -1,4 +1,4 @@
-"""The position graph with each step as one edge: what everybody does at once, and nature with them."""
+"""The position graph with each step, of all players' moves and chance, as one edge."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ NONE = -1  # no move
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """From a position at which a step begins to where the next begins; of ``F`` steps those from one position stand
-    together.
+    """All steps, from positions at which a step begins to those where the next begins.
+
+    Of the ``F`` steps, those from one position are contiguous.
     """
 
-    position: IntArray  # (M,) those at which steps begin, and ends; the first is the start
+    position: IntArray  # (M,) positions at which steps begin, and ends; the first is the start
     first: LongArray  # (M + 1,)
     target: LongArray  # (F,) rows of ``position``
     token: IntArray  # (F, n)
     menu: IntArray  # (F, n) the row of ``menus`` that each player chooses from, or NONE
-    move: IntArray  # (F, n) place in it, or NONE
-    chance: FloatArray  # (F,) of nature's part
+    move: IntArray  # (F, n) place of the move in that menu, or NONE
+    chance: FloatArray  # (F,) probability of the chance outcomes in the step
 
 
 def steps(graph: GameGraph, ends: BoolArray | None = None) -> Steps:
-    """A step ends with an edge by which somebody learns something, or as ``ends`` (E,) has it.
+    """Return the steps of a graph: each ends with an edge by which a player learns something, or by ``ends`` (E,).
 
     >>> from infoset.tree.graph import explore
     >>> from infoset.tree.steps import steps

@@ -1,4 +1,4 @@
-"""Subgames that common knowledge makes: everybody knows where the game stands, and knows that everybody does.
+"""Subgames by common knowledge: everybody knows the position, and knows that everybody does.
 
 Whatever led to such a *public* position, the rest of the game is the same for everyone: one subgame, solved once and
 shared by all histories that lead there, which may be far too many to enumerate.
@@ -23,7 +23,7 @@ ROOM = 1 << 18
 
 @kernel
 def _confuse(first, target, token, pairs, todo, limit):
-    """Follow pairs that one player cannot tell apart while there is room; returns how many were followed."""
+    """Follow pairs that one player cannot tell apart while there is room; return how many were followed."""
     pair = np.empty(2, dtype=np.int64)
     while todo < pairs.size[0]:
         p, q = pairs.data[2 * todo], pairs.data[2 * todo + 1]
@@ -48,9 +48,9 @@ def _confuse(first, target, token, pairs, todo, limit):
 
 
 def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
-    """The positions that nobody ever takes for another, the start and ends among them, in topological order.
+    """Return the positions that nobody ever confuses with another, with the start and ends, in topological order.
 
-    Where more than ``max_pairs`` pairs of positions look alike to somebody, only the start is found.
+    Where more than ``max_pairs`` pairs of positions look alike to some player, only the start is returned.
     """
     moves = steps(graph)
     lonely = np.ones(len(moves.position), dtype=np.bool_)
@@ -59,7 +59,7 @@ def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
         if confused is None:
             return np.zeros(1, dtype=np.int32)
         lonely[confused[confused[:, 0] != confused[:, 1]].ravel()] = False
-    lonely[0] = True  # the whole game begins there, whatever it is taken for later
+    lonely[0] = True  # the whole game begins there, even where it is confused with other positions later
     rank = np.empty(len(graph.player), dtype=np.int64)
     rank[graph.order] = np.arange(len(graph.player))
     public = moves.position[lonely]
@@ -67,7 +67,7 @@ def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
 
 
 def _pairs(moves: Steps, token: IntArray, max_pairs: int) -> LongArray | None:
-    """(K, 2) the pairs that look alike to who sees ``token``; ``None`` where they are too many."""
+    """Return (K, 2) the pairs that look alike to the player that sees ``token``; ``None`` if there are too many."""
     pairs = Rows.empty().with_room(ROOM, 2 * ROOM)
     intern(pairs, np.zeros(2, dtype=np.int64))
     todo = 0
@@ -84,7 +84,7 @@ def _pairs(moves: Steps, token: IntArray, max_pairs: int) -> LongArray | None:
 
 
 def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], worth: FloatArray) -> GameGraph:
-    """The game from ``root`` to the next public positions, which end it with the payoffs ``worth`` (P, n)."""
+    """Return the game from ``root`` to the next public positions, which end it with the payoffs ``worth`` (P, n)."""
     number, kept = {root: 0}, [root]
     for at in kept:
         if at != root and public[at]:

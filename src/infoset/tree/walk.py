@@ -1,7 +1,7 @@
-"""A game as kernels walk it: positions that differ by a symmetry are one, and so is what players know.
+"""A game as kernels walk it, in which positions and information states that differ by a symmetry are merged.
 
-Whoever walks carries for each player a *view*: an information state, the least of those that the symmetries make equal,
-and the element of the group that leads from the board as the walk sees it to the board as that state sees it.
+A walk carries for each player a *view*: an information state, the least of those that are equal by symmetry, and the
+group element that maps the board of the walk to the board of that state.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ELEMENT = (1 << ELEMENT_BITS) - 1
 
 
 class Walk(NamedTuple):
-    """The positions kept, one of each orbit.  What a walk reads at one place stands together in memory.
+    """The representative positions, one of each orbit.  Data that a walk reads together is adjacent in memory.
 
     >>> from infoset.tree.graph import explore
     >>> from infoset.tree.walk import Walk
@@ -31,17 +31,17 @@ class Walk(NamedTuple):
     """
 
     position: IntArray  # (P, 4) PLAYER, CONTENT, FIRST edge, number of MOVES
-    edge: IntArray  # (E, 2 + n) CHILD, the element that leads back from what it stands for (TURN), TOKENS
+    edge: IntArray  # (E, 2 + n) CHILD, the element that maps the representative back to the true child (TURN), TOKENS
     probability: FloatArray  # (E,)
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
     group: Group
-    depth: int  # the most edges from the start to an end
+    depth: int  # the largest number of edges from the start to an end
 
     @classmethod
     def of(cls, graph: GameGraph, symmetry: Symmetry | None = None) -> Walk:
-        """Of all positions, or of those that differ by more than ``symmetry``.
+        """Build the walk of all positions, or of one position of each orbit of ``symmetry``.
 
-        Raises ``GameRuleError`` where a state can come back.
+        Raises ``GameRuleError`` where a state can recur.
         """
         symmetry = symmetry or no_symmetry(graph)
         carry = symmetry.image.argmin(axis=0)
@@ -65,7 +65,7 @@ class Walk(NamedTuple):
 
     @property
     def most_moves(self) -> int:
-        """The most moves that are on offer at once."""
+        """The largest number of moves at one position."""
         return int(self.position[:, MOVES].max(initial=1))
 
 
@@ -86,7 +86,7 @@ def element_of(view):
 
 @inline_kernel
 def turned(group, view, turn):
-    """The view after the board was turned."""
+    """Return the view after the board was transformed by the element ``turn``."""
     if turn != 0:
         view = view & ~ELEMENT | np.int64(group.product[view & ELEMENT, turn])
     return view
@@ -95,9 +95,9 @@ def turned(group, view, turn):
 @inner_kernel
 @borrowing
 def canonical(group, fixing, element, token):
-    """The least token that ``element``, and what leaves the state as it is, make of this one; and which did."""
+    """Return the least image of a token under ``element`` followed by what fixes the state, and that element."""
     best = group.token[element, token]
-    if fixing == 1:  # only what changes nothing
+    if fixing == 1:  # only the identity
         return best, element
     by = element
     for h in range(1, len(group.inverse)):
@@ -111,7 +111,7 @@ def canonical(group, fixing, element, token):
 @linked_kernel
 @borrowing
 def still_fixing(group, fixing, token):
-    """Those of the elements that leave a token as it is."""
+    """Return those of the elements that leave a token unchanged."""
     if fixing == 1:
         return fixing
     left = np.int64(1)
@@ -124,7 +124,7 @@ def still_fixing(group, fixing, token):
 @linked_kernel
 @borrowing
 def same_orbit(group, fixing, menu, move, other):
-    """Whether one of the elements makes ``move`` of ``other``, both by their places in the menu."""
+    """Return whether one of the elements maps ``other`` to ``move``, both by their places in the menu."""
     for h in range(len(group.inverse)):
         if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + other] == move:
             return True
@@ -132,7 +132,7 @@ def same_orbit(group, fixing, menu, move, other):
 
 
 def everything(group: Group) -> int:
-    """The elements that leave the start as it is: all of them, as a word."""
+    """Return the elements that leave the start unchanged, which are all of them, as a bit mask."""
     word = (1 << group.order) - 1
     return word - (1 << 64) if group.order == 64 else word
 
@@ -140,7 +140,7 @@ def everything(group: Group) -> int:
 @kernel
 @borrowing
 def measure_depths(parent, depth):
-    """How many tokens a state is away from the start; parents come before their children."""
+    """Write the depth of each state, its number of tokens from the start; parents come before their children."""
     for k in range(len(parent)):
         if parent[k] >= 0:
             depth[k] = depth[parent[k]] + 1
@@ -149,6 +149,6 @@ def measure_depths(parent, depth):
 @kernel
 @borrowing
 def find_owners(parent, owner):
-    """Whose states they are, -1 being the parent of those where players start; parents come before their children."""
+    """Write the player of each state; initial states have parent -1, and parents come before their children."""
     for k in range(len(parent)):
         owner[k] = k if parent[k] < 0 else owner[parent[k]]

@@ -1,1 +1,1 @@
-"""Games whose positions fit while their histories do not: sampling, and exact figures of what it finds."""
+"""Solvers for games whose positions fit into memory while their histories do not: sampling, and exact evaluation."""

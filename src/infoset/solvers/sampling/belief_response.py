@@ -1,8 +1,8 @@
-"""Best responses to policies that are tables, exactly, where the histories are too many to write down.
+"""Exact best responses to tabular policies, for games with too many histories to list.
 
-Depth first over what one player does and sees, carrying everything that may be behind it: positions, what the others
-know there, and how likely that is by chance and their moves.  Memory is a few beliefs, however large the game is.  What
-a symmetry of the game makes equal is followed once.
+They are computed depth first over the responding player's information states, each with its belief: the positions
+consistent with it, the others' information states there, and the probability of these by chance and the others' moves.
+Memory is a few beliefs, however large the game is.  States that are equal by a symmetry of the game are followed once.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ class Line(NamedTuple):
     """One row for each information state of the responding player on the current line; ``depth[0]`` are open."""
 
     begin: LongArray  # (D,) where its entries with a choice begin
-    free: LongArray  # (D,) where these end
-    rest: LongArray  # (D,) where those without begin
-    end: LongArray  # (D,) where these end, and those of the current move begin
-    last: LongArray  # (D,) where these end
+    free: LongArray  # (D,) where its entries with a choice end
+    rest: LongArray  # (D,) where its entries without a choice begin
+    end: LongArray  # (D,) where its entries without a choice end, and those of the current move begin
+    last: LongArray  # (D,) where the entries of the current move end
     next: LongArray  # (D,) the first entry that has not been followed
-    move: LongArray  # (D,) the one being tried, or BEFORE
-    state: LongArray  # (D,) what the player knows
-    fixing: LongArray  # (D,) the symmetries that leave that as it is
+    move: LongArray  # (D,) the move being tried, or BEFORE
+    state: LongArray  # (D,) the player's information state
+    fixing: LongArray  # (D,) the symmetries that leave that state unchanged
     record: LongArray  # (D,) its number in the record
-    kept: LongArray  # (D,) where the records of what follows its best move begin
+    kept: LongArray  # (D,) where the records of the successors by its best move begin
     tried: LongArray  # (D,) where those of the current move begin
     value: FloatArray  # (D, 3, 2) NOW, FIXED, CHOSEN by BEST, MEAN
     depth: LongArray  # (1,)
@@ -85,8 +85,8 @@ class Record(NamedTuple):
     parent: LongArray  # (R,) -1 at the start
     fixing: LongArray  # (R,)
     token: IntArray  # (R,)
-    move: IntArray  # (R,) the best one, numbered as the player sees the board
-    moves: IntArray  # (R,) how many there are, 0 where there is no choice
+    move: IntArray  # (R,) the best move, numbered on the board as the player sees it
+    moves: IntArray  # (R,) number of moves, 0 where there is no choice
     size: LongArray  # (1,)
 
     @classmethod
@@ -98,7 +98,7 @@ class Record(NamedTuple):
 @linked_kernel
 @borrowing
 def _note_state(record, line, d, token):
-    """The state of row ``d`` is on record from now on, where there is one."""
+    """Record the state of row ``d``, if a record is kept."""
     if len(record.parent) == 0:
         return
     k = record.size[0]
@@ -111,7 +111,7 @@ def _note_state(record, line, d, token):
 @linked_kernel
 @borrowing
 def _note_move(record, line, d, moves):
-    """The move just tried is the best so far: what was recorded behind the best before is dropped."""
+    """Record the move just tried as the best so far, and drop the records of the successors by the best one before."""
     if len(record.parent) == 0:
         return
     own, kept, tried = line.record[d], line.kept[d], line.tried[d]
@@ -137,7 +137,7 @@ def _all_choose(ahead, entries, begin, end):
 @inner_kernel
 @borrowing
 def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratch):
-    """A new information state behind the entries ``begin`` to ``end``; whether there was room."""
+    """Open the information state with the belief ``begin`` to ``end``; return whether there was room."""
     d = line.depth[0]
     top, fixing, token = end, line.fixing[0], entries.token[begin]
     if 0 < len(record.parent) == record.size[0]:
@@ -169,7 +169,7 @@ def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratc
 @linked_kernel
 @borrowing
 def _own_chance(group, policy, line, d, menu, moves):
-    """How likely the policy's player makes the move being tried, or one that is equal to it."""
+    """Return the probability of the move being tried, or of one equal to it by symmetry, in the player's own policy."""
     row = policy.state[line.state[d], ROW] if line.state[d] != UNKNOWN else NO_ROW
     chance = 0.0
     for k in range(moves):
@@ -181,7 +181,7 @@ def _own_chance(group, policy, line, d, menu, moves):
 @linked_kernel
 @borrowing
 def _first_of_its_kind(group, fixing, menu, move, moves):
-    """The next move from ``move`` on that no earlier one is equal to."""
+    """Return the next move, from ``move`` on, that is not equal to an earlier one by symmetry."""
     while move < moves:
         earlier = 0
         while earlier < move and not same_orbit(group, fixing, menu, move, earlier):
@@ -195,7 +195,7 @@ def _first_of_its_kind(group, fixing, menu, move, moves):
 @linked_kernel
 @borrowing
 def _count_move(walk, policy, line, record, d, menu, moves):
-    """All is followed behind the current move: its worth is added to what the state is worth."""
+    """Add the value of the current move, whose successors were all followed, to the value of its state."""
     best, mean = line.value[d, NOW, BEST], line.value[d, NOW, MEAN]
     if line.move[d] == BEFORE:
         line.value[d, FIXED, BEST], line.value[d, FIXED, MEAN] = best, mean
@@ -212,7 +212,10 @@ def _count_move(walk, policy, line, record, d, menu, moves):
 @inner_kernel
 @borrowing
 def _next_move(walk, policy, ahead, player, entries, line, record, scratch):
-    """All is followed behind the current move of the last state: try the next.  0: no room, 1: tried, 2: none left."""
+    """Try the next move of the last state, whose current move was followed to its end.
+
+    Returns 0: no room, 1: tried, 2: none left.
+    """
     d, group = line.depth[0] - 1, walk.group
     begin, free, move, fixing = line.begin[d], line.free[d], line.move[d] + 1, line.fixing[d]
     moves, menu = 0, 0
@@ -238,7 +241,7 @@ def _next_move(walk, policy, ahead, player, entries, line, record, scratch):
 @linked_kernel
 @borrowing
 def _close(line):
-    """The last state is over; whether that was the first."""
+    """Close the last state; return whether it was the first one too."""
     d = line.depth[0] - 1
     line.depth[0] = d
     for what in range(2):
@@ -253,7 +256,10 @@ def _close(line):
 @kernel
 @borrowing
 def _respond(walk, policy, ahead, player, entries, line, record, scratch, edges):
-    """Follow so many edges more, or some more.  0: no room, 1: more to do, 2: over, ``line.value[0]`` says it."""
+    """Follow at least ``edges`` more edges.
+
+    Returns 0: no room, 1: more to do, 2: done, with the result in ``line.value[0]``.
+    """
     stop = scratch.at[EDGES] + edges
     if line.depth[0] == 0 and not _open(walk, policy, ahead, player, entries, line, record, 0, 1, scratch):
         return 0
@@ -276,9 +282,10 @@ def _respond(walk, policy, ahead, player, entries, line, record, scratch, edges)
 
 
 class BeliefResponse:
-    """One player's best response at work, in steps; ``values`` are its worth and that of the player's own policy.
+    """The computation of one player's best response in steps.
 
-    With ``record`` what the best response does is kept as well, for the information states that it comes to.
+    ``values`` are the values of the best response and of the player's own policy.  With ``record`` the moves of the
+    best response are kept as well, for the information states that it reaches.
     """
 
     def __init__(self, walk: Walk, policy: InfosetPolicy, player: int, record: bool = False) -> None:
@@ -295,14 +302,14 @@ class BeliefResponse:
         self.done = False
 
     def _make_room(self) -> None:
-        """For as much as there is room for in the entries."""
+        """Allocate scratch space and mixtures for the capacity of the entries."""
         walk, known, ahead, player = self.fixed
         room = len(self.entries.position)
         self.scratch = Scratch.empty(room, walk.num_players, walk.group.token.shape[1])
         self.fixed = walk, known.with_room(room, walk.most_moves), ahead, player
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
-        """Follow so many edges, or some more; whether those were the last."""
+        """Follow at least ``edges`` more edges; return whether the computation is done."""
         ended = _respond(*self.fixed, self.entries, self.line, self.record, self.scratch, edges)
         if ended == 0:
             self._grow()
@@ -310,7 +317,7 @@ class BeliefResponse:
         return self.done
 
     def save(self) -> dict[str, Any]:
-        """All that the steps to come depend on, as arrays by name."""
+        """Return all data that later steps depend on, as arrays by name."""
         depth = int(self.line.depth[0])
         used = int(self.line.last[:depth].max(initial=1))  # at the beginning there is one entry
         arrays = {f"entries.{name}": array[:used].copy() for name, array in self.entries._asdict().items()}
@@ -320,7 +327,7 @@ class BeliefResponse:
         return arrays | {"state": np.array([len(self.entries.position), self.done])}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        """Restore the state of ``save``.  Raises ``CheckpointError`` for arrays that do not fit."""
         try:
             room, done = saved["state"].tolist()
             entries, line = Entries.empty(room, self.entries.views.shape[1]), Line.empty(len(self.line.begin))
@@ -337,7 +344,7 @@ class BeliefResponse:
             array[:] = saved[f"mixed.{name}"]
 
     def _grow(self) -> None:
-        """Twice the room where there was none."""
+        """Double the capacity of the array that was full."""
         if 0 < len(self.record.parent) == self.record.size[0]:
             grown = {name: longer(array, len(array) + 1) for name, array in self.record._asdict().items()}
             self.record = Record(**grown | {"size": self.record.size})
@@ -347,9 +354,9 @@ class BeliefResponse:
         self._make_room()
 
     def best(self, profile: InfosetPolicy | None = None) -> InfosetPolicy:
-        """The profile, else the policy itself, with the player's part replaced by the best response.
+        """Return the profile, or by default the policy itself, with the player's part replaced by the best response.
 
-        When all is done and was recorded.
+        Valid when the computation is done and was recorded.
         """
         record = Record(**{name: array[: self.record.size[0]] for name, array in self.record._asdict().items()})
         chosen = record.moves > 0
@@ -362,13 +369,13 @@ class BeliefResponse:
 
     @property
     def values(self) -> tuple[float, float]:
-        """Of the best response, and of the player's own policy."""
+        """The values of the best response and of the player's own policy."""
         best, mean = self.line.value[0, NOW].tolist()
         return best, mean
 
     @property
     def share(self) -> float:
-        """Roughly how much is done, from 0 to 1, by the moves and observations of the first states."""
+        """The approximate progress, from 0 to 1, by the moves and observations of the first states."""
         walk, line, token = self.fixed[0], self.line, self.entries.token
         done, width = 0.0, 1.0
         for d in range(min(int(line.depth[0]), LOOK)):
@@ -390,41 +397,41 @@ class BeliefResponse:
 
 
 class PolicyEvaluation:
-    """Everybody's best responses to one profile at work, in steps, a thread a player; saved, they go on elsewhere."""
+    """The best responses of all players to one profile, computed in steps, with a thread per player."""
 
     def __init__(self, walk: Walk, policy: InfosetPolicy, record: bool = False) -> None:
         self.walk, self.policy = walk, policy
         self.responses = [BeliefResponse(walk, policy, player, record) for player in range(walk.num_players)]
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
-        """So many edges more for everybody, or some more; whether those were the last."""
+        """Follow at least ``edges`` more edges for every player; return whether the computation is done."""
         left = [response for response in self.responses if not response.done]
         with ThreadPoolExecutor(max(len(left), 1)) as pool:
             return all([*pool.map(lambda response: response.step(edges), left)])
 
     @property
     def share(self) -> float:
-        """Roughly how much is done, from 0 to 1."""
+        """The approximate progress, from 0 to 1."""
         return sum(response.share for response in self.responses) / len(self.responses)
 
     @property
     def result(self) -> Evaluation:
-        """When all is done."""
+        """The evaluation, valid when the computation is done."""
         best, values = zip(*[response.values for response in self.responses], strict=True)
         return Evaluation.of(values, best)
 
     @property
     def best(self) -> InfosetPolicy:
-        """Everybody's best response to the others in one profile, when all is done and was recorded."""
+        """Every player's best response to the others in one profile, valid when done and recorded."""
         return reduce(lambda profile, response: response.best(profile), self.responses, self.policy)
 
     def save(self) -> dict[str, Any]:
-        """All that the steps to come depend on, as arrays by name."""
+        """Return all data that later steps depend on, as arrays by name."""
         arrays = {f"{k}.{name}": array for k, r in enumerate(self.responses) for name, array in r.save().items()}
         return arrays | {"policy": self._mark()}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.
+        """Restore the state of ``save``.
 
         Raises ``CheckpointError`` for arrays that do not fit, or of another profile.
         """
@@ -435,7 +442,7 @@ class PolicyEvaluation:
             response.restore({name[len(prefix) :]: v for name, v in saved.items() if name.startswith(prefix)})
 
     def _mark(self) -> npt.NDArray[np.uint8]:
-        """Of the profile."""
+        """Return a digest of the profile."""
         digest = hashlib.sha256()
         for array in self.policy:
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -443,9 +450,9 @@ class PolicyEvaluation:
 
 
 def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float], None] | None = None) -> Evaluation:
-    """Exact figures of a profile that was made on ``walk``, player by player in threads, without its histories.
+    """Evaluate a profile that was made on ``walk`` exactly, without its histories, with a thread per player.
 
-    Time grows with the histories that differ for some player.  ``progress`` is told the share that is done.
+    Time grows with the number of histories that differ for some player.  ``progress`` is called with the share done.
 
     >>> from infoset.solvers.sampling.belief_response import evaluate_policy
     >>> from infoset.solvers.sampling.mccfr import Mccfr

@@ -1,11 +1,11 @@
-"""Beliefs as arrays: the positions that may be, what the others know there, and how likely that is.
+"""Beliefs as arrays: the possible positions, the others' information states there, and their probabilities.
 
-A belief is followed until the player whose belief it is has to move or learns something.  What comes to the same is
-one entry again, so a belief has no more of them than what differs; where the player will have no choice any more
-nothing is written down, for what play is worth from there on is simply added up.
+A belief is followed until the player whose belief it is has to move or observes something.  Equal results are merged
+into one entry, so a belief has only distinct entries; where the player will have no further choice no entries are
+written, since the values from there on are simply summed.
 
-Where another player has but two choices left, what it may know is one entry as well: their *mixture*, a policy of its
-own that plays from there on as they do on the whole.
+Where another player has only two choices left, its possible states are merged into one entry as well: their *mixture*,
+a policy of its own that plays from there on as they do in total.
 """
 
 from __future__ import annotations
@@ -38,33 +38,34 @@ from infoset.tree.walk import (
 )  # fmt: skip
 
 CHOICE = -1  # in place of a token: the player has to move
-BEFORE = -1  # in place of a move: what happens before the player has to move
+BEFORE = -1  # in place of a move: the part of the step before the player has to move
 NO_ROOM = -1
 NO_MOVE = -1
-STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states of which the policy knows nothing
-MIXTURE = -(1 << 62)  # in place of a view while what it is made of is being collected
-OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, not the player, it further on, it now
-GONE, ONE, TWO, LATE, MORE = range(5)  # choices that a player has left; LATE: one, but it learns something before it
+STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states that are not in the policy
+MIXTURE = -(1 << 62)  # in place of a view while the components of the mixture are being collected
+OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, only others, the player later, the player now
+GONE, ONE, TWO, LATE, MORE = range(5)  # choices that a player has left; LATE: one, but it observes something before it
 NO_MENU = -1
 LEFT_BITS = 3
 LEFT = (1 << LEFT_BITS) - 1
 LEARNT, BY, AMONG = range(3)
 SIZE, KINDS, BASE, LAST, EDGES, OUT = range(6)
 CHILDREN, SIZES, OWN_TOKEN, ROW = range(4)
-SLOTS = 4  # for each entry of a belief that is followed, at first
+SLOTS = 4  # initial slots for each entry of a belief that is followed
 
 
 class Ahead(NamedTuple):
-    """What play comes to, as one player sees it.
+    """The continuation of play from each position and edge, as one player sees it.
 
-    What is behind an edge stands with the edge: that of a position's edges is read at one place in memory.
+    The data of an edge's child are stored with the edge, so that those of all edges of a position are adjacent in
+    memory.
     """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    behind: IntArray  # (E, n) the player's own: ``who`` behind an edge; others': GONE to MORE, and the first menu
-    worth: FloatArray  # (E,) where the player has no choice and all others move as likely this as that
-    second: IntArray  # (P, n, 2) where others' second choices begin in ``choices``, and end, for TWO
-    choices: IntArray  # (C, 3) what is LEARNT before it, BY which move, for a choice AMONG which menu
+    behind: IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first menu
+    worth: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
+    second: IntArray  # (P, n, 2) where others' second choices begin and end in ``choices``, for TWO
+    choices: IntArray  # (C, 3) the token LEARNT before it, the first move BY which it is reached, its menu (AMONG)
 
     @classmethod
     def of(cls, walk: Walk, player: int) -> Ahead:
@@ -105,7 +106,7 @@ def _look_ahead(walk, order, player, who, worth):
 @linked_kernel
 @borrowing
 def _choices_behind(walk, e, p, left, menu):
-    """What ``p`` has left from an edge on, and as the board is before it, among what."""
+    """Return the kind of ``p``'s choices from an edge on, and their menu on the board before the edge."""
     below = walk.edge[e, CHILD]
     kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
     if kind == GONE or (kind == LATE and not learns):
@@ -119,7 +120,7 @@ def _choices_behind(walk, e, p, left, menu):
 @linked_kernel
 @borrowing
 def _note_choice(choices, begin, end, learnt, by, among):
-    """One second choice more; returns the end of them, or NO_ROOM where they are too many or not told apart."""
+    """Add a second choice; return the new end, or NO_ROOM where there are too many or two are not told apart."""
     for k in range(begin, end):
         if choices[k, LEARNT] == learnt:
             return end if choices[k, BY] == by and choices[k, AMONG] == among else NO_ROOM
@@ -132,7 +133,7 @@ def _note_choice(choices, begin, end, learnt, by, among):
 @linked_kernel
 @borrowing
 def _note_choices(walk, e, p, own, menu, second, choices, among, begin, end):
-    """The second choices behind an edge, by the move ``own`` where that is the first."""
+    """Add the second choices after an edge, by the move ``own`` where that is the first; return as ``_note_choice``."""
     below, turn, group = walk.edge[e, CHILD], walk.edge[e, TURN], walk.group
     learnt = walk.edge[e, TOKENS + p]
     if learnt >= 0:
@@ -150,7 +151,7 @@ def _note_choices(walk, e, p, own, menu, second, choices, among, begin, end):
 @kernel
 @borrowing
 def _count_choices(walk, order, p, left, menu, second, choices, end):
-    """Fill in what ``p`` has left; returns the end of ``choices``, or NO_ROOM."""
+    """Fill in the choices that ``p`` has left; return the end of ``choices``, or NO_ROOM."""
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
         first, moves = walk.position[position, FIRST], _moves(walk, position)
@@ -190,19 +191,19 @@ def _find_lively(first_child, row, lively):
 
 
 class Known(NamedTuple):
-    """A policy as beliefs read it: what is read of a state stands together, and so do the rows of its children.
+    """A policy in the layout that beliefs read: a state's data are adjacent in memory, and so are its children's.
 
-    Behind its states there is room for mixtures: one for each entry, of as many states as ``choices`` need.
+    After its states there is room for mixtures: one for each entry, with as many states as ``choices`` need.
     """
 
-    state: IntArray  # (S, 4) where its CHILDREN begin, their number (SIZES, twice; odd: see fixing), OWN_TOKEN, ROW
-    fixing: LongArray  # (S,) the symmetries that leave a state as it is
+    state: IntArray  # (S, 4) where its CHILDREN begin, twice their number (SIZES; odd: see ``fixing``), OWN_TOKEN, ROW
+    fixing: LongArray  # (S,) the symmetries that leave a state unchanged
     behaviour: FloatArray
-    mixtures: LongArray  # (2,) where they begin, and how many states each has
+    mixtures: LongArray  # (2,) where mixtures begin, and the number of states of each
 
     @classmethod
     def of(cls, policy: InfosetPolicy, walk: Walk, ahead: Ahead) -> Known:
-        """Without states from which on it knows nothing."""
+        """Build it without states after which the policy has no rows."""
         lively = np.zeros(len(policy.row), dtype=np.bool_)
         _find_lively(policy.first_child, policy.row, lively)
         lively[: walk.num_players] = True
@@ -215,7 +216,7 @@ class Known(NamedTuple):
         return cls(state.astype(np.int32), fixing, behaviour, np.array([len(kept), width]))
 
     def with_room(self, room: int, most_moves: int) -> Known:
-        """The same with room for so many mixtures."""
+        """Return the policy with room for ``room`` mixtures."""
         begin, width = self.mixtures.tolist()
         more = begin + room * width + 1 - len(self.state)
         state = np.zeros((more, 4), dtype=np.int32)
@@ -224,7 +225,7 @@ class Known(NamedTuple):
         return self._replace(state=np.concatenate([self.state, state]), behaviour=behaviour)
 
     def mixed(self, size: int) -> Known:
-        """The first mixtures, so many."""
+        """Return the first ``size`` mixtures."""
         begin, width = self.mixtures.tolist()
         end = begin + size * width
         behaviour = self.behaviour[self.state[begin, ROW] : self.state[end, ROW]]
@@ -232,7 +233,7 @@ class Known(NamedTuple):
 
 
 def _in_order(row: IntArray, behaviour: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The rows of a behaviour in the order of the states that they belong to."""
+    """Return the rows of a behaviour in the order of the states that they belong to."""
     chosen = row != NO_ROW
     distinct, number = np.unique(row[chosen], return_inverse=True)
     size = np.diff(np.append(distinct, len(behaviour)))[number]
@@ -243,12 +244,12 @@ def _in_order(row: IntArray, behaviour: FloatArray) -> tuple[IntArray, FloatArra
 
 
 class Entries(NamedTuple):
-    """What may be: beliefs, one behind the other."""
+    """The entries of beliefs, one belief after the other."""
 
     position: IntArray  # (C,)
-    views: LongArray  # (C, n) what the others know, and how the player sees the board
-    weight: FloatArray  # (C,) by chance and by the others' moves
-    token: IntArray  # (C,) what the player has just learnt, or CHOICE
+    views: LongArray  # (C, n) the others' views, and the player's view of the board
+    weight: FloatArray  # (C,) probability by chance and by the others' moves
+    token: IntArray  # (C,) the player's latest token, or CHOICE
 
     @classmethod
     def empty(cls, size: int, players: int) -> Entries:
@@ -257,15 +258,15 @@ class Entries(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What following a belief needs; nothing in it outlasts that."""
+    """Temporary data for following one belief."""
 
-    fresh: Entries  # what the belief has come to so far, all different
-    word: LongArray  # (C,) the hash of each
-    slots: LongArray  # (a power of two,) BASE and the number of one of them
-    stack: Entries  # what has not been followed to its end
-    counts: LongArray  # (tokens + 1,) how many there are with CHOICE, with each token
-    kinds: IntArray  # (tokens + 1,) the tokens that there are, CHOICE included
-    known: LongArray  # (n,) the views behind an edge
+    fresh: Entries  # the entries found so far, all distinct
+    word: LongArray  # (C,) the hash of each entry
+    slots: LongArray  # (a power of two,) BASE plus the number of an entry in ``fresh``
+    stack: Entries  # entries that have not been followed to their end
+    counts: LongArray  # (tokens + 1,) number of entries with CHOICE, and with each token
+    kinds: IntArray  # (tokens + 1,) the tokens that occur, CHOICE included
+    known: LongArray  # (n,) the views after an edge
     at: LongArray  # (6,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all, OUT
 
     @classmethod
@@ -280,7 +281,7 @@ class Scratch(NamedTuple):
 
 @inline_kernel
 def _last_view(move):
-    """The view of a player of whom only the next move counts, numbered as the board is now."""
+    """Return the view of a player of whom only the next move matters, numbered on the present board."""
     return view_of(UNKNOWN - 1 - move, 0)
 
 
@@ -330,7 +331,7 @@ def _place_word(slots, at, word, number):
 @linked_kernel
 @borrowing
 def _use_more_slots(scratch):
-    """Four times as many; a table that is no larger than what is in it stays in the processor's own memory."""
+    """Use four times as many slots; a table no larger than needed stays in the processor's cache."""
     at = scratch.at
     at[BASE] += at[SIZE]
     at[LAST] = min(4 * (at[LAST] + 1), len(scratch.slots)) - 1
@@ -341,7 +342,7 @@ def _use_more_slots(scratch):
 @linked_kernel
 @borrowing
 def _word_of(position, token, known):
-    """A hash of an entry."""
+    """Return a hash of an entry."""
     word = (np.uint64(position) << np.uint64(32) ^ np.uint64(token)) * FIRST_MIX
     for p in range(len(known)):
         word = (word ^ (word >> np.uint64(29)) ^ np.uint64(known[p])) * SECOND_MIX + STRIDE
@@ -360,7 +361,7 @@ def _is(fresh, k, position, token, known):
 @linked_kernel
 @borrowing
 def _add(scratch, position, token, weight):
-    """One thing more that may be, with the views ``known``; returns its place in ``fresh``, or NO_ROOM."""
+    """Add an entry with the views ``known``, merging equal ones; return its place in ``fresh``, or NO_ROOM."""
     fresh, slots, at, known = scratch.fresh, scratch.slots, scratch.at, scratch.known
     word = _word_of(position, token, known)
     slot = word & at[LAST]
@@ -371,7 +372,7 @@ def _add(scratch, position, token, weight):
             return k
         slot = (slot + 1) & at[LAST]
     k = at[SIZE]
-    if at[OUT] + k == len(fresh.position):  # that is where it would be written, and its mixture stands by then
+    if at[OUT] + k == len(fresh.position):  # it would be written there, and its mixture is stored by that place
         return np.int64(NO_ROOM)
     slots[slot] = at[BASE] + k
     fresh.position[k], fresh.token[k], fresh.weight[k], scratch.word[k] = position, token, weight, word
@@ -390,7 +391,7 @@ def _add(scratch, position, token, weight):
 @linked_kernel
 @borrowing
 def state_behind(policy, state, token):
-    """The state after one more token, or UNKNOWN."""
+    """Return the state that follows by one token, or UNKNOWN."""
     begin = policy.state[state, CHILDREN]
     end = begin + (policy.state[state, SIZES] >> 1)
     while end - begin > FEW:
@@ -408,7 +409,7 @@ def state_behind(policy, state, token):
 @linked_kernel
 @borrowing
 def _known_behind(walk, policy, state, element, token):
-    """The state after one more token on the board as it is, and the element that leads to it."""
+    """Return the state that follows by one token of the present board, and the element that maps to it."""
     if state == UNKNOWN:
         return np.int64(UNKNOWN), element
     if policy.state[state, SIZES] & 1:
@@ -420,7 +421,7 @@ def _known_behind(walk, policy, state, element, token):
 @linked_kernel
 @borrowing
 def _followed(walk, policy, view, e, token):
-    """What another player knows behind an edge."""
+    """Return another player's view after an edge."""
     state, element = state_of(view), element_of(view)
     if token >= 0 and state > UNKNOWN:
         state, element = _known_behind(walk, policy, state, element, token)
@@ -432,7 +433,7 @@ def _followed(walk, policy, view, e, token):
 @linked_kernel
 @borrowing
 def _learn(walk, policy, ahead, player, fixing, views, e, known):
-    """Set ``known`` behind edge ``e``; returns what ``player`` has learnt, and whether the policy is strange to all."""
+    """Set ``known`` after edge ``e``; return ``player``'s token, and whether no view is in the policy any more."""
     group, learnt, strange = walk.group, np.int64(CHOICE), True
     for p in range(len(known)):
         token = np.int64(walk.edge[e, TOKENS + p])
@@ -450,7 +451,7 @@ def _learn(walk, policy, ahead, player, fixing, views, e, known):
 
 @inline_kernel
 def _place(walk, position, view, move):
-    """The edge of a move that is numbered as the player sees the board."""
+    """Return the edge of a move that is numbered on the board as the player sees it."""
     group = walk.group
     menu = group.menu[element_of(view), walk.position[position, CONTENT]]
     back = group.inverse[element_of(view)]
@@ -460,7 +461,7 @@ def _place(walk, position, view, move):
 @linked_kernel
 @borrowing
 def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
-    """How likely an edge is, of a position where the mover has a ``row`` of which it plays what is at ``place``."""
+    """Return the probability of an edge at ``place``, of a position where the mover has a ``row``."""
     if mover == CHANCE:
         return walk.probability[e]
     if mover == player or view < STRANGE:
@@ -479,7 +480,7 @@ def _row_of(policy, view):
 @linked_kernel
 @borrowing
 def _mix_row(group, policy, state, element, menu, weight, target):
-    """Add what a state plays to the mixture's state ``target``."""
+    """Add a state's behaviour to the mixture's state ``target``."""
     row, own = policy.state[state, ROW] if state != UNKNOWN else NO_ROW, policy.state[target, ROW]
     first, end = group.first_entry[menu], group.first_entry[menu + 1]
     for k in range(first, end):
@@ -500,7 +501,7 @@ def _clear_mixture(policy, ahead, begin, end, root):
 @linked_kernel
 @borrowing
 def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
-    """Add a view that ``p`` has behind an edge, where it has TWO choices, to a mixture."""
+    """Add the view of ``p`` after an edge, where it has TWO choices, to a mixture."""
     group, state, element = walk.group, state_of(view), element_of(view)
     position, menu = walk.edge[e, CHILD], ahead.behind[e, p] >> LEFT_BITS
     begin, end = ahead.second[position, p, 0], ahead.second[position, p, 1]
@@ -519,7 +520,7 @@ def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
 @linked_kernel
 @borrowing
 def _finish_mixtures(policy, scratch):
-    """Chances in place of weights."""
+    """Normalise the weights of the mixtures to probabilities."""
     views, behaviour = scratch.fresh.views, policy.behaviour
     for k in range(scratch.at[SIZE]):
         for p in range(views.shape[1]):
@@ -539,9 +540,10 @@ def _finish_mixtures(policy, scratch):
 @linked_kernel
 @borrowing
 def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
-    """What edge ``e`` leads to may be; where somebody's next move is the last, that is one thing for each such move.
+    """Add the position that edge ``e`` leads to, one entry per move where another player's next move is its last.
 
-    What else a player knows then no longer matters, so that much comes to the same.  Whether there was room.
+    Such a player's information state no longer matters then, so that many entries are equal.  Returns whether there was
+    room.
     """
     known, mover, mixed, position = scratch.known, player, player, walk.edge[e, CHILD]
     for p in range(len(known)):
@@ -552,7 +554,7 @@ def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
             mixed = p if _row_of(policy, known[p]) != NO_ROW else mixed
         elif _row_of(policy, known[p]) == NO_ROW:
             known[p] = STRANGE
-        elif mover == player:  # of two, one at a time: all pairs would be many
+        elif mover == player:  # of two such players one at a time, since all pairs would be many
             mover = p
     if mover == player and mixed == player:
         return _add(scratch, position, token, weight) != NO_ROOM
@@ -576,7 +578,7 @@ def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
 @linked_kernel
 @borrowing
 def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch):
-    """Follow one entry, by ``move`` where one is given.  Whether there was room, and what that is worth which ends."""
+    """Follow one entry, by ``move`` if given; return whether there was room, and the value without entries."""
     stack, known, value, size = scratch.stack, scratch.known, 0.0, 1
     if move == BEFORE and ahead.who[entries.position[source]] == HERE:
         _recall(entries, source, known)
@@ -623,7 +625,7 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
 @linked_kernel
 @borrowing
 def _sort(tokens, size):
-    """Few, or nearly sorted."""
+    """Sort a few, or nearly sorted, tokens."""
     for k in range(1, size):
         token, j = tokens[k], k
         while j > 0 and tokens[j - 1] > token:
@@ -635,7 +637,7 @@ def _sort(tokens, size):
 @linked_kernel
 @borrowing
 def _group(scratch, entries, out):
-    """Write what there is by token from ``out`` on, in order of appearance; returns its end."""
+    """Write the entries grouped by token from ``out`` on, in order of appearance; return their end."""
     fresh, count, at = scratch.fresh, scratch.counts, scratch.at
     _sort(scratch.kinds, at[KINDS])
     for j in range(at[KINDS]):
@@ -653,10 +655,10 @@ def _group(scratch, entries, out):
 @inner_kernel
 @borrowing
 def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, out, scratch):
-    """Follow a belief until ``player`` has to move or learns something, by ``move`` where one is given.
+    """Follow a belief until ``player`` has to move or observes something, by ``move`` if given.
 
-    What it comes to is written by token from ``out`` on.  Returns its end, or NO_ROOM: then the scratch has to be made
-    anew; and what is worth that which leaves the player no choice.
+    The resulting entries are written by token from ``out`` on.  Returns their end, or NO_ROOM, after which the scratch
+    space has to be made anew; and the value of play that leaves the player no choice.
     """
     at, value, slots = scratch.at, 0.0, 64
     at[BASE] += at[SIZE]

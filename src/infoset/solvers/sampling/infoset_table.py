@@ -1,8 +1,8 @@
-"""Information states as they are met: a table that grows, for games whose histories do not fit but whose sets do.
+"""A growing table of information states as they are met, for games whose sets fit into memory but not their histories.
 
-A state is its parent and one more token, numbered in order of first appearance; player p starts in state p.  Where a
-player has a choice the state owns a row of entries, one for each move in the order of the menu.  Of states that the
-game's symmetries make equal only one is kept (``tree.walk``).
+A state is its parent followed by one more token, numbered in order of first appearance; player p starts in state p.
+Where a player has a choice, the state owns a row of entries, one for each move in the order of the menu.  Of states
+that are equal by the game's symmetries only one is kept (``tree.walk``).
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ STATES, ENTRIES = range(2)
 
 
 class InfosetTable(NamedTuple):
-    """``filled`` holds how many states and entries there are."""
+    """Information states with rows of regrets and averages; ``filled`` holds the numbers of states and entries."""
 
-    slots: LongArray  # (a power of two, 2) key and number of a state; the key says it all: one look into memory
+    slots: LongArray  # (a power of two, 2) key and number of a state; the key is complete, so one access suffices
     parent: IntArray  # (states,)
     token: IntArray  # (states,)
-    fixing: LongArray  # (states,) the symmetries that leave it as it is, a bit each
+    fixing: LongArray  # (states,) the symmetries that leave the state unchanged, as bits
     row: IntArray  # (states,) first entry of its row, or NO_ROW
-    menu: IntArray  # (states,) whose moves its row has
+    menu: IntArray  # (states,) the menu of its row
     regret: FloatArray  # (entries,)
-    average: FloatArray  # (entries,) sum of the strategies played, as they are weighted
+    average: FloatArray  # (entries,) weighted sum of the strategies played
     filled: LongArray  # (2,)
 
     @classmethod
     def empty(cls, players: int, group: Group) -> InfosetTable:
-        """Nothing but where the players start."""
+        """Return a table with only the players' initial states."""
         none, long = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
         slots, filled = np.full((1, 2), EMPTY, dtype=np.int64), np.zeros(2, dtype=np.int64)
         table = cls(slots, none, none, long, none, none, np.zeros(0), np.zeros(0), filled).with_room(players, 0)
@@ -50,7 +50,7 @@ class InfosetTable(NamedTuple):
         return table
 
     def with_room(self, states: int, entries: int) -> InfosetTable:
-        """As it is, or with twice the room, for so many more states and entries."""
+        """Return the table with capacity for ``states`` and ``entries`` more, doubling it where needed."""
         known, used = self.filled.tolist()
         needed, slots = known + states, self.slots
         parent, token = longer(self.parent, needed), longer(self.token, needed)
@@ -63,20 +63,20 @@ class InfosetTable(NamedTuple):
 
     @property
     def num_infosets(self) -> int:
-        """States with a choice."""
+        """The number of states with a choice."""
         return int((self.row[: self.filled[STATES]] != NO_ROW).sum())
 
     def average_behaviour(self, group: Group, least: float = 0.0) -> FloatArray:
-        """(entries,) the average strategy of every row, uniform where nothing was averaged.
+        """Return (entries,) the average strategy of every row, uniform where nothing was averaged.
 
-        Moves with a chance below ``least`` are left out: what is left of the first iterations.
+        Moves with a probability below ``least`` are left out, as remnants of the first iterations.
         """
         behaviour = np.empty(int(self.filled[ENTRIES]))
         normalise_rows(self.row[: self.filled[STATES]], self.menu, group.first_entry, self.average, least, behaviour)
         return behaviour
 
     def policy(self, behaviour: FloatArray) -> InfosetPolicy:
-        """Its states with a ``behaviour`` by its entries."""
+        """Return the policy with the table's states and a ``behaviour`` for its entries."""
         size = int(self.filled[STATES])
         return InfosetPolicy.of(self.parent[:size], self.token[:size], self.fixing[:size], self.row[:size], behaviour)
 
@@ -85,7 +85,7 @@ class InfosetTable(NamedTuple):
         return sum(array.nbytes for array in self)
 
     def check(self, group: Group) -> None:
-        """Raise ``DamageError`` for arrays that kernels, which look at no bounds, could not walk."""
+        """Raise ``DamageError`` for arrays that are unsafe for kernels, which check no bounds."""
         columns = (self.parent, self.token, self.fixing, self.row, self.menu)
         if self.filled.shape != (2,) or self.slots.ndim != 2 or self.slots.shape[1] != 2:
             raise DamageError("its table of information states has no such shape")
@@ -95,7 +95,7 @@ class InfosetTable(NamedTuple):
         if not 0 <= used <= len(self.regret) or len(self.regret) != len(self.average):
             raise DamageError("its entries do not fit its information states")
         number, slots = np.arange(known), self.slots[self.slots[:, 0] != EMPTY]
-        if len(self.slots) & (len(self.slots) - 1) or len(slots) == len(self.slots):  # looking up would never end
+        if len(self.slots) & (len(self.slots) - 1) or len(slots) == len(self.slots):  # lookups would never end
             raise DamageError("its table of information states is no hash table")
         if (slots[:, 1] < 0).any() or (slots[:, 1] >= known).any():
             raise DamageError("its table names information states that it does not have")
@@ -113,7 +113,7 @@ class InfosetTable(NamedTuple):
 
 
 def pooled(tables: Sequence[InfosetTable], group: Group) -> InfosetTable:
-    """All states of several tables with the sum of their averages; without regrets."""
+    """Return all states of several tables with the sum of their averages, without regrets."""
     players = int((tables[0].parent[: tables[0].filled[STATES]] < 0).sum())
     total = InfosetTable.empty(players, group)
     for table in tables:
@@ -126,7 +126,7 @@ def pooled(tables: Sequence[InfosetTable], group: Group) -> InfosetTable:
 @kernel
 @borrowing
 def add_averages(total, table, group, number):
-    """Add one table's averages to another's, which has room for its states; ``number`` is scratch, one a state."""
+    """Add one table's averages to another's, which has room for its states; ``number`` is scratch, one per state."""
     for k in range(len(number)):
         parent = table.parent[k]
         number[k] = k if parent < 0 else add_state(total, group, number[parent], table.token[k])
@@ -141,7 +141,7 @@ def add_averages(total, table, group, number):
 @kernel
 @borrowing
 def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
-    """Rows of weights as distributions, without the shares below ``least``."""
+    """Write rows of weights as distributions, without the shares below ``least``."""
     for state in range(len(rows)):
         row, size = rows[state], first_entry[menus[state] + 1] - first_entry[menus[state]]
         if row == NO_ROW:
@@ -158,7 +158,7 @@ def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
 
 
 def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
-    """The player whose state it is, and the tokens on the way to it."""
+    """Return the player of a state, and the tokens on the way to it."""
     tokens = []
     while table.parent[state] >= 0:
         tokens.append(int(table.token[state]))
@@ -169,7 +169,7 @@ def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
 @inner_kernel
 @borrowing
 def add_state(table, group, parent, token):
-    """The state behind ``parent``, new or known; ``token`` is the least of those that are equal there."""
+    """Return the state that follows ``parent``, adding new ones; ``token`` is the least of those equal by symmetry."""
     key = state_key(parent, token)
     slot = find_slot(table.slots, key)
     if table.slots[slot, 0] == EMPTY:
@@ -184,7 +184,7 @@ def add_state(table, group, parent, token):
 @linked_kernel
 @borrowing
 def add_row(table, state, menu, size):
-    """The first entry of the state's row, new or known."""
+    """Return the first entry of the state's row, adding the row if it is new."""
     row = table.row[state]
     if row == NO_ROW:
         row = table.filled[ENTRIES]

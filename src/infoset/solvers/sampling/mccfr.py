@@ -1,12 +1,13 @@
-"""Monte Carlo CFR (Lanctot et al. 2009) on the distinct positions of a game: only what it samples takes memory.
+"""Monte Carlo CFR (Lanctot et al. 2009) on the distinct positions of a game: only sampled sets take memory.
 
-External sampling: every move of the player who learns, one move of everybody else.  Iteration t weighs t in regrets and
-average (Linear CFR, Brown & Sandholm 2019).
+External sampling: every move of the learner, one sampled move of every other player.  Iteration t has weight t in
+regrets and average (Linear CFR, Brown & Sandholm 2019).
 
-Moves that are clearly bad need not be tried always (regret-based pruning, Brown & Sandholm 2015): where a regret is far
-below zero, as measured by the regrets above zero beside it, which are noise.  All of them are tried on some traversals
-and none on the others (as for Pluribus, Brown & Sandholm 2019), so that what lies behind several is not forgotten.
-Averages are taken where all are tried: how often a walk comes by must not depend on what the others learn.
+Moves that are clearly bad need not always be tried (regret-based pruning, Brown & Sandholm 2015): those with a regret
+far below zero, relative to the positive regrets of the other moves, which are noise.  Some traversals try all such
+moves, the others none (as for Pluribus, Brown & Sandholm 2019), so that positions after several of them are not
+forgotten.  Averages are taken on traversals that try all moves: how often a walk reaches a set must not depend on what
+the others learn.
 """
 
 from __future__ import annotations
@@ -45,24 +46,24 @@ from infoset.tree.walk import (
     view_of,
 )  # fmt: skip
 
-POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST, LEFT = range(7)  # where an iteration is
-WIDE = 20_000  # positions that a traversal of the first iteration meets, beyond which not all moves are tried
-CLEARLY = 3.0  # times the greatest regret above zero: as far below it a move is clearly bad
-LOOK = 1_000_000  # positions met between two looks at the clock, where one iteration takes longer
-RARE = 0.002  # chances below are what is left of the first iterations; .02 would cost half a point in a hundred
-EXPLORE = 0.1  # then; in small games 1 is best
+POSITION, DEPTH, PRUNE, MET, TURN_OF, WIDEST, LEFT = range(7)  # the state of an iteration
+WIDE = 20_000  # positions in a traversal of the first iteration, beyond which not all moves are tried
+CLEARLY = 3.0  # a move is clearly bad if its regret is below minus this times the greatest positive one
+LOOK = 1_000_000  # positions met between two checks of the clock, where one iteration takes longer
+RARE = 0.002  # smaller probabilities are remnants of the first iterations; .02 would cost half a percentage point
+EXPLORE = 0.1  # the default for wide traversals; in small games 1 is best
 
 
 class Frames(NamedTuple):
-    """One frame for each open decision of the player who learns."""
+    """One frame for each open decision of the learner."""
 
     position: IntArray  # (D,)
-    move: IntArray  # (D,) the one being tried
+    move: IntArray  # (D,) the move being tried
     row: IntArray  # (D,)
-    views: LongArray  # (D, n) what everybody knows there
+    views: LongArray  # (D, n) every player's view
     strategy: FloatArray  # (D, A)
     values: FloatArray  # (D, A)
-    share: FloatArray  # (D, A) for how many moves that are equal by symmetry a move is tried; 0: it is not
+    share: FloatArray  # (D, A) number of moves, equal by symmetry, for which a move is tried; 0: not tried
 
     @classmethod
     def empty(cls, depth: int, players: int, moves: int) -> Frames:
@@ -74,7 +75,7 @@ class Frames(NamedTuple):
 @inner_kernel
 @borrowing
 def _enter(walk, table, frames, depth, position, row, learner, views, prune, stream):
-    """Open a decision of the player who learns: its strategy, which moves to try, and the first of them."""
+    """Open a decision of the learner: set its strategy, the moves to try, and the first of them."""
     group, content, view = walk.group, walk.position[position, CONTENT], views[learner]
     place = group.first_entry[content]
     size = group.first_entry[content + 1] - place
@@ -104,7 +105,7 @@ def _next_tried(frames, d, move, size):
 @inner_kernel
 @borrowing
 def _pick(group, fixing, view, content, size, share, stream):
-    """Of the moves that are equal by symmetry one is tried for all, each as likely: the others do not know which."""
+    """Pick one of each class of moves that are equal by symmetry, uniformly, since the others cannot know which."""
     element, place = element_of(view), group.first_entry[content]
     menu = group.menu[element, content]
     share[:size] = -1.0
@@ -123,7 +124,7 @@ def _pick(group, fixing, view, content, size, share, stream):
 @inner_kernel
 @borrowing
 def _learn(walk, table, frames, d, learner, iteration, value):
-    """Add to the regrets of an open decision; moves that are equal by symmetry learn the same."""
+    """Add to the regrets of an open decision; moves that are equal by symmetry get the same."""
     group, view = walk.group, frames.views[d, learner]
     content, row, element = walk.position[frames.position[d], CONTENT], frames.row[d], element_of(view)
     place, fixing = group.first_entry[content], table.fixing[state_of(view)]
@@ -143,7 +144,7 @@ def _learn(walk, table, frames, d, learner, iteration, value):
 @inner_kernel
 @borrowing
 def _back_up(walk, table, frames, depth, learner, iteration, value):
-    """Hand a value to the last open decision; those whose moves are all tried learn and hand on theirs."""
+    """Pass a value to the last open decision; decisions with no move left to try learn and pass on theirs."""
     while depth > 0:
         d = depth - 1
         size = walk.position[frames.position[d], MOVES]
@@ -163,10 +164,9 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
 @inner_kernel
 @borrowing
 def _external(walk, table, frames, at, learner, iteration, room, views, strategy, stream):
-    """One traversal for ``learner``: updates its regrets and the average of the player after it; whether it is over.
+    """Traverse the game for ``learner``: update its regrets and the average of the next player; return whether done.
 
-    Where the table is full, or so many positions were met as are left, it stops, and goes on where it was with the
-    next call.
+    It stops where the table is full or no positions are LEFT to be met, and the next call continues there.
     """
     position, depth, group, n = at[POSITION], at[DEPTH], walk.group, len(views)
     if at[MET] == 0:
@@ -209,7 +209,7 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
 @kernel
 @borrowing
 def _iterate(walk, table, frames, at, explore, begin, count, room, views, strategy, stream):
-    """Up to ``count`` iterations from number ``begin`` on; fewer where ``_external`` stops, in the midst of one."""
+    """Run up to ``count`` iterations from number ``begin`` on; fewer where ``_external`` stops, possibly inside one."""
     for t in range(begin, begin + count):
         weight = np.float64(t + 1)
         while at[TURN_OF] < len(views):
@@ -225,10 +225,10 @@ def _iterate(walk, table, frames, at, explore, begin, count, room, views, strate
 
 
 class Mccfr(Sampling):
-    """Sampling at work on a game.  The same seed gives the same run, however its iterations are grouped.
+    """External sampling on a game.  The same seed gives the same run, however its iterations are grouped.
 
-    ``explore`` is the chance, from more than 0 to 1, that a traversal tries the moves that are clearly bad; 1 is plain
-    external sampling, the default unless traversals are wide.
+    ``explore`` is the probability, from more than 0 to 1, that a traversal tries the moves that are clearly bad; 1 is
+    plain external sampling, the default unless traversals are wide.
 
     External sampling (Lanctot et al. 2009) with linear weights (Brown & Sandholm 2019); ``max_bytes`` bounds its
     table, by default by the free memory.  Raises ``ParameterError`` for ``explore`` out of range.
@@ -255,7 +255,7 @@ class Mccfr(Sampling):
         self.at = np.zeros(7, dtype=np.int64)
 
     def _step(self, iterations: int, until: float) -> None:
-        """Each iteration is one traversal a player; the moment ``until`` may end it in the midst of one."""
+        """Run iterations of one traversal per player; the time ``until`` may interrupt one."""
         end = self.iteration + iterations
         while self.iteration < end:
             explore = 1.0 if self.explore is None else self.explore
@@ -270,11 +270,11 @@ class Mccfr(Sampling):
                 self.table = self._grown()
             elif found < count and time.monotonic() > until:
                 break
-            if self.explore is None and self.iteration:  # the first decides, however the others are grouped
+            if self.explore is None and self.iteration:  # the first iteration decides, however the others are grouped
                 self.explore = EXPLORE if self.at[WIDEST] > WIDE else 1.0
 
     def save(self) -> dict[str, Any]:
-        """All that the iterations to come depend on, as arrays by name."""
+        """Return all data that later iterations depend on, as arrays by name."""
         arrays = {f"table.{name}": array for name, array in self.table._asdict().items()}
         arrays |= {f"frames.{name}": array for name, array in self.frames._asdict().items()}
         arrays |= {"views": self.scratch[0], "at": self.at, "stream": self.stream}
@@ -282,7 +282,7 @@ class Mccfr(Sampling):
         return arrays | {"iteration": np.array(self.iteration), "explore": explore}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        """Restore the state of ``save``.  Raises ``CheckpointError`` for arrays that do not fit."""
         for name, array in self.save().items():
             if name not in saved or saved[name].dtype != array.dtype or saved[name].ndim != array.ndim:
                 raise CheckpointError(f"the checkpoint does not fit: {name} is missing or of another kind")
@@ -301,5 +301,5 @@ class Mccfr(Sampling):
         self.explore = None if np.isnan(explore) else explore
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
-        """The average strategies without chances below ``least``."""
+        """Return the average strategies, without probabilities below ``least``."""
         return self.table.policy(self.table.average_behaviour(self.walk.group, least))

@@ -1,4 +1,4 @@
-"""The method ``mccfr``: independent runs of sampling, a thread each, whose averages are added."""
+"""The method ``mccfr``: independent sampling runs, each in a thread, whose averages are added."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from infoset.warm_up import ready
 
 EXTERNAL, OUTCOME = SAMPLINGS = ("external", "outcome")
 FIRST_CHECK = 1024
-FEW_HISTORIES = 300_000  # up to which it is evaluated on the way
+FEW_HISTORIES = 300_000  # up to which the policy is evaluated while solving
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class SamplingMethod(Checked):
     """Monte Carlo CFR (Lanctot et al. 2009): games whose positions fit while their histories do not."""
 
     explore: float | None = None
-    """The chance that a traversal tries all moves; of outcome sampling, the share of uniform draws."""
+    """The probability that a traversal tries all moves; for outcome sampling, the share of uniform draws."""
     sampling: str = EXTERNAL
-    """Or ``outcome``: one play an iteration."""
+    """Or ``outcome``: one play per iteration."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "target", "seconds", "runs", "form"})
     default: ClassVar[Limits] = Limits(seconds=60.0)
@@ -45,18 +45,18 @@ class SamplingMethod(Checked):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The method's name as ``solve`` takes it."""
         return full_name("mccfr", SamplingMethod, explore=self.explore, sampling=self.sampling)
 
     def work(self, compiled: Compiled, options: Options) -> SamplingWork:
-        """At work on the positions of a game; what it needs is compiled before its clock runs.
+        """Start work on the positions of a game; the kernels it needs are compiled before its clock runs.
 
         Raises ``ImperfectRecallError`` where a player forgets.
         """
         if options.form not in (None, "sampled"):
             raise UnsupportedGameError(f"mccfr samples; form={options.form} is for cfr and its family")
         runs = RUNS if options.runs is None else options.runs
-        if compiled.graph.map_name:  # a walk follows what players saw: no label may hold less
+        if compiled.graph.map_name:  # a walk follows the players' observations, and labels must not contain less
             compiled.check_recall()
         walk = _centred(compiled.walk)
         ready("sampling")
@@ -70,12 +70,12 @@ class SamplingMethod(Checked):
 
 
 def _centred(walk: Walk) -> Walk:
-    """Return the walk with payoffs less constants that are large beside what differs: sampled values vary with them."""
+    """Return the walk with payoffs less large constants, with which the variance of sampled values would grow."""
     return walk._replace(payoffs=walk.payoffs - payoff_offsets(walk.payoffs))
 
 
 class SamplingWork(Work):
-    """A pool of runs at work; it ends by itself where memory does."""
+    """The work of a pool of runs, which ends by itself when the memory is used up."""
 
     finished_as = "memory"
 
@@ -84,7 +84,7 @@ class SamplingWork(Work):
 
     @property
     def iteration(self) -> int:  # type: ignore[override]
-        """Of all runs together."""
+        """The number of iterations of all runs together."""
         return self.pool.iteration
 
     def step(self, iterations: int, until: float = inf) -> None:
@@ -94,11 +94,11 @@ class SamplingWork(Work):
             self.total = self.iteration
 
     def next_check(self) -> int:
-        """After twice as many."""
+        """Return the next power of two, at least ``FIRST_CHECK``."""
         return max(FIRST_CHECK, 1 << self.iteration.bit_length())
 
     def policy(self) -> SampledPolicy | None:
-        """The average strategies, without what is left of the first iterations."""
+        """Return the average strategies, without remnants of the first iterations."""
         if not self.iteration:
             return None
         made_by = {"method": self.name, "iterations": self.iteration}
@@ -106,7 +106,7 @@ class SamplingWork(Work):
         return SampledPolicy.of(self.compiled.name, walk, self.pool.policy(RARE), made_by)
 
     def point(self, seconds: float) -> Point:
-        """Exact figures where the tree is small."""
+        """Return exact figures where the tree is small."""
         if not self.iteration or self.compiled.histories > min(self.compiled.limit, FEW_HISTORIES):
             return Point(self.iteration, seconds)
         compiled, policy = self.compiled, self.pool.policy(RARE)
@@ -122,7 +122,7 @@ class SamplingWork(Work):
         return f"{self.pool.num_infosets:,} information sets, {self.pool.nbytes / 2**20:,.0f} MiB"
 
     def notes(self) -> dict[str, Any]:
-        """How much was met, and what it takes."""
+        """Return the number of information sets met, and the memory they take."""
         return {"infosets": self.pool.num_infosets, "bytes": self.pool.nbytes}
 
     def save(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Outcome sampling (Lanctot et al. 2009) with baselines (Schmid et al. 2019): one play an iteration and player.
+"""Outcome sampling (Lanctot et al. 2009) with baselines (Schmid et al. 2019): one play per iteration and player.
 
-Where external sampling tries every move of the player who learns, here one is drawn, so that an iteration costs no more
-than a play.  What the others would have been worth is guessed by baselines, running means of what was found before; the
-move that was drawn corrects its own.  Whatever the baselines say, values stay unbiased; good ones take most of the
-variance away.  Iteration t weighs t, as in ``mccfr``.
+External sampling tries every move of the learner; here one is drawn, so that an iteration costs no more than a play.
+The values of the other moves are estimated by baselines, running means of earlier values; the move that was drawn
+corrects its own baseline.  Values are unbiased whatever the baselines are; good baselines remove most of the variance.
+Iteration t has weight t, as in ``mccfr``.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from infoset.solvers.sampling.sampler import add_to_average, choose, follow_edge
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
 
-EXPLORATION = 0.6  # of the moves of the player who learns, the share drawn uniformly
+EXPLORATION = 0.6  # the share of the learner's moves that is drawn uniformly
 BASELINE = "table.baseline"  # grows with the table
-STEP = 0.1  # of the way that a baseline goes to what was found
+STEP = 0.1  # the fraction of the difference by which a baseline moves to a new value
 
 
 class Play(NamedTuple):
@@ -33,9 +33,9 @@ class Play(NamedTuple):
     position: IntArray  # (D,)
     move: IntArray  # (D,)
     row: IntArray  # (D,)
-    known: LongArray  # (D,) the view of the player who moves
-    chance: FloatArray  # (D,) with which the move was drawn
-    reach: FloatArray  # (D,) with which the learner's moves before it were drawn
+    known: LongArray  # (D,) the mover's view
+    chance: FloatArray  # (D,) probability with which the move was drawn
+    reach: FloatArray  # (D,) probability with which the learner's earlier moves were drawn
     strategy: FloatArray  # (D, A)
     value: FloatArray  # (A,)
 
@@ -51,7 +51,7 @@ class Play(NamedTuple):
 @inner_kernel
 @borrowing
 def _play(walk, table, play, learner, exploration, weight, views, drawn, stream):
-    """Play to an end; returns how many decisions there were and what the end pays the learner."""
+    """Play to an end; return the number of decisions and the learner's payoff."""
     position, depth, reach, n, group = 0, 0, 1.0, len(views), walk.group
     for p in range(n):
         views[p] = view_of(p, 0)
@@ -84,7 +84,7 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
 @inner_kernel
 @borrowing
 def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
-    """From the end back: the learner's regrets, and the baselines of everybody's moves."""
+    """Update the learner's regrets and the baselines of all players' moves, from the end back."""
     group = walk.group
     for back in range(depth):
         d = depth - 1 - back
@@ -109,7 +109,7 @@ def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
 @kernel
 @borrowing
 def _iterate(walk, table, baseline, play, begin, count, room, exploration, step, views, drawn, stream):
-    """Up to ``count`` iterations from number ``begin`` on; fewer where the table may be full."""
+    """Run up to ``count`` iterations from number ``begin`` on; fewer where the table may be full."""
     for t in range(begin, begin + count):
         weight = np.float64(t + 1)
         if len(table.parent) - table.filled[0] < room[0] or len(table.regret) - table.filled[1] < room[1]:
@@ -121,10 +121,10 @@ def _iterate(walk, table, baseline, play, begin, count, room, exploration, step,
 
 
 class OutcomeMccfr(Mccfr):
-    """Outcome sampling at work on a game.  The same seed gives the same run, however its iterations are grouped.
+    """Outcome sampling on a game.  The same seed gives the same run, however its iterations are grouped.
 
-    ``exploration``: the share of uniform draws among the moves of the player who learns, from more than 0 to 1.
-    ``step``: how far, from 0 to 1, a baseline goes to what was found; 0 is plain outcome sampling.
+    ``exploration``: the share of uniform draws among the learner's moves, from more than 0 to 1.
+    ``step``: the fraction, from 0 to 1, by which a baseline moves to a new value; 0 is plain outcome sampling.
     """
 
     def __init__(
@@ -139,12 +139,12 @@ class OutcomeMccfr(Mccfr):
         if not 0.0 <= step <= 1.0:
             raise ParameterError(f"step={step}; allowed: 0 to 1")
         self.exploration, self.rate = exploration, step
-        self.room = self.room * walk.num_players  # a whole iteration
+        self.room = self.room * walk.num_players  # for a whole iteration
         self.baseline = np.zeros((walk.num_players, 0))
         self.play = Play.empty(walk.depth + 1, walk.most_moves)
 
     def _step(self, iterations: int, until: float) -> None:
-        """Each iteration is one play a player."""
+        """Run iterations of one play per player."""
         end = self.iteration + iterations
         while self.iteration < end:
             found = _iterate(
@@ -158,11 +158,11 @@ class OutcomeMccfr(Mccfr):
                 self.baseline = np.stack([longer(row, entries)[:entries] for row in self.baseline])
 
     def save(self) -> dict[str, Any]:
-        """All that the iterations to come depend on, as arrays by name."""
+        """Return all data that later iterations depend on, as arrays by name."""
         return super().save() | {BASELINE: self.baseline}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        """Restore the state of ``save``.  Raises ``CheckpointError`` for arrays that do not fit."""
         super().restore(saved)
         if saved[BASELINE].shape != (self.walk.num_players, len(self.table.regret)):
             raise CheckpointError(f"the checkpoint does not fit: {BASELINE} has another shape")

@@ -1,4 +1,4 @@
-"""Sampling on several cores: independent runs of MCCFR, whose averages are added up."""
+"""Sampling on several cores: independent runs of MCCFR, whose averages are added."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from infoset.solvers.sampling.infoset_table import pooled
 from infoset.solvers.sampling.mccfr import Mccfr
 
 RUNS = 2
-"""By default, on any machine, so that a seed means the same run on all."""
+"""The default on any machine, so that a seed gives the same run on all."""
 MOST_RUNS = 256
 SLICE = 0.5  # seconds
 
 
 def levelled(counts: list[int], more: int) -> list[int]:
-    """Counts with so many more, each given to the least, the first of several."""
+    """Return the counts after adding ``more`` in total, each to the smallest count, the first of several."""
     low, high = min(counts), max(counts) + more
-    while low < high:  # the highest level that is reached by all that are below it
+    while low < high:  # the highest level to which all counts below it can be raised
         middle = (low + high + 1) // 2
         if sum(max(middle - count, 0) for count in counts) <= more:
             low = middle
@@ -42,11 +42,11 @@ def levelled(counts: list[int], more: int) -> list[int]:
 class PooledMccfr:
     """``runs`` made by ``make`` from seeds of their own, a thread each.  The same seed gives the same run.
 
-    A player plays the mean of the runs' policies, each as likely as it makes its own way to where it is.  In a zero-sum
-    game for two that is no more exploitable than the runs are in the mean, and less by their noise: on Leduc poker two
-    runs are worth one of half as many iterations more, four one of twice as many (``benchmarks/sampling.py``).  Handing
-    regrets to and fro between the runs was tried as well; it is worse, since each then learns against moves of the
-    others that are out of date.
+    A player's policy is the mean of the runs' policies, each weighted by its own reach probability.  In a two-player
+    zero-sum game it is no more exploitable than the runs are on average, and less by their noise: on Leduc poker two
+    runs are worth one run with half as many iterations more, four one with twice as many (``benchmarks/sampling.py``).
+    Exchanging regrets between the runs was tried as well; it is worse, since each run then learns against outdated
+    moves of the others.
 
     >>> from functools import partial
     >>> from infoset.solvers.sampling.mccfr import Mccfr
@@ -65,12 +65,12 @@ class PooledMccfr:
 
     @property
     def iteration(self) -> int:
-        """Of all runs together."""
+        """The number of iterations of all runs together."""
         return sum(run.iteration for run in self.runs)
 
     @property
     def num_infosets(self) -> int:
-        """Of the run that met most."""
+        """The number of information sets of the run that met most."""
         return max(run.num_infosets for run in self.runs)
 
     @property
@@ -78,9 +78,9 @@ class PooledMccfr:
         return sum(run.nbytes for run in self.runs)
 
     def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, each for the run that is furthest behind.
+        """Run ``iterations`` more, each by the run that is furthest behind.
 
-        Raises ``BudgetError`` when memory is used up; the moment ``until`` ends it.
+        Raises ``BudgetError`` when memory is used up; the time ``until`` ends it.
         """
         check_range("iterations", iterations, 0, MAX_COUNT)
         ends = levelled([run.iteration for run in self.runs], iterations)
@@ -88,11 +88,11 @@ class PooledMccfr:
             now = time.monotonic()
             if now > until:
                 break
-            slice_end = min(until, now + SLICE)  # between two of them an interruption is heard
+            slice_end = min(until, now + SLICE)  # interruptions are noticed between two slices
             self._each(lambda run, end, at=slice_end: run.step(end - run.iteration, at), ends)  # type: ignore[misc]
 
     def run(self, iterations: int | None, seconds: float) -> None:
-        """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""
+        """Run ``iterations``, or if ``None`` as many as ``seconds`` and memory allow."""
         if iterations is not None:
             return self.step(iterations)
         return self._each(lambda run, share: run.run(None, share), [seconds] * len(self.runs))
@@ -100,23 +100,23 @@ class PooledMccfr:
     def _each(self, work: Callable[[Mccfr, Any], None], shares: list[Any]) -> None:
         with ThreadPoolExecutor(len(self.runs)) as pool:
             futures = [pool.submit(work, run, share) for run, share in zip(self.runs, shares, strict=True)]
-            wait(futures)  # all, whoever fails: what a run does must not hang on when the others do
+            wait(futures)  # for all, even if one fails, since the work of a run must not depend on when others finish
         for future in futures:
             future.result()
 
     def policy(self, least: float = 0.0) -> InfosetPolicy:
-        """The mean of all, without chances below ``least``."""
+        """Return the mean policy of all runs, without probabilities below ``least``."""
         group = self.runs[0].walk.group
         table = pooled([run.table for run in self.runs], group)
         return table.policy(table.average_behaviour(group, least))
 
     def save(self) -> dict[str, Any]:
-        """All that the iterations to come depend on, as arrays by name."""
+        """Return all data that later iterations depend on, as arrays by name."""
         arrays = {f"run{k}.{name}": array for k, run in enumerate(self.runs) for name, array in run.save().items()}
         return arrays | {"iteration": np.array(self.iteration)}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        """Restore the state of ``save``.  Raises ``CheckpointError`` for arrays that do not fit."""
         if f"run{len(self.runs) - 1}.iteration" not in saved or f"run{len(self.runs)}.iteration" in saved:
             raise CheckpointError(f"the checkpoint does not fit: it does not hold {len(self.runs)} runs")
         for k, run in enumerate(self.runs):

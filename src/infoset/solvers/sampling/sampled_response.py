@@ -1,7 +1,7 @@
-"""A best response to declared opponents, learnt from plays, where neither histories nor beliefs can be followed.
+"""Best responses to given opponents, learnt from plays, for games too large to follow histories or beliefs.
 
-With the others fixed the game is one player's, a tree of what it comes to know: Monte Carlo tree search on information
-states (Silver & Veness 2010), by the bandits of UCT (Kocsis & Szepesvári 2006).
+With the others fixed the game is a decision problem over one player's information states: Monte Carlo tree search on
+these (Silver & Veness 2010), by the bandits of UCT (Kocsis & Szepesvári 2006).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, find_owners, state_of, view_of
 
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
-"""The chances of the moves of a menu, by the player's number, the tokens that it has met, and the menu's number."""
+"""The probabilities of the moves of a menu, by the player's number, its tokens so far, and the menu's number."""
 
-EXPLORATION = 1.0  # of UCB1, in the payoffs' range
-PLAYS_A_CALL = 1_000  # after which the model is asked about what was met for the first time
+EXPLORATION = 1.0  # of UCB1, in units of the payoffs' range
+PLAYS_A_CALL = 1_000  # after which the model is asked about newly met states
 
 
 @inner_kernel
 @borrowing
 def _promising(table, row, size, exploration):
-    """The move to try by UCB1: ``average`` counts, ``regret`` sums what was won; one that was not tried comes first."""
+    """Return the move to try by UCB1: ``average`` counts, ``regret`` sums payoffs; untried moves come first."""
     total = 0.0
     for k in range(row, row + size):
         if table.average[k] == 0.0:
@@ -46,7 +46,7 @@ def _promising(table, row, size, exploration):
 @inner_kernel
 @borrowing
 def _play(walk, table, entries, learner, exploration, views, strategy, stream):
-    """One play; writes the entries that the learner chose, returns how many they are and what it won."""
+    """Play once, write the entries that the learner chose, and return their number and the learner's payoff."""
     position, depth, group = 0, 0, walk.group
     for p in range(len(views)):
         views[p] = view_of(p, 0)
@@ -76,7 +76,7 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
 @kernel
 @borrowing
 def _plays(walk, table, entries, learner, exploration, low, spread, count, room, views, strategy, stream):
-    """Up to ``count`` plays; fewer where the table is full."""
+    """Play up to ``count`` times; fewer where the table is full."""
     for t in range(count):
         if not has_room(table, room):
             return t
@@ -88,9 +88,9 @@ def _plays(walk, table, entries, learner, exploration, low, spread, count, room,
 
 
 class SampledResponse(Sampling):
-    """``player`` learns to answer everybody else playing as ``model`` says, or at random where it is ``None``.
+    """The learning of ``player``'s best response to others who play by ``model``, or at random if it is ``None``.
 
-    Where a state of theirs is met for the first time it is played uniformly, for some plays.  The same seed gives the
+    The others play uniformly in states met for the first time, until the model is asked.  The same seed gives the
     same run, however its plays are grouped.
     """
 
@@ -105,7 +105,7 @@ class SampledResponse(Sampling):
         self.spread = float(walk.payoffs[:, player].max()) - self.low or 1.0
 
     def _step(self, iterations: int, until: float) -> None:
-        """Each iteration is one play."""
+        """Run iterations of one play each."""
         end = self.iteration + iterations
         while self.iteration < end and time.monotonic() <= until:
             if self.iteration % PLAYS_A_CALL == 0 and not self._ask(until):
@@ -120,7 +120,7 @@ class SampledResponse(Sampling):
                 self.table = self._grown()
 
     def _ask(self, until: float) -> bool:
-        """Give rows of the others that were met for the first time their model's chances; whether time allowed all."""
+        """Write the model's probabilities to rows of the others' new states; return whether time allowed all."""
         if self.model is None:
             return True
         table, first_entry = self.table, self.walk.group.first_entry
@@ -137,12 +137,12 @@ class SampledResponse(Sampling):
         return True
 
     def policy(self) -> InfosetPolicy:
-        """The player's moves that were tried most; what the model says of the others, as far as they were met."""
+        """Return the player's most tried moves, and the model's probabilities for the others' states that were met."""
         return self.table.policy(response_behaviour(self.table, self.walk.group.first_entry, self.player))
 
 
 def response_behaviour(table: InfosetTable, first_entry: IntArray | LongArray, player: int) -> FloatArray:
-    """(entries,) for ``player`` the move that was tried most, of several the best; for the others their chances."""
+    """Return (entries,) for ``player`` its most tried move, of several the best; for the others their probabilities."""
     count, entries = int(table.filled[STATES]), int(table.filled[ENTRIES])
     owner = np.zeros(count, dtype=np.int32)
     find_owners(table.parent[:count], owner)

@@ -1,4 +1,4 @@
-"""What all that sample a game share: draws, steps along the walk, a table that grows, a clock."""
+"""The common parts of all sampling solvers: draws, steps along the walk, a growing table, a clock."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ CHUNK_SECONDS = 0.2
 
 @inline_kernel
 def uniform_number(stream):
-    """In [0, 1)."""
+    """Return a random number in [0, 1)."""
     return np.float64(next_word(stream) >> SHIFT) * UNIT
 
 
 @linked_kernel
 @borrowing
 def match_regrets(table, row, group, view, content, size, strategy):
-    """Regret matching: positive regrets in proportion, uniform without any; by the moves as the walk has them.
+    """Write the regret-matching strategy: proportional to positive regrets, else uniform; moves ordered as in the walk.
 
-    Returns the greatest of them, or 0.
+    Returns the greatest regret, or 0.
     """
     total, greatest, place = 0.0, 0.0, group.first_entry[content]
     for k in range(size):
@@ -48,7 +48,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
 @linked_kernel
 @borrowing
 def choose(weights, size, stream):
-    """An index by weights that sum to one."""
+    """Return an index drawn by weights that sum to one."""
     left = uniform_number(stream)
     last = 0
     for k in range(size):
@@ -63,7 +63,7 @@ def choose(weights, size, stream):
 @inner_kernel
 @borrowing
 def follow_edge(walk, table, position, move, views):
-    """Take an edge: everybody learns what they see of it, unless all is over."""
+    """Take an edge and return the next position; the players' views are updated unless it is terminal."""
     e = walk.position[position, FIRST] + move
     below, group = walk.edge[e, CHILD], walk.group
     if walk.position[below, PLAYER] != TERMINAL:
@@ -89,14 +89,16 @@ def add_to_average(table, row, group, view, content, size, weight, strategy):
 @linked_kernel
 @borrowing
 def has_room(table, room):
-    """Whether the table has room for what one walk from the start to an end can add."""
+    """Return whether the table has room for the additions of one walk from the start to an end."""
     states = len(table.parent) - table.filled[STATES]
     return states >= room[STATES] and len(table.regret) - table.filled[ENTRIES] >= room[ENTRIES]
 
 
 class Sampling(ABC):
-    """What samples a game into a table that grows, up to ``max_bytes``, by default while half of the free memory holds
-    it."""
+    """A solver that samples a game into a growing table.
+
+    The table grows up to ``max_bytes``, by default as long as it fits into half of the free memory.
+    """
 
     def __init__(self, walk: Walk, seed: int = 0, max_bytes: int | None = None) -> None:
         self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
@@ -113,23 +115,23 @@ class Sampling(ABC):
 
     @property
     def nbytes(self) -> int:
-        """Of the table, which is all that grows."""
+        """The size in bytes of the table, the only part that grows."""
         return self.table.nbytes
 
     def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, 0 to ``MAX_COUNT``.  Raises ``BudgetError`` when memory is used up.
+        """Run ``iterations`` more, 0 to ``MAX_COUNT``.  Raises ``BudgetError`` when memory is used up.
 
-        From the moment ``until`` on it stops, and goes on there the next time.
+        It stops at the time ``until``, and the next call continues there.
         """
         check_range("iterations", iterations, 0, MAX_COUNT)
         self._step(iterations, until)
 
     @abstractmethod
     def _step(self, iterations: int, until: float) -> None:
-        """The work of ``step``."""
+        """Do the work of ``step``."""
 
     def run(self, iterations: int | None, seconds: float) -> None:
-        """So many iterations, or as many as ``seconds`` allow where ``iterations`` is ``None``, and memory."""
+        """Run ``iterations``, or if ``None`` as many as ``seconds`` and memory allow."""
         if iterations is not None:
             return self.step(iterations)
         end, chunk = time.monotonic() + seconds, 1
@@ -145,7 +147,7 @@ class Sampling(ABC):
         return None
 
     def _grown(self) -> InfosetTable:
-        """The table with more room; the old one stands beside it until it is filled."""
+        """Return the table with more capacity; the old one stays in memory until the new one is filled."""
         most = free_memory() // 2 if self.max_bytes is None else self.max_bytes
         if (grown := 2 * self.nbytes) > most:
             bound = "half of the free memory" if self.max_bytes is None else f"max_bytes={most:,}"
