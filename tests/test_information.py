@@ -12,7 +12,17 @@ from hypothesis import strategies as some
 from infoset import load
 from infoset.errors import ParameterError
 from infoset.tree.game_tree import GameTree
-from infoset.tree.information import RELAXATIONS, ImperfectRecallError, TreeMap, axes, custom, perfect, recall, true_map
+from infoset.tree.information import (
+    RELAXATIONS,
+    ImperfectRecallError,
+    TreeMap,
+    axes,
+    custom,
+    perfect,
+    recall,
+    reveal,
+    true_map,
+)
 
 TEAM = (0, 1)
 TRADE = "trade_comm(items=2,messages=2)"
@@ -99,3 +109,14 @@ def test_the_smallest_refinement_with_recall(seed: int) -> None:
         if a < b and coarse.labels[one] == coarse.labels[other]:
             merged = custom(tree, "merged", TEAM, lambda v, a=a, b=b: a if fine.labels[v] == b else int(fine.labels[v]))
             assert merged.recall_violation() is not None
+
+
+def test_reveal_shows_the_team_and_nobody_else() -> None:
+    """A team of one learns nothing; a team of two in three-player Kuhn poker learns each other's card alone."""
+    tree = GameTree.of(load("kuhn_poker(players=3)"))
+    alone, true = reveal(tree, (0,)), true_map(tree, (0,))
+    assert alone.refines(true) and true.refines(alone)
+    assert true_map(tree, (0, 1)).size < reveal(tree, (0, 1)).size < perfect(tree, (0, 1)).size
+    first = [node for node in range(len(tree.position)) if tree.graph.player[tree.position[node]] == 0][: 4 * 3 * 2]
+    labels = reveal(tree, (0, 1)).labels
+    assert len({int(labels[node]) for node in first}) == 4 * 3  # cards of two, not of three

@@ -188,9 +188,9 @@ def cheat(tree: GameTree, players: Collection[int]) -> TreeMap:
 
 
 def reveal(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """Return the true map with the current information states of all players revealed."""
-    known = _states(tree)
-    return custom(tree, "reveal", players, lambda node: (tree.infoset[node], *known[node]))
+    """Return the true map with the current information states of ``players`` revealed to each other, and no others'."""
+    known, team = _states(tree), sorted(_seats(tree, players))
+    return custom(tree, "reveal", players, lambda node: (tree.infoset[node], *[known[node][p] for p in team]))
 
 
 def perfect(tree: GameTree, players: Collection[int]) -> TreeMap:
