@@ -39,7 +39,7 @@ DECAY = 0.995  # of the moving average of the network's weights, per mini-batch
 AS_PLAYED = 0.4  # share of the ranges that stay unchanged
 POWERS = (1.0, 2.0, 4.0)  # exponents of exponential random numbers: even and peaked ranges
 NOBODY = 1e-9
-FIELDS = ("range", "value", "weight")  # of a sample
+FIELDS = ("range", "value", "weight")  # fields of a sample
 MOST_BYTES = 1 << 30  # of the buffer
 
 

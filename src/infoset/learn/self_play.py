@@ -75,7 +75,7 @@ class WorldGames(Games):
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
         self.ranges = Ranges(
             self.encoding.graph, self._lean, seed=self.training.seed
-        )  # they know what was asked before
+        )  # new for each part, since it caches earlier queries
         self.rng = rng
         found: list[Samples] = []
         running = self._past_nature([_Game(0, tuple(range(len(self.encoding.moves))))] * games)

@@ -69,7 +69,7 @@ class TrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="self-
 
         Raises ``BudgetError`` for a game that does not fit.
         """
-        game = load(self.game)  # first: its name may be wrong
+        game = load(self.game)  # first, since the name may be wrong
         SelfPlay(encoding_of(load("gdl:scissors_double")), Training(games=2)).step()
         return SelfPlay(self.encoding(game, progress), self.training)
 
@@ -95,7 +95,7 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
 
         Raises ``BudgetError`` for a game that does not fit.
         """
-        game = load(self.game)  # first: its name may be wrong
+        game = load(self.game)  # first, since the name may be wrong
         small = PublicTraining(horizon=Horizon(1), games=1, iterations=2)
         PublicPlay(PublicTrainingConfig("kuhn_poker", small).encoding(load("kuhn_poker")), small).step()
         return PublicPlay(self.encoding(game, progress), self.training)
@@ -124,7 +124,7 @@ class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="t
 
         No positions are enumerated, so that ``progress`` is not called.
         """
-        game = load(self.game)  # first: its name may be wrong
+        game = load(self.game)  # first, since the name may be wrong
         ready("growing")
         TreePlay(self.encoding(load("gdl:tic_tac_toe")), TreeTraining(games=2, nodes=2, first=8)).step()
         return TreePlay(self.encoding(game), self.training)

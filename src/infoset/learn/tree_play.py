@@ -62,7 +62,7 @@ class TreeTraining(LearningParameters):
     first: int = 4096
     """States of random games from which the values learn before the first epoch."""
     duels: int = 8
-    """Least number of duels against flat Monte Carlo in each epoch; they measure the network's strength on the curve."""
+    """Least number of duels against flat Monte Carlo in each epoch; they show the network's strength on the curve."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
